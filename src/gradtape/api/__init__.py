@@ -1,0 +1,1 @@
+"""TensorFlow's namespaces: thin, typed, documented functions over the ops. `names` says where each name lives."""

@@ -1,0 +1,151 @@
+"""The reverse sweep: cotangents flow from the targets back to the sources, record by record.
+
+A tape's records are in order of execution, so going through them backwards meets every value after all its uses. A
+record is `(op, parents, saved, outputs)`: the positions of the inputs on the tape (-1 for one that is not there),
+what the op's `pull` needs, and None or, for an op with several outputs, their (shape, dtype) pairs. A leaf's record is
+None; the second and further outputs hold the position of their op's record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..slices import IndexedSlices
+from .op import ops, raw
+
+_OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
+
+
+def sweep(
+    records: list[Any],
+    grads: dict[int, Any],
+    wanted: set[int],
+    *,
+    m: Any,
+    order: Iterable[int],
+    need: set[int] | None,
+    release: bool,
+    hooks: dict[int, list[Callable[[Any], Any]]],
+) -> None:
+    """Turns the targets' cotangents in `grads` (by position) into those of the `wanted` positions.
+
+    `order` goes down the tape; `need`, if given, holds the positions worth computing. With `release`, each record is
+    let go when it has been passed.
+    """
+    owned: set[int] = set()  # positions whose cotangent is a sum made here, which may be added to in place
+    arrays = m is raw
+    for i in order:
+        g = grads.get(i)
+        if g is None:
+            continue
+        if i in hooks:
+            g = grads[i] = _hooked(g, hooks[i], arrays)
+        record = records[i]
+        if record is None:
+            continue
+        if type(record) is int:
+            grads.setdefault(record, _OTHER_OUTPUT)
+            continue
+        op, parents, saved, outputs = record
+        if outputs is not None:
+            g = _of_all_outputs(m, grads, i, outputs)
+        elif type(g) is IndexedSlices:
+            g = densify(m, g)
+        if i not in wanted:
+            del grads[i]
+        if need is not None:
+            parents = tuple(p if p in need else -1 for p in parents)
+        for p, gp in zip(parents, (op.pull_raw if arrays else op.pull)(m, g, saved, parents), strict=True):
+            if p < 0 or gp is None:
+                continue
+            before = grads.get(p)
+            if before is None:
+                grads[p] = gp
+            elif type(before) is IndexedSlices or type(gp) is IndexedSlices:
+                grads[p] = _add_slices(m, before, gp)
+            elif p in owned:
+                np.add(before, gp, out=before)
+            else:
+                grads[p] = total = before + gp
+                if type(total) is np.ndarray:
+                    owned.add(p)
+        if release:
+            records[i] = None
+
+
+def between(records: list[Any], targets: Iterable[int], wanted: set[int]) -> list[int]:
+    """The positions on a path from a target back to a wanted position, in increasing order."""
+    stack = list(targets)
+    reached = set(stack)
+    while stack:
+        i = stack.pop()
+        record = records[i]
+        if record is None:
+            continue
+        for p in (record,) if type(record) is int else record[1]:
+            if p >= 0 and p not in reached:
+                reached.add(p)
+                stack.append(p)
+    leading: set[int] = set()
+    path = []
+    for i in sorted(reached):
+        record = records[i]
+        parents = () if record is None else (record,) if type(record) is int else record[1]
+        if i in wanted or any(p in leading for p in parents):
+            leading.add(i)
+            path.append(i)
+    return path
+
+
+def densify(m: Any, slices: IndexedSlices) -> Any:
+    """The dense cotangent that the slices stand for, duplicates summed."""
+    shape = tuple(int(n) for n in getattr(slices.dense_shape, "array", slices.dense_shape))
+    return m.scatter_add(slices.values, slices.indices, shape=shape)
+
+
+def zeros(m: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A cotangent of zeros."""
+    array = np.zeros(shape, dtype.numpy)
+    return array if m is raw else ops.constant(array)
+
+
+def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
+    from ..tensor import Tensor
+
+    g = densify(raw if arrays else ops, g) if type(g) is IndexedSlices else g
+    tensor = Tensor(g) if arrays else g
+    for hook in hooks:
+        changed = hook(tensor)
+        if changed is not None:
+            if changed.shape != tensor.shape or changed.dtype is not tensor.dtype:
+                raise ValueError(
+                    f"a gradient hook was given a gradient of shape {tensor.shape} and dtype {tensor.dtype.name} but "
+                    f"returned shape {changed.shape} and dtype {changed.dtype.name}; it must keep both"
+                )
+            tensor = changed
+    return tensor.array if arrays else tensor
+
+
+def _of_all_outputs(m: Any, grads: dict[int, Any], first: int, outputs: Any) -> tuple[Any, ...]:
+    """The cotangents of an op's outputs; the ones nobody used are zeros."""
+    found = []
+    for i, (shape, dtype) in enumerate(outputs, first):
+        g = grads.get(i)
+        if g is None or g is _OTHER_OUTPUT:
+            g = zeros(m, shape, dtype)
+        elif type(g) is IndexedSlices:
+            g = densify(m, g)
+        found.append(g)
+    return tuple(found)
+
+
+def _add_slices(m: Any, a: Any, b: Any) -> Any:
+    """The sum of two cotangents, at least one of them sparse: sparse if both are."""
+    if type(a) is IndexedSlices and type(b) is IndexedSlices:
+        values = m.concat(a.values, b.values, axis=0)
+        return IndexedSlices(values, m.concat(a.indices, b.indices, axis=0), a.dense_shape)
+    a, b = (densify(m, g) if type(g) is IndexedSlices else g for g in (a, b))
+    return a + b

@@ -1,0 +1,154 @@
+"""The one door: every op a user calls is run here or in its family's copy of the quiet case.
+
+An op runs on plain tensors with NumPy; whoever records (a tape, a forward accumulator) is told. A subclass of Tensor
+(a batched value, say) brings its own way of running ops: `interpret`. What is active decides, never the op.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..dtypes import DType
+from ..tensor import Tensor, wrap
+
+# Recorders and batches entered later have a higher level: they see an op before those entered earlier.
+next_level = itertools.count(1).__next__
+
+
+class Recorder(Protocol):
+    """What is told about every op that touches one of its tensors."""
+
+    level: int
+    key: object
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None: ...
+
+
+class Several:
+    """Two or more recorders, told from the innermost to the outermost."""
+
+    def __init__(self, recorders: tuple[Any, ...]) -> None:
+        self.recorders = sorted(recorders, key=lambda recorder: -recorder.level)
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        self.record(op, (x,), y, {})
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        self.record(op, (a, b), y, {})
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        for recorder in self.recorders:
+            recorder.record(op, inputs, outputs, attrs)
+
+
+class _Thread(threading.local):
+    """Who records in this thread: `recorders` in order of entry, `recorder` the one object to tell, or None."""
+
+    recorders: tuple[Any, ...] = ()
+    recorder: Any = None
+    recompute: Any = None  # the seeds of random draws, while `recompute_grad` records or replays them
+
+
+thread = _Thread()
+
+
+def set_recorders(recorders: tuple[Any, ...]) -> None:
+    """Makes `recorders` the ones that are told about this thread's ops."""
+    thread.recorders = recorders
+    thread.recorder = None if not recorders else recorders[0] if len(recorders) == 1 else Several(recorders)
+
+
+@contextmanager
+def recorded_by(recorders: tuple[Any, ...]) -> Iterator[None]:
+    """Only these recorders are told inside the block; the others miss it."""
+    before = thread.recorders
+    set_recorders(recorders)
+    try:
+        yield
+    finally:
+        set_recorders(before)
+
+
+def note(mark: Any, key: object) -> Any:
+    """What the recorder `key` has written in a tensor's chain of marks, or None."""
+    while mark is not None:
+        if mark[0] is key:
+            return mark[1]
+        mark = mark[2]
+    return None
+
+
+def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """Runs `op` on tensors, whatever is active."""
+    for x in inputs:
+        if type(x) is not Tensor:
+            innermost = max((t for t in inputs if type(t) is not Tensor), key=lambda t: t.level)  # type: ignore[attr-defined]
+            return innermost.interpret(op, inputs, attrs)
+    if not op.moves_data:
+        for x in inputs:
+            if x.dtype.kind == dtypes.NARROW:
+                return run_in_float32(op, inputs, attrs)
+    try:
+        value = op.numpy(*[x.array for x in inputs], **attrs)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise failure(op, inputs, error) from error
+    outputs = tuple(map(_tensor, value)) if type(value) is tuple else _tensor(value)
+    recorder = thread.recorder
+    if recorder is not None:
+        for x in inputs:
+            if x.mark is not None:
+                recorder.record(op, inputs, outputs, attrs)
+                break
+    return outputs
+
+
+def _tensor(array: Any) -> Tensor:
+    return wrap(array, dtypes.of_numpy(array.dtype))
+
+
+def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """An op on bfloat16 or float8 values: computed in float32, its results rounded back."""
+    from .op import ops
+
+    narrow = next(x.dtype for x in inputs if x.dtype.narrow)
+    outputs = run(op, [ops.cast(x, dtype=x.dtype.computed) if x.dtype.narrow else x for x in inputs], attrs)
+
+    def rounded(y: Tensor) -> Tensor:
+        return ops.cast(y, dtype=narrow) if y.dtype is dtypes.float32 else y
+
+    return tuple(map(rounded, outputs)) if type(outputs) is tuple else rounded(outputs)
+
+
+def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
+    """TensorFlow's exception for a kernel that could not work with what it was given."""
+    shapes = " vs. ".join(str(list(x.dims)) for x in inputs)
+    if "broadcast" in str(error):
+        return errors.InvalidArgumentError(
+            f"Incompatible shapes: {shapes} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
+            "from the last"
+        )
+    return errors.InvalidArgumentError(f"{error} [Op:{op.title}] with inputs of shapes {shapes}")
+
+
+def wrong_kind(op: Any, dtype: DType) -> Exception:
+    """The op is not defined for this dtype."""
+    allowed = ", ".join(d.name for d in dtypes.ALL if d.kind & op.kinds and not d.name.startswith(("float8", "int4")))
+    return errors.InvalidArgumentError(
+        f"Value for attr 'T' of {dtype.kernel_name()} is not in the list of allowed values: {allowed} "
+        f"[Op:{op.title}]. Use tf.cast(x, ...) first"
+    )
+
+
+def mixed_dtypes(op: Any, position: int, expected: DType, given: DType) -> Exception:
+    """Tensors are not promoted: their dtypes must agree."""
+    return errors.InvalidArgumentError(
+        f"cannot compute {op.title} as input #{position}(zero-based) was expected to be a {expected.kernel_name()} "
+        f"tensor but is a {given.kernel_name()} tensor [Op:{op.title}]. Use tf.cast(x, ...) to make them agree"
+    )

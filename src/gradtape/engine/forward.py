@@ -1,0 +1,174 @@
+"""Forward mode: a tangent travels beside every value that depends on a primal, and nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..tensor import Tensor
+from . import dispatch
+from .backprop import sweep
+from .convert import to_tensor
+from .log import Log, _live
+from .op import ops
+from .tape import UnconnectedGradients, _native, _unconnected, _warn_not_floating
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products while the computation runs.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant([1.0, 2.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = x * x
+    >>> acc.jvp(y).numpy().tolist()
+    [2.0, 0.0]
+
+    Args:
+      primals: a tensor, a variable or a nest of them.
+      tangents: the direction: tensors of the same structure, shapes and dtypes.
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        nest.assert_same_structure(primals, tangents)
+        self.key = object()
+        self.level = 0
+        self._recording = False
+        self._variables: dict[int, tuple[Any, Any]] = {}
+        self._tensors: list[tuple[Tensor, Tensor]] = []
+        seen: set[int] = set()
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
+            self._watch(_native(primal), tangent, seen)
+
+    def _watch(self, primal: Any, tangent: Any, seen: set[int]) -> None:
+        if not isinstance(primal, Tensor) and not hasattr(primal, "_as_tensor"):
+            raise AttributeError(
+                f"'{type(primal).__name__}' object has no attribute 'dtype': a primal must be a tensor or a variable, "
+                f"got {primal!r}"
+            )
+        if id(primal) in seen:
+            raise ValueError(
+                f"Tensor {primal!r} was specified as a primal multiple times. This may indicate an error. If it was "
+                "intended, please sum the corresponding tangents."
+            )
+        seen.add(id(primal))
+        if not primal.dtype.differentiable:
+            _warn_not_floating("primal", primal.dtype)
+            return
+        t = to_tensor(tangent, dtype=primal.dtype)
+        if t.dims != primal.dims:
+            raise ValueError(
+                f"a tangent must have the shape of its primal, {primal.shape}, got {t.shape}. Use tf.broadcast_to "
+                "where repetition is meant"
+            )
+        if isinstance(primal, Tensor):
+            self._tensors.append((primal, t))
+        else:
+            self._variables[id(primal)] = (primal, t)
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._recording:
+            raise ValueError("Accumulator is already recording.")
+        self.level = dispatch.next_level()
+        for primal, tangent in self._tensors:
+            primal.mark = (self.key, tangent, _live(primal.mark))
+        self._tensors = []
+        dispatch.set_recorders((*dispatch.thread.recorders, self))
+        self._recording = True
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        dispatch.set_recorders(tuple(r for r in dispatch.thread.recorders if r is not self))
+        self._recording = False
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivative of `primals` (values computed inside the block) along the tangents."""
+        unconnected = _unconnected(unconnected_gradients)
+
+        def tangent(x: Any) -> Any:
+            x = _native(x)
+            found = dispatch.note(x.mark, self.key) if isinstance(x, Tensor) else self._variables.get(id(x), (x, None))[1]
+            if found is None and isinstance(x, Tensor):
+                found = next((t for primal, t in self._tensors if primal is x and self._recording), None)
+            if found is None and unconnected is UnconnectedGradients.ZERO:
+                return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+            return found
+
+        return nest.map_structure(tangent, primals)
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        """Part of what a recorder offers; see `record`."""
+        self.record(op, (x,), y, {})
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """Part of what a recorder offers; see `record`."""
+        self.record(op, (a, b), y, {})
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Gives the outputs of an op their tangents."""
+        tangents = [dispatch.note(x.mark, self.key) for x in inputs]
+        if op.pull is None or all(t is None for t in tangents):
+            return
+        outer = tuple(r for r in dispatch.thread.recorders if r.level < self.level)
+        with dispatch.recorded_by(outer):
+            push = op.push or _transposed(op)
+            result = push(ops, inputs, outputs, attrs, tangents)
+        if type(outputs) is not tuple:
+            outputs, result = (outputs,), (result,)
+        for y, t in zip(outputs, result or (None,) * len(outputs), strict=True):
+            if t is not None and y.dtype.differentiable:
+                y.mark = (self.key, t, y.mark)
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        entry = self._variables.get(id(variable))
+        return rest if entry is None or entry[1] is None else (self.key, entry[1], rest)
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """The variable's tangent from now on is that of the value assigned."""
+        tangent = dispatch.note(value.mark, self.key)
+        if tangent is not None or id(variable) in self._variables:
+            self._variables[id(variable)] = (variable, tangent)
+
+
+def _transposed(op: Any) -> Any:
+    """Forward mode from the reverse rule: `pull` is linear in the cotangent, and its transpose is the jvp."""
+
+    def push(m: Any, inputs: Any, outputs: Any, attrs: Any, tangents: Any) -> Any:
+        several = type(outputs) is tuple
+        log = Log(watch_accessed_variables=False)
+        blanks = [Tensor(np.zeros(y.dims, y.dtype.numpy), y.dtype) for y in (outputs if several else (outputs,))]
+        for g in blanks:
+            if g.dtype.differentiable:
+                log.watch(g)
+        parents = tuple(-1 if t is None else 0 for t in tangents)
+        with dispatch.recorded_by((*dispatch.thread.recorders, log)):
+            saved = op.keep(inputs, outputs, attrs)
+            pulled = op.pull(ops, tuple(blanks) if several else blanks[0], saved, parents)
+            terms = [_inner(c, t) for c, t in zip(pulled, tangents, strict=True) if c is not None and t is not None]
+            total = sum(terms[1:], terms[0]) if terms else None
+        position = None if total is None else log.position(total)
+        if position is None:
+            return (None,) * len(blanks) if several else None
+        at = [log.position(g) for g in blanks]
+        grads = {position: Tensor(np.ones(total.dims, total.dtype.numpy), total.dtype)}
+        wanted = {i for i in at if i is not None}
+        sweep(log.records, grads, wanted, m=ops, order=range(position, -1, -1), need=None, release=False, hooks={})
+        found = tuple(None if i is None else grads.get(i) for i in at)
+        return found if several else found[0]
+
+    return push
+
+
+def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
+    from ..slices import IndexedSlices
+    from .backprop import densify
+
+    if type(cotangent) is IndexedSlices:
+        cotangent = densify(ops, cotangent)
+    if cotangent.dtype.is_complex:
+        cotangent = ops.conj(cotangent)
+    return ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)

@@ -1,0 +1,160 @@
+"""What one tape has written down: the records of the ops that touched a watched tensor, in order of execution."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensor import Tensor
+from .dispatch import next_level, note
+
+
+class Key:
+    """Names a log in the marks of tensors, without keeping the log alive."""
+
+    __slots__ = ("live",)
+
+    def __init__(self) -> None:
+        self.live = True
+
+
+class Log:
+    """The records of one tape; see `backprop` for what a record is."""
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        self.key = Key()
+        self.level = next_level()
+        self.records: list[Any] = []
+        self.watches_variables = watch_accessed_variables
+        self.variables: dict[int, tuple[Any, int]] = {}  # by id: the variable and its position (-1: no derivative)
+        self.leaves: set[int] = set()
+        self.plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
+        self.fragile = False  # a record runs a user's code backwards, which may raise
+
+    def __del__(self) -> None:
+        self.key.live = False
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        """Records `y = op(x)` for plain tensors."""
+        key = self.key
+        mark = x.mark
+        parent = mark[1] if mark[0] is key else note(mark, key)
+        if parent is None:
+            return
+        records = self.records
+        y.mark = (key, len(records), None)
+        records.append((op, (parent,), op.keep_quiet(x, y), None))
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """Records `y = op(a, b)` for plain tensors."""
+        key = self.key
+        mark = a.mark
+        first = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
+        mark = b.mark
+        second = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
+        if first is None:
+            if second is None:
+                return
+            first = -1
+        elif second is None:
+            second = -1
+        records = self.records
+        y.mark = (key, len(records), None)
+        records.append((op, (first, second), op.keep_quiet(a, b, y), None))
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        if op.pull is None:
+            return
+        key = self.key
+        parents = tuple(-1 if (at := note(x.mark, key)) is None else at for x in inputs)
+        if max(parents, default=-1) < 0:
+            return
+        records = self.records
+        first = len(records)
+        if type(outputs) is not tuple:
+            if not outputs.dtype.differentiable:
+                return
+            outputs.mark = (key, first, outputs.mark)
+            records.append((op, parents, op.keep(inputs, outputs, attrs), None))
+        else:
+            described = tuple((y.dims, y.dtype) for y in outputs)
+            records.append((op, parents, op.keep(inputs, outputs, attrs), described))
+            records.extend([first] * (len(outputs) - 1))
+            for i, y in enumerate(outputs, first):
+                y.mark = (key, i, y.mark)
+        if self.plain and any(type(x) is not Tensor for x in inputs):
+            self.plain = False
+
+    def watch(self, tensor: Tensor) -> None:
+        """Makes `tensor` a leaf of this log."""
+        if note(tensor.mark, self.key) is None:
+            tensor.mark = (self.key, self._leaf(), _live(tensor.mark))
+
+    def watch_variable(self, variable: Any) -> int:
+        """Makes `variable` a leaf of this log; returns its position."""
+        entry = self.variables.get(id(variable))
+        if entry is None:
+            entry = (variable, self._leaf() if variable.dtype.differentiable else -1)
+            self.variables[id(variable)] = entry
+        return entry[1]
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        if id(variable) in self.variables or (self.watches_variables and variable.trainable):
+            position = self.watch_variable(variable)
+            return rest if position < 0 else (self.key, position, rest)
+        return rest
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """An assignment is not differentiable: what was read before keeps its record."""
+
+    def position(self, x: Any) -> int | None:
+        """Where a tensor or variable stands in this log, or None."""
+        if isinstance(x, Tensor):
+            return note(x.mark, self.key)
+        entry = self.variables.get(id(x))
+        return None if entry is None or entry[1] < 0 else entry[1]
+
+    def _leaf(self) -> int:
+        position = len(self.records)
+        self.records.append(None)
+        self.leaves.add(position)
+        return position
+
+
+class TracingLog(Log):
+    """A log that also notes the source line of each record: file, line number, function."""
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self.lines: dict[int, tuple[str, int, str]] = {}
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        self.record(op, (x,), y, {})
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        self.record(op, (a, b), y, {})
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        first = len(self.records)
+        super().record(op, inputs, outputs, attrs)
+        if len(self.records) > first:
+            self.lines[first] = _caller()
+
+
+def _caller() -> tuple[str, int, str]:
+    """The innermost frame that is not gradtape's own."""
+    frame: Any = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gradtape."):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+
+
+def _live(mark: Any) -> Any:
+    """The chain of marks without those of logs that are gone."""
+    if mark is None:
+        return None
+    rest = _live(mark[2])
+    return (mark[0], mark[1], rest) if getattr(mark[0], "live", True) else rest

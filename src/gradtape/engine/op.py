@@ -1,0 +1,233 @@
+"""An op is one record in one place: its kernel, its rules, its samples. The families fill the record in.
+
+Rules are written against a namespace `m`, so that one text serves bare arrays (`m = raw`) and recorded tensors
+(`m = ops`). The names a rule's parameters have are what is kept for it: see `wire`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor
+from . import dispatch
+from .convert import to_tensor
+
+
+class Namespace:
+    """The ops under their names, as rules call them: `m.exp(x)`, `m.sum(x, axis=(0,))`."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")
+
+
+ops = Namespace()
+raw = Namespace()
+registry: dict[str, Op] = {}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Inputs to try an op on: a shape stands for random numbers in `domain`, an array for itself."""
+
+    inputs: tuple[Any, ...]
+    attrs: dict[str, Any] = field(default_factory=dict)
+    domain: tuple[float, float] | None = None
+
+
+def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any) -> Sample:
+    """`Sample(inputs, attrs, domain)`, as it is written beside an op."""
+    return Sample(inputs, attrs, domain)
+
+
+class Op:
+    """One operation: how it is computed, differentiated, vectorised and tried out.
+
+    `pull(m, g, saved, parents)` takes the cotangent of the output to those of the inputs (None where
+    `parents[i] < 0`: nobody asks); `push(m, inputs, outputs, attrs, tangents)` takes tangents forward;
+    `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged. `keep` picks what
+    `pull` needs. An op whose `pull` is None is constant by mathematics: it is never recorded.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Any,
+        *,
+        family: str,
+        args: tuple[str, ...],
+        samples: Sequence[Sample],
+        domain: tuple[float, float] = (-2.0, 2.0),
+        kinds: int = dtypes.ANY,
+        moves_data: bool = False,
+        kinks: bool = False,
+        random: bool = False,
+    ) -> None:
+        if name in registry:
+            raise ValueError(f"op {name!r} is defined twice")
+        if not samples:
+            raise ValueError(f"op {name!r} has no samples: its tests derive from them")
+        self.name = name
+        self.title = "".join(word.capitalize() for word in name.split("_"))
+        self.family = family
+        self.kernel = kernel
+        self.args = args
+        self.variadic = args[-1].startswith("*")
+        self.samples = tuple(samples)
+        self.domain = domain
+        self.kinds = kinds
+        self.moves_data = moves_data
+        self.kinks = kinks
+        self.random = random
+        self.numpy = bind(kernel, np)
+        self.pull: Callable[..., Any] | None = None
+        self.pull_raw: Callable[..., Any] | None = None
+        self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.keep_quiet: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.push: Callable[..., Any] | None = None
+        self.batch: Callable[..., Any] | None = None
+        self.call: Callable[..., Any] = self.run
+        registry[name] = self
+        setattr(raw, name, self.numpy)
+
+    def run(self, *inputs: Any, **attrs: Any) -> Any:
+        """Runs the op on anything that converts to tensors."""
+        tensors = [x if isinstance(x, Tensor) else to_tensor(x) for x in inputs]
+        for x in tensors:
+            if not x.dtype.kind & self.kinds:
+                raise dispatch.wrong_kind(self, x.dtype)
+        return dispatch.run(self, tensors, attrs)
+
+    def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
+        """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
+
+        def first(*args: Any) -> Any:
+            function = build()
+            setattr(self, attribute, function)
+            return function(*args)
+
+        setattr(self, attribute, first)
+
+    def publish(self) -> Op:
+        """Makes the finished op callable by rules."""
+        setattr(ops, self.name, self.call)
+        return self
+
+    def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+        return self.call(*inputs, **attrs)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name} ({self.family})>"
+
+
+def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+    return ()
+
+
+def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
+    """The kernel for one array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
+    if isinstance(kernel, str):
+        return getattr(xp, kernel)
+    if isinstance(kernel, types.BuiltinFunctionType):
+        return kernel
+    return partial(kernel, xp)
+
+
+def parameters(f: Any) -> tuple[str, ...]:
+    """The names of a function's parameters, read off its code: `inspect.signature` would slow the import down."""
+    code = f.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tensor arguments of a kernel `f(xp, *arrays, *, attributes)`, and its attributes."""
+    code = kernel.__code__
+    count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    variadic = (f"*{code.co_varnames[named]}",) if code.co_flags & inspect.CO_VARARGS else ()
+    return code.co_varnames[1:count] + variadic, code.co_varnames[count:named]
+
+
+class Saved:
+    """Which values a set of formulas names, and how each is kept and found again.
+
+    A formula may name an input (`x`), the output (`y`, or `ys` when there are several), `x_shape`, `x_dtype`, or an
+    attribute; `m`, `g`, `t` and `need` are not kept.
+    """
+
+    def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]]) -> None:
+        self.args = args
+        given = {"m", "g", "t", "need"}
+        self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in given))
+
+    def keeper(self) -> Callable[..., tuple[Any, ...]]:
+        """`keep(inputs, outputs, attrs)`, which picks what the formulas name."""
+        fields = "".join(f"{self._source(name)}, " for name in self.names)
+        return compile_rule(f"lambda xs, y, attrs: ({fields})")
+
+    def is_tensor(self, name: str) -> bool:
+        return name in self.args or name == "y"
+
+    def is_tuple(self, name: str) -> bool:
+        return f"*{name}" in self.args or name == "ys"
+
+    def _source(self, name: str) -> str:
+        if name in ("y", "ys"):
+            return "y"
+        if name in self.args:
+            return f"xs[{self.args.index(name)}]"
+        if f"*{name}" in self.args:
+            return f"tuple(xs[{self.args.index('*' + name)}:])"
+        owner, _, what = name.rpartition("_")
+        if owner == "y" and what == "shape":
+            return "y.dims"
+        if owner in self.args and what == "shape":
+            return f"xs[{self.args.index(owner)}].dims"
+        if owner in self.args and what == "dtype":
+            return f"xs[{self.args.index(owner)}].dtype"
+        if f"*{owner}" in self.args and what == "shapes":
+            return f"[x.dims for x in xs[{self.args.index('*' + owner)}:]]"
+        return f"attrs.get({name!r})"
+
+    def lookup(self, name: str, arrays: bool, saved: str = "s") -> str:
+        """Source code that finds `name` in what was kept, as a tensor or as its bare array."""
+        if name in ("m", "g", "t", "need"):
+            return name
+        slot = f"{saved}[{self.names.index(name)}]"
+        if arrays and self.is_tensor(name):
+            return f"{slot}.array"
+        if arrays and self.is_tuple(name):
+            return f"tuple(x.array for x in {slot})"
+        return slot
+
+    def call(self, function: str, f: Callable[..., Any], arrays: bool) -> str:
+        """Source code that calls formula `f`, known as `function`, on what was kept."""
+        return f"{function}({', '.join(f'{n}={self.lookup(n, arrays)}' for n in parameters(f))})"
+
+
+def wire(op: Op, rule: Callable[..., Any]) -> None:
+    """Makes `rule(m, g, need, <names>)`, which returns a cotangent for each input, the op's `pull`."""
+    saved = Saved(op.args, [rule])
+    op.defer("keep", saved.keeper)
+    result = "rule_result" if len(op.args) > 1 or op.variadic else "(rule_result,)"
+    asks = "need" in parameters(rule)
+
+    def pull(arrays: bool) -> Callable[..., Any]:
+        body = result.replace("rule_result", saved.call("rule", rule, arrays))
+        if asks:
+            body = f"(lambda need: {body})([p >= 0 for p in parents])"
+        return compile_rule(f"lambda m, g, s, parents: {body}", rule=rule)
+
+    op.defer("pull", lambda: pull(False))
+    op.defer("pull_raw", lambda: pull(True))
+
+
+def compile_rule(source: str, **names: Any) -> Any:
+    """A function from generated source: paid once, when a rule is first used."""
+    return eval(source, names)

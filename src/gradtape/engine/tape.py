@@ -1,0 +1,577 @@
+"""`GradientTape`: what is watched, what is recorded, when it is let go, and the questions one can ask of it."""
+
+from __future__ import annotations
+
+import enum
+import logging
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, nest
+from ..slices import IndexedSlices
+from ..tensor import Tensor
+from . import dispatch
+from .backprop import between, densify, sweep
+from .batching import BatchedTensor, batched_identity
+from .convert import to_tensor
+from .log import Log, TracingLog
+from .op import ops, raw
+
+logger = logging.getLogger("gradtape")
+
+_USED_UP = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Use "
+    "GradientTape(persistent=True) to ask more than once"
+)
+_CHUNK_BYTES = 1 << 30  # a Jacobian's rows are computed together as long as their cotangents fit in this
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` gives for a source the target does not depend on: `NONE` or `ZERO`."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records the operations run in its context, and differentiates them.
+
+    Trainable variables are watched when they are read; tensors when `watch` is called on them.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> print(tape.gradient(y, x))
+    tf.Tensor(6.0, shape=(), dtype=float32)
+
+    Args:
+      persistent: keep the records, so that more than one question can be asked, until the tape is deleted.
+      watch_accessed_variables: watch every trainable variable that is read.
+      trace: note the source line of every record.
+    """
+
+    _warned_inside = False
+
+    def __init__(
+        self, persistent: bool = False, watch_accessed_variables: bool = True, *, trace: bool = False
+    ) -> None:
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._trace = trace
+        self._log: Log | None = None
+        self._entered = False
+        self._recording = False
+        self._watched: tuple[Any, ...] = ()
+        self._hooks: dict[int, list[Callable[[Any], Any]]] = {}
+        self._finishers: list[Callable[[list[Any], list[Any]], list[Any]]] = []
+
+    def __enter__(self) -> GradientTape:
+        self._start()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        if self._recording:
+            raise ValueError(
+                "Tape is still recording, This can happen if you try to re-enter an already-active tape."
+            )
+        if self._log is None:
+            self._log = (TracingLog if self._trace else Log)(self._watch_accessed_variables)
+            self._hooks = {}
+        else:
+            self._log.level = dispatch.next_level()
+        dispatch.set_recorders((*dispatch.thread.recorders, self._log))
+        self._entered = self._recording = True
+
+    def _stop(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        dispatch.set_recorders(tuple(r for r in dispatch.thread.recorders if r is not self._log))
+        self._recording = False
+
+    def _open_log(self, doing: str) -> Log:
+        if self._log is None:
+            if self._entered:
+                raise RuntimeError(_USED_UP)
+            raise RuntimeError(f"Cannot {doing}: this GradientTape was never entered. Use `with tape:` first")
+        return self._log
+
+    def watch(self, tensor: Any) -> None:
+        """Makes a tensor, a variable, or every one in a nest of them, a thing to differentiate with respect to.
+
+        >>> import gradtape as tf
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = tf.reduce_sum(x * x)
+        >>> tape.gradient(y, x).numpy().tolist()
+        [2.0, 4.0]
+        """
+        leaves = nest.flatten(tensor, expand_composites=True)
+        for leaf in leaves:
+            if not _is_watchable(leaf):
+                raise ValueError(
+                    f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
+                    "ExtensionType."
+                )
+        if self._log is None:
+            state = "already used up" if self._entered else "not entered yet"
+            raise AttributeError(f"watch needs a recording tape, and this one is {state}. Call it inside `with tape:`")
+        for leaf in leaves:
+            leaf = _native(leaf)
+            if not leaf.dtype.differentiable:
+                _warn_not_floating("tensor", leaf.dtype)
+            if not isinstance(leaf, Tensor):
+                self._log.watch_variable(leaf)
+            elif leaf.dtype.differentiable:
+                self._log.watch(leaf)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Nothing done inside the block is recorded on this tape."""
+        if self._log is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Forgets everything recorded and watched so far, and goes on recording."""
+        self._stop()
+        self._log = None
+        self._start()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables watched, in order of their creation."""
+        if self._log is not None:
+            variables = (variable for variable, _ in self._log.variables.values())
+            self._watched = tuple(sorted(variables, key=lambda variable: variable._created))
+        return self._watched
+
+    @contextmanager
+    def attach(self) -> Iterator[GradientTape]:
+        """Records what another thread does inside the block on this tape too.
+
+        Recording is per thread; call this in the other thread. Two threads must not record at the same moment.
+        """
+        log = self._open_log("attach")
+        with dispatch.recorded_by((*dispatch.thread.recorders, log)):
+            yield self
+
+    def on_gradient(self, x: Any, hook: Callable[[Any], Any]) -> None:
+        """Calls `hook(gradient)` when the gradient with respect to `x` is complete, on its way to what `x` came from.
+
+        What the hook returns, if anything, takes the gradient's place.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable(2.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = v * v
+        ...     tape.on_gradient(y, lambda g: 10.0 * g)
+        >>> float(tape.gradient(y, v))
+        40.0
+        """
+        log = self._open_log("add a gradient hook")
+        x = _native(x)
+        position = log.position(x)
+        if position is None and not isinstance(x, Tensor) and _is_watchable(x):
+            position = log.watch_variable(x)
+        if position is None:
+            raise ValueError(f"{x!r} is not on this tape: watch it, or compute it from something watched, first")
+        self._hooks.setdefault(position, []).append(hook)
+
+    def on_finished(self, finish: Callable[[list[Any], list[Any]], list[Any]]) -> None:
+        """Calls `finish(sources, gradients)` on the flat lists before `gradient` returns; it returns the gradients.
+
+        This is the seam for what happens to finished gradients: an all-reduce, a check, a log.
+        """
+        self._finishers.append(finish)
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of `target` (the sum of its entries, and over all of a nest) with respect to `sources`.
+
+        Args:
+          target: a tensor or a nest of them.
+          sources: a tensor, a variable, or a nest of them; the result has the same structure.
+          output_gradients: a weight for each entry of each target, ones unless given.
+          unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
+
+        >>> import gradtape as tf
+        >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])
+        >>> with tf.GradientTape() as tape:
+        ...     loss = tf.reduce_sum(tf.constant([[3.0]]) @ w + b)
+        >>> dw, db = tape.gradient(loss, [w, b])
+        >>> dw.numpy().tolist(), db.numpy().tolist()
+        ([[3.0]], [1.0])
+        """
+        log = self._open_log("compute a gradient")
+        unconnected = _unconnected(unconnected_gradients)
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
+                "be differentiated, but received None."
+            )
+        targets = [_differentiated(t, "target") for t in nest.flatten(target)]
+        flat_sources = nest.flatten(sources)
+        wanted = [_differentiated(s, "source") for s in flat_sources]
+        cotangents = _output_gradients(targets, target, output_gradients)
+        self._before_asking()
+        grads = self._pull(log, targets, cotangents, wanted)
+        for finish in self._finishers:
+            grads = finish(flat_sources, grads)
+        self._after_asking()
+        if unconnected is UnconnectedGradients.ZERO:
+            grads = [_zeros_for(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+        return nest.pack_sequence_as(list(sources) if nest.is_values_view(sources) else sources, grads)
+
+    def _before_asking(self) -> None:
+        if not self._recording:
+            return
+        if not self._persistent:
+            self._stop()
+        elif not GradientTape._warned_inside:
+            GradientTape._warned_inside = True
+            logger.warning(
+                "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+                "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
+                "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
+                "context if you actually want to trace the gradient in order to compute higher order derivatives."
+            )
+
+    def _after_asking(self) -> None:
+        if not self._persistent:
+            self.watched_variables()
+            self._log = None
+
+    def _pull(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
+        """The gradient for each source, None where there is no path."""
+        at = [log.position(source) for source in sources]
+        wanted = {position for position in at if position is not None}
+        seeds: dict[int, Any] = {}
+        straight: dict[int, Any] = {}  # a target that is itself a source, though it is not on the tape
+        for target, cotangent in zip(targets, cotangents, strict=True):
+            position = log.position(target)
+            into, key = (straight, id(target)) if position is None else (seeds, position)
+            if target.dtype.differentiable or position is not None:
+                g = _ones(target) if cotangent is None else cotangent
+                into[key] = into[key] + g if key in into else g
+        plain = log.plain and dispatch.thread.recorder is None
+        plain = plain and all(type(g) is Tensor for g in seeds.values())
+        m = raw if plain else ops
+        if plain:
+            seeds = {i: g.array for i, g in seeds.items()}
+        found = self._sweep(log, seeds, wanted, m)
+        made: dict[int, Any] = {}
+        results = []
+        for source, position in zip(sources, at, strict=True):
+            if position is None:
+                results.append(straight.get(id(source)))
+                continue
+            if position not in made:
+                made[position] = _finished(found.get(position), source, plain)
+            results.append(made[position])
+        return results
+
+    def _sweep(self, log: Log, grads: dict[int, Any], wanted: set[int], m: Any) -> dict[int, Any]:
+        if not grads or not wanted:
+            return grads
+        records = log.records
+        release = not self._persistent and not log.fragile and not self._hooks
+        if release and wanted >= log.leaves:
+            # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
+            order: Any = range(max(grads), min(wanted) - 1, -1)
+            need = None
+        else:
+            path = between(records, grads, wanted)
+            need = set(path)
+            order = reversed(path)
+        sweep(records, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
+        return grads
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of every entry of `target` with respect to every entry of `sources`.
+
+        Its shape is the target's followed by the source's. All rows are computed together, in vectorised form.
+
+        >>> import gradtape as tf
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy().tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+        """
+        log = self._open_log("compute a jacobian")
+        unconnected = _unconnected(unconnected_gradients)
+        target = _single(target, "target")
+        flat = [_differentiated(s, "source") for s in nest.flatten(sources)]
+        if not experimental_use_pfor and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the jacobian with eager execution "
+                "enabled and with  experimental_use_pfor set to False."
+            )
+        self._before_asking()
+        shape = target.dims
+        rows = math.prod(shape)
+        parts: list[list[Any]] = []
+        for start, stop in _chunks(rows, target, flat, 1 if not experimental_use_pfor else None):
+            with self._kept_for_all_chunks(stop < rows):
+                identity = batched_identity(target, start, stop)
+                parts.append(self._pull(log, [target], [identity], flat))
+        self._after_asking()
+        results = []
+        for source, *pieces in zip(flat, *parts, strict=True):
+            if not pieces or pieces[0] is None:
+                full = (*shape, *source.dims)
+                zero = unconnected is UnconnectedGradients.ZERO
+                connected = not pieces and target.dtype.differentiable and source.dtype.differentiable
+                results.append(ops.constant(np.zeros(full, source.dtype.numpy)) if zero or connected else None)
+                continue
+            stacked = [_rows(piece) for piece in pieces]
+            whole = stacked[0] if len(stacked) == 1 else ops.concat(*stacked, axis=0)
+            results.append(ops.reshape(whole, shape=(*shape, *source.dims)))
+        return nest.pack_sequence_as(sources, results)
+
+    @contextmanager
+    def _kept_for_all_chunks(self, more_to_come: bool) -> Iterator[None]:
+        """A tape that may be asked once is asked once for each chunk: only the last may let records go."""
+        before = self._persistent
+        self._persistent = before or more_to_come
+        try:
+            yield
+        finally:
+            self._persistent = before
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+        *,
+        check_rows: bool = True,
+    ) -> Any:
+        """The Jacobian of each row of `target` with respect to the same row of `source`: shape `[b, y..., x...]`.
+
+        Rows must not depend on each other's source rows; `check_rows` makes sure of it, at the price of one more row.
+
+        >>> import gradtape as tf
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy().tolist()
+        [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
+        """
+        log = self._open_log("compute a batch_jacobian")
+        _unconnected(unconnected_gradients)
+        target, source = _single(target, "target"), _single(source, "source")
+        for x in (target, source):
+            if len(x.dims) < 2:
+                raise ValueError(f"Shape {x.shape} must have rank at least 2")
+        if target.dims[0] != source.dims[0]:
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
+            )
+        if not experimental_use_pfor and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the batch_jacobian with eager execution "
+                "enabled and  with experimental_use_pfor set to False."
+            )
+        self._before_asking()
+        batch, *row = target.dims
+        rows = math.prod(row)
+        seeds = np.zeros((rows + check_rows, batch, rows), target.dtype.numpy)
+        seeds[np.arange(rows), :, np.arange(rows)] = 1
+        mix = np.random.default_rng(0).uniform(1, 2, (batch, rows)).astype(target.dtype.numpy)
+        seeds[rows:] = mix
+        cotangent = BatchedTensor(Tensor(seeds.reshape(-1, *target.dims)), dispatch.next_level())
+        (found,) = self._pull(log, [target], [cotangent], [source])
+        shape = (batch, *row, *source.dims[1:])
+        if found is None or not rows or not batch:
+            self._after_asking()
+            return ops.constant(np.zeros(shape, source.dtype.numpy))
+        stacked = _rows(found)
+        if check_rows:
+            _check_rows_independent(stacked, mix, rows)
+            stacked = stacked[:rows]
+        self._after_asking()
+        order = (1, 0, *range(2, len(stacked.dims)))
+        return ops.reshape(ops.transpose(stacked, perm=order), shape=shape)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables instead"
+        )
+
+
+def _is_watchable(x: Any) -> bool:
+    x = _native(x)
+    return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+
+
+def _native(x: Any) -> Any:
+    """The variable of gradtape inside an object of another library that wraps one, or `x` itself."""
+    inner = getattr(x, "_gradtape_variable", None) if not isinstance(x, Tensor) else None
+    return x if inner is None else inner
+
+
+def _warn_not_floating(what: str, dtype: dtypes.DType, counts: dict[str, int] = {}) -> None:  # noqa: B006
+    """Says that a watched dtype has no derivative, at most five times a process."""
+    counts[what] = counts.get(what, 0) + 1
+    if counts[what] <= 5:
+        logger.warning(
+            "The dtype of the watched %s must be floating (e.g. tf.float32), got %r", what, dtype
+        )
+
+
+def _unconnected(value: Any) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {value!r}; it must be tf.UnconnectedGradients.NONE or .ZERO"
+        ) from None
+
+
+def _differentiated(x: Any, role: str) -> Any:
+    """A target or source that can be differentiated, or an error that says what was given instead."""
+    x = _native(x)
+    if isinstance(x, Tensor) or hasattr(x, "_as_tensor"):
+        return x
+    given = f"got {x!r} of type {type(x).__name__}"
+    if isinstance(x, IndexedSlices):
+        raise AttributeError(
+            f"a gradient {role} must be a tensor or a variable, {given}: use its `.values`, or tf.convert_to_tensor"
+        )
+    if isinstance(x, bool | int | float | complex | np.ndarray | np.generic) or hasattr(x, "dtype"):
+        raise AttributeError(
+            f"'{type(x).__name__}' object is not something a tape knows: a gradient {role} must be a tensor or a "
+            f"variable that was used inside the tape's block, {given}"
+        )
+    raise TypeError(
+        f"Cannot convert the argument `type_value`: {x!r} to a TensorFlow DType. A gradient {role} must be a tensor, "
+        f"a variable, or a list, tuple or dict of them, {given}"
+    )
+
+
+def _single(x: Any, role: str) -> Any:
+    if x is None or isinstance(x, list | tuple | dict):
+        raise AttributeError(f"'{type(x).__name__}' object has no attribute 'shape': the {role} must be one tensor")
+    return _differentiated(x, role)
+
+
+def _output_gradients(targets: list[Any], structure: Any, given: Any) -> list[Any]:
+    """A cotangent for each target, checked and cast to it; None stands for ones."""
+    if given is None:
+        return [None] * len(targets)
+    flat = nest.flatten(given)
+    one = len(targets) == 1 and not nest.is_nested(structure)
+    if one and len(flat) != 1:
+        flat = [given]
+    if len(flat) != len(targets):
+        raise ValueError(
+            f"output_gradients has {len(flat)} entries for {len(targets)} targets; give one for each, or None for ones"
+        )
+    return [None if g is None else _cotangent(target, g) for target, g in zip(targets, flat, strict=True)]
+
+
+def _cotangent(target: Any, given: Any) -> Tensor:
+    if isinstance(given, IndexedSlices):
+        given = densify(ops, given)
+    g = to_tensor(given, hint=target.dtype)
+    if g.dtype is not target.dtype:
+        g = ops.cast(g, dtype=target.dtype)
+    if g.dims != target.dims:
+        stretched = len(g.dims) <= len(target.dims) and all(
+            a in (1, b) for a, b in zip(g.dims[::-1], target.dims[::-1], strict=False)
+        )
+        if not stretched:
+            raise errors.InvalidArgumentError(
+                f"Incompatible shapes: {list(target.dims)} vs. {list(g.dims)} [Op:Mul]: output_gradients must have "
+                "the shape of the target, or broadcast to it"
+            )
+        g = ops.broadcast_to(g, shape=target.dims)
+    return g
+
+
+def _ones(target: Any) -> Tensor:
+    shape = target.dims
+    return Tensor(np.ones(shape, target.dtype.numpy) if shape else target.dtype.as_numpy_dtype(1), target.dtype)
+
+
+def _zeros_for(source: Any) -> Tensor:
+    return Tensor(np.zeros(source.dims, source.dtype.numpy), source.dtype)
+
+
+def _finished(g: Any, source: Any, plain: bool) -> Any:
+    """A cotangent as the user gets it."""
+    if g is None:
+        return Tensor(np.zeros(source.dims, source.dtype.numpy)) if not source.dtype.differentiable else None
+    if type(g) is IndexedSlices:
+        if not plain:
+            return g
+        shape = np.asarray(g.dense_shape, np.int32)
+        return IndexedSlices(Tensor(g.values), Tensor(g.indices), Tensor(shape))
+    return Tensor(g) if plain else g
+
+
+def _rows(g: Any) -> Tensor:
+    """The plain tensor behind a batched cotangent, its batch axis first."""
+    if type(g) is IndexedSlices:
+        g = densify(ops, g)
+    return g.value
+
+
+def _chunks(rows: int, target: Any, sources: list[Any], size: int | None) -> Iterator[tuple[int, int]]:
+    """Ranges of rows to be computed together."""
+    if size is None:
+        widest = max([math.prod(x.dims) * x.dtype.size for x in (target, *sources)], default=1)
+        size = max(1, _CHUNK_BYTES // max(1, widest))
+    for start in range(0, rows, size):
+        yield start, min(rows, start + size)
+
+
+def _check_rows_independent(stacked: Tensor, mix: Any, rows: int) -> None:
+    """Compares a mixture of rows, pulled back together, with the same mixture of the rows' own Jacobians.
+
+    They differ exactly when one row of the target depends on another row of the source.
+    """
+    if type(stacked) is not Tensor:
+        return
+    found = stacked.array.reshape(rows + 1, len(mix), -1)
+    own, together = found[:rows], found[rows]
+    expected = np.einsum("bk,kbx->bx", mix, own)
+    scale = np.einsum("bk,kbx->bx", mix, abs(own)).max(initial=0)
+    tolerance = 100 * math.sqrt(np.finfo(mix.dtype).eps) if mix.dtype.itemsize < 4 else 1e-3
+    if np.isfinite(scale) and not np.all(abs(expected - together) <= tolerance * scale):
+        raise ValueError(
+            "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a "
+            "sum over the batch), so there is no Jacobian for each row. Use jacobian, or pass check_rows=False to get "
+            "the sum over the batch"
+        )

@@ -1,0 +1,174 @@
+"""Ops that move values without changing them, and sums: linear, each the transpose of another."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..backends import put
+from ..dtypes import ANY, NUMERIC, DType
+from ..engine.convert import to_tensor
+from ..engine.families import constant, linear, opaque, shift_axes, unbroadcast
+from ..engine.op import ops, raw, sample
+
+ops.constant = to_tensor
+raw.constant = np.asarray
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    return dtype.numpy if type(dtype) is DType else dtype
+
+
+identity = linear(
+    "identity", lambda xp, x: x, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, samples=[sample((3, 4))]
+)
+zeros_like = constant(
+    "zeros_like", lambda xp, x: xp.zeros_like(x), samples=[sample((3, 4))], moves_data=True,
+    batch=lambda m, size, inputs, flags, attrs: m.zeros_like(inputs[0]),
+)  # fmt: skip
+ones_like = constant(
+    "ones_like", lambda xp, x: xp.ones_like(x), samples=[sample((3, 4))], moves_data=True,
+    batch=lambda m, size, inputs, flags, attrs: m.ones_like(inputs[0]),
+)  # fmt: skip
+
+
+def _cast(xp, x, *, dtype):
+    target = _numpy_dtype(dtype)
+    if x.dtype.kind == "c" and target.kind != "c":
+        x = x.real
+    return x.astype(target)
+
+
+def _cast_back(m, g, x_dtype):
+    return m.cast(g, dtype=x_dtype)
+
+
+cast = linear(
+    "cast", _cast, transpose=_cast_back, shift=lambda attrs, size: attrs,
+    samples=[sample((3, 4), dtype=np.dtype("float64"))],
+)  # fmt: skip
+
+reshape = linear(
+    "reshape", lambda xp, x, *, shape: x.reshape(shape) if shape or x.shape else x,
+    transpose=lambda m, g, x_shape: m.reshape(g, shape=x_shape),
+    shift=lambda attrs, size: {"shape": (size, *attrs["shape"])},
+    samples=[sample((3, 4), shape=(2, 6)), sample((), shape=(1, 1)), sample((0, 3), shape=(3, 0, 2))],
+)  # fmt: skip
+transpose = linear(
+    "transpose", lambda xp, x, *, perm: x.transpose(perm) if perm else x,
+    transpose=lambda m, g, perm: m.transpose(g, perm=tuple(np.argsort(perm).tolist())),
+    shift=lambda attrs, size: {"perm": (0, *(p + 1 for p in attrs["perm"]))},
+    samples=[sample((2, 3, 4), perm=(1, 2, 0)), sample((3, 0), perm=(1, 0)), sample((), perm=())],
+)  # fmt: skip
+broadcast_to = linear(
+    "broadcast_to", lambda xp, x, *, shape: xp.broadcast_to(x, shape),
+    transpose=lambda m, g, x_shape: unbroadcast(m, g, x_shape),
+    batch=lambda m, size, inputs, flags, attrs: m.broadcast_to(
+        _pad_rank(m, inputs[0], len(attrs["shape"]) + 1), shape=(size, *attrs["shape"])
+    ),
+    samples=[sample((3, 1), shape=(2, 3, 4)), sample((), shape=(2,)), sample((1, 3), shape=(0, 3))],
+)  # fmt: skip
+
+
+def _pad_rank(m, x, rank):
+    """`x`, whose first axis is the batch, with axes of size 1 after it up to `rank`."""
+    missing = rank - len(x.dims)
+    return m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:])) if missing else x
+
+
+def _sum(xp, x, *, axis, keepdims=False):
+    return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
+
+
+def _spread(m, g, x_shape, axis):
+    kept = tuple(1 if i in axis else n for i, n in enumerate(x_shape))
+    return m.broadcast_to(m.reshape(g, shape=kept), shape=x_shape)
+
+
+sum_ = linear(
+    "sum", _sum, transpose=_spread, shift=shift_axes, on=NUMERIC, moves_data=False,
+    samples=[sample((3, 4, 2), axis=(0, 2)), sample((), axis=()), sample((0, 3), axis=(0,), keepdims=True)],
+)  # fmt: skip
+
+
+def _count(shape, axis):
+    return math.prod(shape[i] for i in axis)
+
+
+mean = linear(
+    "mean", lambda xp, x, *, axis, keepdims=False: _mean(xp, x, axis, keepdims), shift=shift_axes, on=NUMERIC,
+    transpose=lambda m, g, x_shape, axis: _spread(m, g / max(_count(x_shape, axis), 1), x_shape, axis),
+    moves_data=False, samples=[sample((3, 4, 2), axis=(0, 2)), sample((2, 3), axis=(1,), keepdims=True)],
+)  # fmt: skip
+
+
+def _mean(xp, x, axis, keepdims):
+    total = _sum(xp, x, axis=axis, keepdims=keepdims)
+    count = _count(x.shape, axis)
+    if x.dtype.kind in "iu":
+        return xp.asarray(xp.trunc(total / count) if count else total).astype(x.dtype)
+    return total / x.dtype.type(count)
+
+
+slice_ = linear(
+    "slice", lambda xp, x, *, key: x[key],
+    transpose=lambda m, g, x_shape, key: m.place(g, key=key, shape=x_shape),
+    shift=lambda attrs, size: {"key": (slice(None), *attrs["key"])},
+    samples=[
+        sample((4, 5), key=(slice(3, None, -2), None, 1)),
+        sample((4,), key=(slice(4, 4),)),
+        sample((), key=(None,)),
+    ],
+)  # fmt: skip
+place = linear(
+    "place", lambda xp, x, *, key, shape: put(xp.zeros(shape, x.dtype), key, x),
+    transpose=lambda m, g, key: m.slice(g, key=key),
+    shift=lambda attrs, size: {"key": (slice(None), *attrs["key"]), "shape": (size, *attrs["shape"])},
+    samples=[sample((2, 1), key=(slice(3, None, -2), None, 1), shape=(4, 5)), sample((), key=(2,), shape=(3,))],
+)  # fmt: skip
+
+
+def _split_sizes(m, g, xs_shapes, axis):
+    """The parts of `g` that came from each of the concatenated values."""
+    at, parts = 0, []
+    for shape in xs_shapes:
+        key = (*(slice(None),) * axis, slice(at, at + shape[axis]))
+        parts.append(m.slice(g, key=key))
+        at += shape[axis]
+    return tuple(parts)
+
+
+concat = linear(
+    "concat", lambda xp, *xs, axis: xp.concatenate(xs, axis=axis), transpose=_split_sizes, shift=shift_axes,
+    samples=[sample((2, 3), (2, 1), axis=1), sample((0, 2), (3, 2), axis=0)],
+)  # fmt: skip
+stack = linear(
+    "stack", lambda xp, *xs, axis: xp.stack(xs, axis=axis), shift=shift_axes,
+    transpose=lambda m, g, xs_shapes, axis: tuple(
+        m.slice(g, key=(*(slice(None),) * axis, i)) for i in range(len(xs_shapes))
+    ),
+    samples=[sample((2, 3), (2, 3), axis=1), sample((), (), (), axis=0)],
+)  # fmt: skip
+add_n = linear(
+    "add_n", lambda xp, *xs: sum(xs[1:], xs[0]), shift=lambda attrs, size: attrs, on=NUMERIC, moves_data=False,
+    transpose=lambda m, g, xs_shapes: (g,) * len(xs_shapes), samples=[sample((2, 3), (2, 3), (2, 3))],
+)  # fmt: skip
+pad = linear(
+    "pad", lambda xp, x, *, paddings: xp.pad(x, paddings),
+    transpose=lambda m, g, x_shape, paddings: m.slice(
+        g, key=tuple(slice(before, before + n) for (before, _), n in zip(paddings, x_shape, strict=True))
+    ),
+    shift=lambda attrs, size: {"paddings": ((0, 0), *attrs["paddings"])},
+    samples=[sample((2, 3), paddings=((1, 0), (2, 3))), sample((0, 2), paddings=((1, 1), (0, 0)))],
+)  # fmt: skip
+reverse = linear(
+    "reverse", lambda xp, x, *, axis: xp.flip(x, axis), transpose=lambda m, g, axis: m.reverse(g, axis=axis),
+    shift=shift_axes, samples=[sample((2, 3, 2), axis=(0, 2)), sample((0,), axis=(0,))],
+)  # fmt: skip
+
+stop_gradient = constant(
+    "stop_gradient", lambda xp, x: x, samples=[sample((3, 4))], moves_data=True,
+    batch=lambda m, size, inputs, flags, attrs: m.stop_gradient(inputs[0]),
+)  # fmt: skip

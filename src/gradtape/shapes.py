@@ -1,0 +1,251 @@
+"""`TensorShape`: a tuple of sizes with TensorFlow's manners. A size of `None` is unknown; so may be the whole rank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+
+class TensorShape(tuple[int | None, ...]):
+    """The shape of a tensor: a tuple that compares with lists and knows how to merge.
+
+    >>> import gradtape as tf
+    >>> shape = tf.TensorShape([2, None, 3])
+    >>> shape.rank, shape.as_list(), shape.is_fully_defined()
+    (3, [2, None, 3], False)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, dims: Any = None) -> TensorShape:
+        if isinstance(dims, TensorShape):
+            return dims
+        if dims is None:
+            return UNKNOWN_RANK
+        if isinstance(dims, int) or not isinstance(dims, Iterable):
+            dims = (dims,)
+        return super().__new__(cls, (_as_size(dim) for dim in dims))
+
+    @classmethod
+    def _of(cls, dims: tuple[int, ...]) -> TensorShape:
+        """The shape of an array, whose sizes need no check."""
+        return tuple.__new__(cls, dims)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, `None` when unknown."""
+        return len(self)
+
+    @property
+    def ndims(self) -> int | None:
+        """The same as `rank`."""
+        return self.rank
+
+    @property
+    def dims(self) -> list[int | None] | None:
+        """The sizes as a list, `None` when the rank is unknown."""
+        return list(self)
+
+    def as_list(self) -> list[int | None]:
+        """The sizes as a list."""
+        return list(self)
+
+    def num_elements(self) -> int | None:
+        """The product of the sizes, `None` when it is not known."""
+        return math.prod(size for size in self if size is not None) if self.is_fully_defined() else None
+
+    def is_fully_defined(self) -> bool:
+        """Whether every size is known."""
+        return None not in self
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether one tensor could have both shapes."""
+        other = TensorShape(other)
+        if self.rank is None or other.rank is None:
+            return True
+        return len(self) == len(other) and all(
+            a is None or b is None or a == b for a, b in zip(self, other, strict=True)
+        )
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises `ValueError` unless the shapes are compatible."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """The shape that says everything both say."""
+        other = TensorShape(other)
+        self.assert_is_compatible_with(other)
+        if self.rank is None:
+            return other
+        if other.rank is None:
+            return self
+        return TensorShape([b if a is None else a for a, b in zip(self, other, strict=True)])
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """This shape followed by another."""
+        other = TensorShape(other)
+        if self.rank is None or other.rank is None:
+            return UNKNOWN_RANK
+        return TensorShape([*self, *other])
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The most specific shape that both are instances of."""
+        other = TensorShape(other)
+        if self.rank is None or other.rank is None or len(self) != len(other):
+            return UNKNOWN_RANK
+        return TensorShape([a if a == b else None for a, b in zip(self, other, strict=True)])
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every tensor of this shape has shape `other` too."""
+        other = TensorShape(other)
+        if other.rank is None:
+            return True
+        return self.rank is not None and len(self) == len(other) and all(
+            b is None or a == b for a, b in zip(self, other, strict=True)
+        )
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape, known to have `rank` dimensions."""
+        try:
+            return self.merge_with(unknown_shape(rank))
+        except ValueError:
+            raise ValueError(f"Shape {self} must have rank {rank}") from None
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape, checked to have `rank` dimensions or more."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape, checked to have `rank` dimensions or fewer."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raises `ValueError` unless the rank is `rank`, or unknown."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raises `ValueError` unless the ranks agree, or one is unknown."""
+        other = TensorShape(other)
+        if self.rank is not None and other.rank is not None and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raises `ValueError` unless every size is known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def __getitem__(self, key: Any) -> Any:
+        item = super().__getitem__(key)
+        return TensorShape(item) if isinstance(key, slice) else item
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, TensorShape):
+            try:
+                other = TensorShape(other)
+            except (TypeError, ValueError):
+                return NotImplemented
+        return self.rank == other.rank and tuple.__eq__(self, other)
+
+    def __ne__(self, other: Any) -> bool:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __add__(self, other: Any) -> TensorShape:  # type: ignore[override]
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other).concatenate(self)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({list(self)})"
+
+    def __str__(self) -> str:
+        return "(" + ", ".join(map(str, self)) + (",)" if len(self) == 1 else ")")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (list(self),)
+
+
+class _UnknownRank(TensorShape):
+    """The shape of which nothing is known."""
+
+    __slots__ = ()
+
+    rank = None  # type: ignore[assignment]
+    dims = None  # type: ignore[assignment]
+
+    def as_list(self) -> list[int | None]:
+        raise ValueError("as_list() is not defined on an unknown TensorShape.")
+
+    def is_fully_defined(self) -> bool:
+        return False
+
+    def __len__(self) -> int:
+        raise ValueError("Cannot take the length of shape with unknown rank.")
+
+    def __iter__(self) -> Any:
+        raise ValueError("Cannot iterate over a shape with unknown rank.")
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __getitem__(self, key: Any) -> Any:
+        return UNKNOWN_RANK if isinstance(key, slice) else None
+
+    def __hash__(self) -> int:
+        return hash("unknown rank")
+
+    def __repr__(self) -> str:
+        return "TensorShape(None)"
+
+    def __str__(self) -> str:
+        return "<unknown>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (None,)
+
+
+UNKNOWN_RANK: TensorShape = tuple.__new__(_UnknownRank, ())
+
+
+def unknown_shape(rank: int | None = None) -> TensorShape:
+    """A shape of `rank` unknown sizes, or of unknown rank."""
+    return UNKNOWN_RANK if rank is None else TensorShape([None] * rank)
+
+
+def _as_size(dim: Any) -> int | None:
+    if dim is None:
+        return None
+    try:
+        size = dim.__index__()
+    except AttributeError:
+        raise TypeError(
+            f"Dimension value must be integer or None or have an __index__ method, got value '{dim!r}' with type "
+            f"'{type(dim)!r}'"
+        ) from None
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return size
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape of arrays that are broadcast together; `ValueError` when there is none."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    out = [1] * rank
+    for shape in shapes:
+        for i, size in enumerate(shape, rank - len(shape)):
+            if size != 1:
+                if out[i] not in (1, size):
+                    raise ValueError(f"shapes {' and '.join(map(str, shapes))} cannot be broadcast together")
+                out[i] = size
+    return tuple(out)

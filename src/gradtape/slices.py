@@ -1,0 +1,58 @@
+"""`IndexedSlices`: the rows of a large tensor that are not zero, as `gather` leaves them in the backward pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .dtypes import DType
+from .shapes import UNKNOWN_RANK, TensorShape
+
+
+class IndexedSlices:
+    """`dense[indices[i]] += values[i]`, the sparse form of a gradient.
+
+    >>> import gradtape as tf
+    >>> s = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([0, 0]), tf.constant([3, 1]))
+    >>> tf.convert_to_tensor(s).numpy().tolist()
+    [[3.0], [0.0], [0.0]]
+    """
+
+    __slots__ = ("__weakref__", "dense_shape", "indices", "values")
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self.values = values
+        self.indices = indices
+        self.dense_shape = dense_shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the values."""
+        return self.values.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the dense tensor, as far as it is known."""
+        if self.dense_shape is None:
+            return UNKNOWN_RANK
+        return TensorShape([int(n) for n in getattr(self.dense_shape, "array", self.dense_shape)])
+
+    @property
+    def device(self) -> str:
+        """Where the values live."""
+        return self.values.device
+
+    @property
+    def name(self) -> str:
+        """The name of the values."""
+        return self.values.name
+
+    def consumers(self) -> list[Any]:
+        """Nothing is known of the consumers of an eager value."""
+        return self.values.consumers()
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
+
+    def __repr__(self) -> str:
+        shape = "" if self.dense_shape is None else f", dense_shape={self.dense_shape}"
+        return f"IndexedSlices(indices={self.indices}, values={self.values}{shape})"

@@ -1,0 +1,234 @@
+"""`Tensor`: one immutable value. Its operators are the recorded ops, attached by `gradtape.ops.operators`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DType
+from .shapes import TensorShape
+
+_new = object.__new__
+
+
+class Tensor:
+    """An immutable array with a dtype and a shape, made by `gradtape.constant` and by every op.
+
+    `array` is an ndarray or, for most 0-d values, a NumPy scalar, whose arithmetic is ten times faster. `mark` says
+    where the active recorders have written this tensor down: `None`, or a chain `(recorder's key, its note, rest)`.
+
+    >>> import gradtape as tf
+    >>> t = tf.constant([1.0, 2.0])
+    >>> t * 2.0
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>
+    """
+
+    __slots__ = ("__weakref__", "array", "dtype", "mark")
+
+    __array_priority__ = 100  # so that `ndarray * tensor` is our `__rmul__`
+
+    array: Any
+    dtype: DType
+    mark: Any
+
+    def __init__(self, array: Any, dtype: DType | None = None) -> None:
+        self.array = array
+        self.dtype = dtypes.of_numpy(array.dtype) if dtype is None else dtype
+        self.mark = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape as a plain tuple."""
+        return self.array.shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape."""
+        return TensorShape._of(self.dims)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.dims)
+
+    @property
+    def device(self) -> str:
+        """Where the value lives, in TensorFlow's spelling."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    backing_device = device
+
+    @property
+    def name(self) -> str:
+        """Eager tensors have no name."""
+        raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self) -> Any:
+        """Eager tensors belong to no graph."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    @property
+    def op(self) -> Any:
+        """Eager tensors are not the output of a graph's node."""
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Checks that the tensor has this shape; an eager tensor's shape is what it is."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
+
+    def numpy(self) -> Any:
+        """The value as a NumPy array of its own, or a NumPy scalar."""
+        if self.dtype is dtypes.string and self.array.shape == ():
+            return self.array.item() if isinstance(self.array, np.ndarray) else self.array
+        return self.array.copy() if self.array.shape else self.array[()]
+
+    def cpu(self) -> Tensor:
+        """The tensor in host memory: itself."""
+        return self
+
+    def ref(self) -> Reference:
+        """A hashable reference to this very tensor, for use as a key."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = np.asarray(self.array)
+        if copy or (dtype is not None and dtype != array.dtype):
+            return array.astype(dtype or array.dtype, copy=True)
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return np.asarray(self.array).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return np.asarray(self.array).__dlpack_device__()
+
+    def __len__(self) -> int:
+        if not self.dims:
+            raise TypeError("Scalar tensor has no `len()`")
+        return self.dims[0]
+
+    def __bool__(self) -> bool:
+        array = self.array
+        if array.size > 1:
+            raise ValueError(
+                f"The truth value of an array with more than one element is ambiguous: got a tensor of shape "
+                f"{self.shape}. Use tf.reduce_any(t) or tf.reduce_all(t)"
+            )
+        return array.size == 1 and bool(array)
+
+    def __float__(self) -> float:
+        return float(self._scalar("float"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
+
+    def __index__(self) -> int:
+        if not self.dtype.is_integer or self.dims:
+            raise TypeError(
+                f"only integer scalar tensors can be converted to an index, got dtype {self.dtype.name} and shape "
+                f"{self.shape}"
+            )
+        return int(self.array)
+
+    def _scalar(self, kind: str) -> Any:
+        if self.dims:
+            raise TypeError(
+                f"only scalar tensors can be converted to a Python {kind}, got a tensor of shape {self.shape}"
+            )
+        return self.array.item() if isinstance(self.array, np.ndarray) else self.array
+
+    def __format__(self, spec: str) -> str:
+        return format(self._scalar("value"), spec) if spec and not self.dims else format(str(self), spec)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self._scalar("number"), ndigits) if ndigits is not None else round(self._scalar("number"))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return Tensor(self.array.copy(), self.dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tensor, (np.asarray(self.array), self.dtype)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            f"'{type(self).__name__}' object does not support item assignment: tensors are immutable. Use "
+            "tf.tensor_scatter_nd_update, or a tf.Variable and v[...].assign(value)"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        hint = (
+            " gradtape has no NumPy methods on tensors: use the function of that name, such as "
+            f"tf.{_FUNCTIONS[name]}(t)."
+            if name in _FUNCTIONS
+            else ""
+        )
+        raise AttributeError(f"{type(self).__name__} object has no attribute '{name}'.{hint}")
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({self._values(str)}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._values(repr)}>"
+
+    def _values(self, show: Any) -> str:
+        value = self.numpy()
+        return show(value) if isinstance(value, np.ndarray | bytes) else str(value)
+
+
+_FUNCTIONS = {
+    "T": "transpose", "reshape": "reshape", "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max",
+    "min": "reduce_min", "astype": "cast", "transpose": "transpose", "ravel": "reshape", "clip": "clip_by_value",
+    "size": "size", "data": "convert_to_tensor", "tolist": "nest.flatten", "prod": "reduce_prod", "dot": "tensordot",
+}  # fmt: skip
+
+
+class Reference:
+    """A hashable handle of one tensor or variable: equal to another only when both are of the same object."""
+
+    __slots__ = ("_referent",)
+
+    def __init__(self, referent: Any) -> None:
+        self._referent = referent
+
+    def deref(self) -> Any:
+        """The tensor or variable itself."""
+        return self._referent
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Reference) and self._referent is other._referent
+
+    def __hash__(self) -> int:
+        return id(self._referent)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._referent!r}>"
+
+
+def wrap(array: Any, dtype: DType) -> Tensor:
+    """`Tensor(array, dtype)` without the cost of a constructor."""
+    y = _new(Tensor)
+    y.array = array
+    y.dtype = dtype
+    y.mark = None
+    return y

@@ -1,0 +1,15 @@
+"""Every op, every sample, every check: see `gradtape.inspect.opcheck`."""
+
+import pytest
+
+import gradtape  # noqa: F401
+from gradtape.engine.op import registry
+from gradtape.inspect import CHECKS
+
+CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+@pytest.mark.parametrize(("op", "case"), CASES.values(), ids=CASES)
+def test_op(op, case, check):
+    check(op, case)

@@ -1,0 +1,41 @@
+"""Writes `gradtape/api/names.py`: where each of TensorFlow's public names lives in gradtape.
+
+    python tools/index_names.py
+
+Every module of `gradtape.api` says in `__all__` what it offers and in `NAMESPACES` where TensorFlow has those names, the
+most specific place first; the other places a name has in TensorFlow are in the recorded table.
+"""
+
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+
+import gradtape.api
+
+ROOT = Path(__file__).parent.parent
+HEADER = '''"""TensorFlow's public names and where each lives: `module:attribute`. Written by tools/index_names.py."""
+
+NAMES = {
+'''
+
+
+def main() -> None:
+    table = json.loads((ROOT / "tests/data/tensorflow_api.json").read_text())["names"]
+    index: dict[str, str] = {}
+    for info in pkgutil.walk_packages(gradtape.api.__path__, "gradtape.api."):
+        module = importlib.import_module(info.name)
+        for name in getattr(module, "__all__", ()) if hasattr(module, "NAMESPACES") else ():
+            paths = [f"{space}.{name}".lstrip(".") for space in module.NAMESPACES]
+            known = [path for path in paths if path in table]
+            first = known[0] if known else paths[0]
+            for path in (first, *table.get(first, {}).get("same_as", ())):
+                index[path] = f"{info.name.removeprefix('gradtape.')}:{name}"
+    lines = "".join(f'    "{path}": "{where}",\n' for path, where in sorted(index.items()))
+    (ROOT / "src/gradtape/api/names.py").write_text(f"{HEADER}{lines}}}\n")
+    missing = sorted(set(table) - set(index))
+    print(f"{len(index)} names; {len(missing)} of TensorFlow's are missing: {' '.join(missing)}")
+
+
+if __name__ == "__main__":
+    main()
