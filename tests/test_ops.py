@@ -2,10 +2,11 @@
 
 import pytest
 
-import gradtape  # noqa: F401
+from gradtape import ops
 from gradtape.engine.op import registry
 from gradtape.inspect import CHECKS
 
+ops.load_all()
 CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
 
 

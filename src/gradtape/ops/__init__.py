@@ -1,1 +1,17 @@
 """The ops, a file a subject; the kernel and the calculus of one op stand side by side."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from ..engine.op import Namespace
+
+
+def load_all() -> None:
+    """Imports every module that defines ops, so that any rule finds any op."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+
+
+Namespace.load_all = staticmethod(load_all)
