@@ -24,7 +24,7 @@ def _cases():
             yield pytest.param(source, answers.get(name), id=f"{path.stem}-{name}")
 
 
-@pytest.mark.parametrize(("source", "expected"), _cases())
+@pytest.mark.parametrize(("source", "expected"), list(_cases()))
 def test_same_as_tensorflow(source, expected):
     assert expected is not None, "no answer is recorded for this case: run tools/record_tensorflow.py"
     got = recorder.evaluate(source, gradtape)
