@@ -1,0 +1,48 @@
+# Everything sets itself up: a .venv is made with the standard library, nothing is installed outside of it.
+SHELL := /bin/bash
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+JOBS ?= 2
+
+.PHONY: help demo test lint docs bench bench-peers clean
+
+help:  ## Shows this list
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/.examples  ## Trains a classifier of handwritten digits with a GradientTape loop
+	$(RUN) examples/digits.py
+
+test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
+	$(RUN) -m pytest -n $(JOBS) -q
+
+lint: $(VENV)/.lint  ## Checks style and types
+	$(RUN) -m ruff check src tests tools benchmarks examples
+	$(RUN) -m mypy
+
+docs: $(VENV)/.docs  ## Builds the documentation into site/
+	$(RUN) -m mkdocs build --strict --quiet
+	@echo "the documentation is in site/index.html"
+
+bench: $(VENV)/.examples  ## Compares gradtape's speed with the peers that are installed
+	$(RUN) benchmarks/run.py
+
+bench-peers:  ## Installs the peers (several GB), each in a virtual environment of its own, for `make bench`
+	@for peer in "torch torch==2.13.0 numpy" "tensorflow tensorflow" "jax jax" "autograd autograd"; do \
+		set -- $$peer; echo "installing $$1"; $(PYTHON) -m venv .bench/$$1 && shift 0 && \
+		.bench/$$1/bin/python -m pip install --quiet --disable-pip-version-check $${peer#* } || exit 1; done
+
+clean:  ## Removes what the other commands made
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(RUN):
+	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
+	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.%: pyproject.toml | $(RUN)
+	@echo "installing gradtape with what '$*' needs"
+	$(PIP) --editable '.[$*]'
+	@touch $@
