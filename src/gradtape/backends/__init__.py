@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,11 @@ def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
     return array
 
 
+def into(f: Any, x: Any, *others: Any) -> Any:
+    """`f(x, *others)`, written over `x` where arrays can be written to; `x` is one the caller has just made."""
+    return f(x, *others, out=x) if type(x) is np.ndarray else f(x, *others)
+
+
 _BITS = {"f": np.int32, "d": np.int64, "e": np.int16}
 
 
@@ -35,10 +42,8 @@ def masked(xp: Any, mask: Any, x: Any) -> Any:
     return (x.view(bits) & -mask.view(np.int8)).view(x.dtype)
 
 
+@functools.cache
 def special(xp: Any) -> Any:
     """The module of special functions that goes with an array module."""
-    import importlib
-
-    return importlib.import_module({"numpy": "scipy.special", "cupy": "cupyx.scipy.special"}.get(
-        xp.__name__.split(".")[0], "jax.scipy.special"
-    ))
+    modules = {"numpy": "scipy.special", "cupy": "cupyx.scipy.special"}
+    return importlib.import_module(modules.get(xp.__name__.split(".")[0], "jax.scipy.special"))

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic, comparisons, logic and selection."""
+"""Elementwise arithmetic: sums, products, quotients and remainders, extremes and rounding."""
 
 from __future__ import annotations
 
@@ -7,64 +7,173 @@ import operator
 import numpy as np
 
 from .. import dtypes
-from ..dtypes import ANY, BOOL, FLOAT, FLOATING, INT, NARROW, NUMERIC
-from ..engine.families import NEG, ONE, Mask, ZeroWins, elementwise, opaque
-from ..engine.op import sample
+from ..dtypes import FLOAT, FLOATING, INT, NARROW, NUMERIC, STRING
+from ..engine.convert import to_tensor
+from ..engine.families import NEG, ONE, Mask, ZeroWins, elementwise
+from ..engine.op import ops, sample
 
 REAL = INT | FLOAT | NARROW
-DISCRETE = INT | BOOL
+REAL_FLOATING = FLOAT | NARROW
 
-add = elementwise("add", operator.add, args="a b", on=NUMERIC, da=ONE, db=ONE)
+
+def _add_strings(a, b):
+    a, b = to_tensor(a), to_tensor(b)
+    return concat_strings(a, b) if a.dtype is b.dtype is dtypes.string else NotImplemented
+
+
+def _multiply_bools(a, b):
+    a, b = to_tensor(a), to_tensor(b)
+    return ops.logical_and(a, b) if a.dtype is b.dtype is dtypes.bool else NotImplemented
+
+
+def _divide_integers(a, b):
+    """Integers are divided as floats wide enough to hold them; tensors of different dtypes are refused."""
+    a, b = _alike(a, b)
+    if a.dtype is not b.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}. Use tf.cast")
+    if a.dtype.kind & FLOATING:
+        return NotImplemented
+    if not a.dtype.is_integer:
+        raise TypeError(f"Invalid dtype {a.dtype!r} in __truediv__: expected numbers. Use tf.cast")
+    dtype = dtypes.float32 if a.dtype.size < 4 else dtypes.float64
+    return div(ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype))
+
+
+def _alike(a, b):
+    """Two values as tensors: a Python number or an array takes the dtype of the other, where it can."""
+    if hasattr(b, "dtype") and not hasattr(a, "dtype"):
+        b = to_tensor(b)
+        return to_tensor(a, dtype=b.dtype), b
+    a = to_tensor(a)
+    return a, to_tensor(b, hint=a.dtype) if not isinstance(b, np.ndarray | np.generic) else to_tensor(b, dtype=a.dtype)
+
+
+add = elementwise("add", operator.add, args="a b", on=NUMERIC, otherwise=_add_strings, da=ONE, db=ONE)
 sub = elementwise("sub", operator.sub, args="a b", on=NUMERIC, da=ONE, db=NEG)
-mul = elementwise("mul", operator.mul, args="a b", on=NUMERIC, da=lambda b: b, db=lambda a: a)
-div = elementwise(
-    "div", operator.truediv, args="a b", domain=(0.5, 2), da=lambda b: 1 / b, db=lambda y, b: -y / b
+mul = elementwise(
+    "mul", operator.mul, args="a b", on=NUMERIC, otherwise=_multiply_bools, da=lambda b: b, db=lambda a: a
 )
+div = elementwise(
+    "div", operator.truediv, args="a b", domain=(0.5, 2), otherwise=_divide_integers,
+    da=lambda b: 1 / b, db=lambda y, b: -y / b,
+)  # fmt: skip
 neg = elementwise("neg", operator.neg, args="x", on=NUMERIC, dx=NEG)
 square = elementwise("square", lambda xp, x: x * x, on=NUMERIC, dx=lambda x: 2 * x)
 reciprocal = elementwise("reciprocal", lambda xp, x: 1 / x, domain=(0.5, 2), dx=lambda y: -y * y)
+
+
+def _squared_distance(a, b):
+    a, b = _alike(a, b)
+    if not (a.dtype.is_complex and a.dtype is b.dtype):
+        return NotImplemented
+    difference = a - b
+    return difference * ops.conj(difference)
+
+
 squared_difference = elementwise(
-    "squared_difference", lambda xp, a, b: xp.square(a - b), on=REAL,
+    "squared_difference", lambda xp, a, b: xp.square(a - b), on=REAL, otherwise=_squared_distance,
     da=lambda a, b: 2 * (a - b), db=lambda a, b: -2 * (a - b),
 )  # fmt: skip
-absolute = elementwise("abs", operator.abs, args="x", on=REAL, kinks=True, dx=lambda m, x: m.sign(x))
-sign = elementwise("sign", "sign", args="x", on=REAL, kinks=True, dx=lambda m, x: m.zeros_like(x))
-multiply_no_nan = elementwise(
-    "multiply_no_nan", lambda xp, a, b: xp.where(b == 0, xp.zeros_like(b), a * b),
-    da=lambda b: b, db=ZeroWins(lambda a: a),
+
+
+def _complex_only(f):
+    """`f` for complex values of an op whose derivative is another there."""
+
+    def otherwise(x):
+        x = to_tensor(x)
+        return f(x) if x.dtype.is_complex else NotImplemented
+
+    return otherwise
+
+
+absolute = elementwise(
+    "abs", operator.abs, args="x", on=REAL, kinks=True, otherwise=_complex_only(lambda x: ops.complex_abs(x)),
+    dx=lambda m, x: m.sign(x),
 )  # fmt: skip
-conj = opaque(
-    "conj", lambda xp, x: xp.conj(x), vjp=lambda m, g: m.conj(g), samples=[sample((3, 4))],
-    jvp=lambda m, inputs, y, attrs, ts: m.conj(ts[0]),
-    batch=lambda m, size, inputs, flags, attrs: m.conj(inputs[0]),
+sign = elementwise(
+    "sign", "sign", args="x", on=REAL, kinks=True,
+    otherwise=_complex_only(lambda x: ops.divide_no_nan(x, ops.cast(ops.complex_abs(x), dtype=x.dtype))),
+    dx=lambda m, x: m.zeros_like(x),
 )  # fmt: skip
 
+
+def _multiply_no_nan(xp, a, b):
+    if isinstance(a, np.generic) and isinstance(b, np.generic):
+        return a * b if b else b  # the common case of a square root's derivative; `where` takes ten times as long
+    return xp.where(b == 0, 0, a * b)
+
+
+multiply_no_nan = elementwise("multiply_no_nan", _multiply_no_nan, da=lambda b: b, db=ZeroWins(lambda a: a))
+
+
+def _divide_no_nan(xp, a, b):
+    zero = b == 0
+    return xp.where(zero, 0, a / xp.where(zero, 1, b))
+
+
+divide_no_nan = elementwise(
+    "divide_no_nan", _divide_no_nan, domain=(0.5, 2),
+    da=lambda m, b: m.divide_no_nan(m.ones_like(b), b), db=lambda m, y, b: -m.divide_no_nan(y, b),
+)  # fmt: skip
+
+
+def _refuse_zero(b):
+    if np.any(b == 0):
+        raise ValueError("Integer division by zero")
+
+
+def _floordiv(xp, a, b):
+    if a.dtype.kind in "iu":
+        _refuse_zero(b)
+        return a // b
+    return xp.floor(a / b)
+
+
+def _mod(xp, a, b):
+    if b.dtype.kind in "iu":
+        _refuse_zero(b)
+    return a % b
+
+
+def _truncatediv(xp, a, b):
+    if a.dtype.kind in "iu":
+        _refuse_zero(b)
+        quotient = a // b
+        return quotient + ((quotient < 0) & (quotient * b != a)).astype(a.dtype)
+    return xp.trunc(a / b)
+
+
+def _truncatemod(xp, a, b):
+    if b.dtype.kind in "iu":
+        _refuse_zero(b)
+    return xp.fmod(a, b)
+
+
+floordiv = elementwise("floordiv", _floordiv, on=REAL, domain=(0.5, 2), da=None, db=None)
+mod = elementwise("mod", _mod, on=REAL, domain=(0.5, 2), kinks=True, da=ONE, db=lambda m, a, b: -m.floordiv(a, b))
+truncatediv = elementwise("truncatediv", _truncatediv, on=REAL, domain=(0.5, 2), da=None, db=None)
+truncatemod = elementwise(
+    "truncatemod", _truncatemod, on=REAL, domain=(0.5, 2), kinks=True,
+    da=ONE, db=lambda m, a, b: -m.truncatediv(a, b),
+)  # fmt: skip
+
+# At a tie, and where one is NaN, the whole cotangent goes to one argument.
 maximum = elementwise(
     "maximum", "maximum", args="a b", on=REAL, kinks=True,
-    da=Mask(lambda a, b: a >= b), db=Mask(lambda a, b: a < b),
+    da=Mask(lambda a, b: a >= b), db=Mask(lambda m, a, b: m.logical_not(a >= b)),
 )  # fmt: skip
 minimum = elementwise(
     "minimum", "minimum", args="a b", on=REAL, kinks=True,
-    da=Mask(lambda a, b: a <= b), db=Mask(lambda a, b: a > b),
+    da=Mask(lambda a, b: a <= b), db=Mask(lambda m, a, b: m.logical_not(a <= b)),
 )  # fmt: skip
 
-equal = elementwise("equal", operator.eq, args="a b", on=ANY, to=dtypes.bool, da=None, db=None)
-not_equal = elementwise("not_equal", operator.ne, args="a b", on=ANY, to=dtypes.bool, da=None, db=None)
-less = elementwise("less", operator.lt, args="a b", on=REAL, to=dtypes.bool, da=None, db=None)
-less_equal = elementwise("less_equal", operator.le, args="a b", on=REAL, to=dtypes.bool, da=None, db=None)
-greater = elementwise("greater", operator.gt, args="a b", on=REAL, to=dtypes.bool, da=None, db=None)
-greater_equal = elementwise("greater_equal", operator.ge, args="a b", on=REAL, to=dtypes.bool, da=None, db=None)
-
-_TRUTH = np.array([[True], [False]]), np.array([True, False])
-logical_and = elementwise(
-    "logical_and", operator.and_, args="a b", on=BOOL, samples=[sample(*_TRUTH)], da=None, db=None
+floor = elementwise("floor", "floor", args="x", on=REAL_FLOATING, dx=None)
+ceil = elementwise("ceil", "ceil", args="x", on=REAL_FLOATING, dx=None)
+rint = elementwise("rint", "rint", args="x", on=REAL_FLOATING, dx=None)
+nextafter = elementwise(
+    "nextafter", "nextafter", args="a b", on=FLOAT, da=ONE, db=lambda m, b: m.zeros_like(b)
 )
-logical_or = elementwise("logical_or", operator.or_, args="a b", on=BOOL, samples=[sample(*_TRUTH)], da=None, db=None)
-logical_xor = elementwise("logical_xor", operator.xor, args="a b", on=BOOL, samples=[sample(*_TRUTH)], da=None, db=None)
-logical_not = elementwise("logical_not", "logical_not", args="x", on=BOOL, samples=[sample(_TRUTH[0])], dx=None)
-
-where = elementwise(
-    "where", lambda xp, c, a, b: xp.where(c, a, b), on=ANY, same=(1, 2), kinks=True,
-    samples=[sample(np.array([[True, False, True], [False, True, True]]), (3,), ())],
-    dc=None, da=Mask(lambda c: c), db=Mask(lambda m, c: m.logical_not(c)),
+concat_strings = elementwise(
+    "concat_strings", lambda xp, a, b: np.asarray(a + b, dtype=object), on=STRING, da=None, db=None,
+    samples=[sample(np.array([b"a", b"b"], dtype=object), np.array(b"c", dtype=object))],
 )  # fmt: skip

@@ -4,29 +4,67 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor import Tensor
-from . import arithmetic, contraction
+import numpy as np
+
+from .. import dtypes
+from ..errors import InvalidArgumentError
+from ..tensor import Tensor, wrap
+from . import arithmetic, bits, contraction, logic
+from .powers import power
 
 
-def _reflected(op: Any) -> Any:
-    return lambda self, other: op(other, self)
+def _by_kind(on_bools: Any, on_integers: Any) -> Any:
+    """`&`, `|`, `^` and `~` are logic on bools and act on the bits of integers."""
+
+    def call(x: Any, *y: Any) -> Any:
+        kind = x.dtype.kind if isinstance(x, Tensor) else y[0].dtype.kind
+        return (on_bools if kind == dtypes.BOOL else on_integers).call(x, *y)
+
+    return call
 
 
-def _attach(name: str, op: Any) -> None:
-    setattr(Tensor, f"__{name}__", op.call)
-    setattr(Tensor, f"__r{name}__", _reflected(op.call))
+def _compared(op: Any, when_different: bool) -> Any:
+    """`==` and `!=`: nothing equals None, and tensors whose shapes do not fit are different as a whole."""
+
+    def call(x: Any, y: Any) -> Any:
+        if y is None:
+            return when_different
+        try:
+            return op.call(x, y)
+        except InvalidArgumentError as error:
+            if "Incompatible shapes" in str(error):
+                return wrap(np.bool_(when_different), dtypes.bool)
+            raise
+
+    return call
 
 
-_attach("add", arithmetic.add)
-_attach("sub", arithmetic.sub)
-_attach("mul", arithmetic.mul)
-_attach("truediv", arithmetic.div)
-_attach("matmul", contraction.matmul)
-Tensor.__neg__ = arithmetic.neg.call
-Tensor.__abs__ = arithmetic.absolute.call
-Tensor.__lt__ = arithmetic.less.call
-Tensor.__le__ = arithmetic.less_equal.call
-Tensor.__gt__ = arithmetic.greater.call
-Tensor.__ge__ = arithmetic.greater_equal.call
-Tensor.__invert__ = arithmetic.logical_not.call
+_BINARY = {
+    "add": arithmetic.add.call, "sub": arithmetic.sub.call, "mul": arithmetic.mul.call,
+    "truediv": arithmetic.div.call, "floordiv": arithmetic.floordiv.call, "mod": arithmetic.mod.call,
+    "pow": power, "matmul": contraction.matmul.call, "and": _by_kind(logic.logical_and, bits.bitwise_and),
+    "or": _by_kind(logic.logical_or, bits.bitwise_or), "xor": _by_kind(logic.logical_xor, bits.bitwise_xor),
+}  # fmt: skip
+_COMPARISONS = {
+    "lt": logic.less.call, "le": logic.less_equal.call, "gt": logic.greater.call, "ge": logic.greater_equal.call,
+    "eq": _compared(logic.equal, False), "ne": _compared(logic.not_equal, True),
+}  # fmt: skip
+_UNARY = {
+    "neg": arithmetic.neg.call, "abs": arithmetic.absolute.call, "invert": _by_kind(logic.logical_not, bits.invert)
+}  # fmt: skip
+
+# The names of the operators, for classes that read as a tensor does: of one operand, of two, and of two reflected.
+UNARY = tuple(f"__{name}__" for name in _UNARY)
+BINARY = tuple(f"__{name}__" for name in (*_BINARY, *_COMPARISONS))
+REFLECTED = tuple(f"__r{name}__" for name in _BINARY)
+
+
+def _reflected(call: Any) -> Any:
+    return lambda self, other: call(other, self)
+
+
+for _name, _call in {**_UNARY, **_BINARY, **_COMPARISONS}.items():
+    setattr(Tensor, f"__{_name}__", _call)
+for _name, _call in _BINARY.items():
+    setattr(Tensor, f"__r{_name}__", _reflected(_call))
 Tensor.__getitem__ = lambda self, i: __import__("gradtape.engine.op",fromlist=["ops"]).ops.slice(self, key=(i,) if not isinstance(i, tuple) else i)
