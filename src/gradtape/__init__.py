@@ -19,6 +19,7 @@ from .api.names import NAMES as _NAMES
 from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
 from .api.namespace import spaces as _spaces
+from .backends.memory import keep_freed_memory as _keep_freed_memory
 from .engine.tape import GradientTape, UnconnectedGradients
 from .ops import operators as _operators
 from .slices import IndexedSlices
@@ -27,6 +28,8 @@ from .shapes import TensorShape
 from .variable import Variable
 
 __version__ = "0.1.0"
+
+_keep_freed_memory()
 
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our own kernels say nothing more.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..slices import IndexedSlices
+from .blocks import add
 from .op import ops, raw
 
 _OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
@@ -69,7 +70,7 @@ def sweep(
             elif p in owned:
                 np.add(before, gp, out=before)
             else:
-                grads[p] = total = before + gp
+                grads[p] = total = add(before, gp)
                 if type(total) is np.ndarray:
                     owned.add(p)
         if release:

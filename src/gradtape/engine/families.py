@@ -15,10 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
+
 from .. import dtypes
 from ..dtypes import DType
 from ..tensor import Tensor, wrap
-from . import dispatch
+from . import blocks, dispatch
+from .blocks import LARGE
 from .convert import to_tensor
 from .dispatch import run, thread
 from .op import Op, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, sample, wire
@@ -54,7 +57,7 @@ def _product(i: int, partial: Any, saved: Saved, arrays: bool, conjugate: bool) 
         return str(partial)
     call = saved.call(f"p{i}", _formula(partial), arrays)
     if isinstance(partial, Mask):
-        return f"m.where({call}, g, 0)"
+        return f"m.masked({call}, g)"
     if conjugate:
         call = f"m.conj({call})"
     return f"m.multiply_no_nan({call}, g)" if isinstance(partial, ZeroWins) else f"g * {call}"
@@ -88,6 +91,7 @@ def elementwise(
     samples: Sequence[Sample] = (),
     kinks: bool = False,
     to: DType | None = None,
+    otherwise: Callable[..., Any] | None = None,
     **partials: Any,
 ) -> Op:
     """`y[i] = f(a[i], b[i], ...)`. The partial `d<arg>` may name `m`, `y`, any argument and any attribute.
@@ -95,6 +99,7 @@ def elementwise(
     A partial is a formula, `ONE`, `NEG`, a `Mask`, `ZeroWins`, or None for an argument without a derivative. `args`
     names the arguments where the kernel is an operator or a function of the array module; `on` says which kinds of
     dtype the op takes, `same` which arguments must agree in dtype (all, unless told), `to` the result's dtype.
+    `otherwise` is asked first about values that are not plain tensors of these kinds; it may return NotImplemented.
     """
     if args is None:
         names, attrs = kernel_arguments(kernel)
@@ -108,11 +113,16 @@ def elementwise(
         name, kernel, family="elementwise", args=names, kinds=on, domain=domain, kinks=kinks,
         samples=samples or [sample(*shapes[: len(names)])],
     )  # fmt: skip
+    op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
     matching = tuple(range(len(names))) if same is None else tuple(same)
     twin = _differentiate_elementwise(op, ordered)
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:
+        if otherwise is not None:
+            result = otherwise(*values)
+            if result is not NotImplemented:
+                return result
         inputs = _matched(op, values, matching)
         is_complex = any(x.dtype.is_complex for x in inputs)
         return run(twin if is_complex and twin is not None else op, inputs, attributes)
@@ -142,11 +152,13 @@ def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
 
     def pull(arrays: bool, conjugate: bool) -> Any:
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
-        if not several:
-            return compile_rule(f"lambda m, g, s, parents: ({products[0]},)", **names)
-        asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)]
-        source = f"lambda m, g, s, parents: narrowed(m, s[-1], ({', '.join(asked)},))"
-        return compile_rule(source, narrowed=_narrowed, **names)
+        asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
+        result = f"narrowed(m, s[-1], ({', '.join(asked)},))" if several else f"({products[0]},)"
+        if not arrays:
+            return compile_rule(f"lambda m, g, s, parents: {result}", narrowed=_narrowed, **names)
+        large = _pull_large(saved, partials, names, conjugate)
+        source = f"lambda m, g, s, parents: {result} if type(g) is not ndarray or g.size < {LARGE} else large(m, g, s, parents)"
+        return compile_rule(source, narrowed=_narrowed, large=large, ndarray=ndarray, **names)
 
     op.defer("pull", lambda: pull(False, False))
     op.defer("pull_raw", lambda: pull(True, False))
@@ -178,6 +190,41 @@ def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
     return twin
 
 
+def _pull_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
+    """`pull_raw` for large arrays: each product is computed on all cores."""
+    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
+    unpacked = ", ".join(["g", *(f"a{i}" for i in tensors), "out"])
+    formulas = []
+    for i, partial in enumerate(partials):
+        text = _product(i, partial, saved, True, conjugate)
+        for k in tensors:
+            text = text.replace(f"s[{k}].array", f"a{k}")
+        # The last product of `g * ...` is written straight to where it belongs.
+        written = f"multiply(g, {text[4:]}, out)" if text.startswith("g * ") else f"copyto(out, {text})"
+        trivial = partial is None or partial == ONE
+        rule = f"lambda m, s: lambda {unpacked}: {written}"
+        formulas.append(None if trivial else compile_rule(rule, multiply=multiply, copyto=copyto, **names))
+
+    def pull(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+        arrays = (g, *(s[k].array for k in tensors))
+        cotangents: list[Any] = []
+        for parent, partial, formula in zip(parents, partials, formulas, strict=True):
+            if parent < 0 or partial is None:
+                cotangents.append(None)
+            elif formula is None:
+                cotangents.append(g)
+            else:
+                run = formula(m, s)
+                value = blocks.run(run, arrays, g.dtype)
+                if value is None:
+                    value = empty(broadcast_shapes(*(a.shape for a in arrays)), g.dtype)
+                    run(*arrays, value)
+                cotangents.append(value)
+        return _narrowed(m, s[-1], tuple(cotangents)) if len(partials) > 1 else tuple(cotangents)
+
+    return pull
+
+
 def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
     if shapes is None:
         return cotangents
@@ -201,12 +248,17 @@ def _quiet_keeper(op: Op, saved: Saved) -> Any:
 
 def _unary(op: Op, general: Any, to: DType | None) -> Any:
     kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.pull is not None
+    kernel_into = blocks.into(kernel)
 
     def call(x: Any) -> Any:
         if type(x) is not Tensor or not x.dtype.kind & kinds:
             return general(x)
+        array = x.array
+        value = None
+        if type(array) is ndarray and array.size >= LARGE:
+            value = blocks.run(kernel_into, (array,), (to or x.dtype).numpy)
         y = _new(Tensor)
-        y.array = kernel(x.array)
+        y.array = kernel(array) if value is None else value
         y.dtype = to or x.dtype
         y.mark = None
         if recorded and x.mark is not None:
@@ -220,6 +272,7 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
 
 def _binary(op: Op, general: Any, to: DType | None) -> Any:
     kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.pull is not None
+    kernel_into = blocks.into(kernel)
 
     def call(a: Any, b: Any) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
@@ -231,8 +284,13 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
                 return general(a, b)
         if a.dtype is not b.dtype or not a.dtype.kind & kinds:
             return general(a, b)
+        first, second = a.array, b.array
+        value = None
         try:
-            value = kernel(a.array, b.array)
+            if type(first) is ndarray and first.size >= LARGE:
+                value = blocks.run(kernel_into, (first, second), (to or a.dtype).numpy)
+            if value is None:
+                value = kernel(first, second)
         except ValueError as error:
             raise dispatch.failure(op, (a, b), error) from None
         y = _new(Tensor)
@@ -372,7 +430,7 @@ def bilinear(
             f"lambda m, g, s, parents: ({call('da', da)} if parents[0] >= 0 else None,"
             f" {call('db', db)} if parents[1] >= 0 else None)"
         )
-        return compile_rule(source, da=da, db=db, conj=_conjugate)
+        return compile_rule(source, da=da, db=db, conj=conjugate)
 
     op.defer("pull", lambda: rule(False))
     op.defer("pull_raw", lambda: rule(True))
@@ -393,7 +451,7 @@ def bilinear(
     return op.publish()
 
 
-def _conjugate(m: Any, x: Any) -> Any:
+def conjugate(m: Any, x: Any) -> Any:
     dtype = x.dtype
     return m.conj(x) if (dtype.is_complex if type(dtype) is DType else dtype.kind == "c") else x
 
@@ -429,7 +487,7 @@ def reduction(
 
     def vjp(m: Any, g: Any, x: Any, y: Any, axis: Any) -> Any:
         kept, w = weights(m, x, y, axis)
-        return m.reshape(g, shape=kept) * _conjugate(m, w)
+        return m.reshape(g, shape=kept) * conjugate(m, w)
 
     def push(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
         if ts[0] is None:

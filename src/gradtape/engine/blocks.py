@@ -1,0 +1,62 @@
+"""Large elementwise work, shared out among the cores.
+
+NumPy lets the interpreter lock go inside its loops, so threads really run at once. Each core gets one contiguous part:
+smaller blocks would fit the cache but cost more in handing the lock over than they save.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+_UFUNCS: dict[Any, np.ufunc] = {
+    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
+    operator.neg: np.negative, operator.abs: np.absolute,
+}  # fmt: skip
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(CORES - 1, 1), thread_name_prefix="gradtape")
+
+
+def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """`f(*arrays, out)` that writes what `kernel(*arrays)` gives."""
+    ufunc = kernel if isinstance(kernel, np.ufunc) else _UFUNCS.get(kernel)
+    return ufunc if ufunc is not None else lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
+
+
+def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
+    """A new array, filled by `f(*parts of arrays, part of it)` on all cores; None where the arrays do not line up."""
+    shape = arrays[0].shape
+    for a in arrays:
+        if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
+            return None
+    flat = [a.reshape(-1) for a in arrays]
+    out = np.empty(shape, dtype)
+    flat.append(out.reshape(-1))
+    share = -(-out.size // CORES)
+    starts = range(share, out.size, share)
+    waiting = [_pool().submit(f, *[a[start : start + share] for a in flat]) for start in starts]
+    f(*[a[:share] for a in flat])
+    for part in waiting:
+        part.result()
+    return out
+
+
+def add(a: Any, b: Any) -> Any:
+    """`a + b`, on all cores where that pays."""
+    if type(a) is np.ndarray and a.size >= LARGE and a.dtype == b.dtype:
+        total = run(np.add, (a, b), a.dtype)
+        if total is not None:
+            return total
+    return a + b

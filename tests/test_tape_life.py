@@ -1,0 +1,380 @@
+"""The life of a tape: entering, asking, asking again, pausing, resetting, failing. TensorFlow 2.21 is the reference."""
+
+import copy
+import gc
+import logging
+import pickle
+import weakref
+
+import pytest
+
+import gradtape as tf
+from gradtape.engine import dispatch
+
+USED_UP = "A non-persistent GradientTape can only be used to compute one set of gradients"
+
+
+@pytest.fixture(autouse=True)
+def no_tape_is_left_behind():
+    yield
+    assert dispatch.thread.recorders == ()
+
+
+def square_at_3(persistent=False):
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent) as tape:
+        tape.watch(x)
+        y = x * x
+    return tape, x, y
+
+
+@pytest.mark.parametrize("again", ["gradient", "jacobian"])
+def test_a_second_question_is_refused(again):
+    tape, x, y = square_at_3()
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match=USED_UP):
+        getattr(tape, again)(y, x)
+
+
+def test_batch_jacobian_after_gradient_is_refused():
+    x = tf.constant([[1.0, 2.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match=USED_UP):
+        tape.batch_jacobian(y, x)
+
+
+def test_a_tape_never_entered_says_so():
+    x = tf.constant(1.0)
+    with pytest.raises(RuntimeError, match="never entered"):
+        tf.GradientTape().gradient(x, x)
+    with pytest.raises(AttributeError, match="not entered yet"):
+        tf.GradientTape().watch(x)
+
+
+def test_watch_on_a_used_up_tape_says_so():
+    tape, x, y = square_at_3()
+    tape.gradient(y, x)
+    with pytest.raises(AttributeError, match="used up"):
+        tape.watch(x)
+
+
+def test_asking_inside_the_block_ends_the_recording():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        assert float(tape.gradient(y, x)) == 6
+        z = x * x
+        with pytest.raises(RuntimeError, match=USED_UP):
+            tape.gradient(z, x)
+
+
+def test_a_persistent_tape_records_its_own_gradient_inside_the_block_and_warns_once(caplog):
+    tf.GradientTape._warned_inside = False
+    x = tf.constant(3.0)
+    with caplog.at_level(logging.WARNING, "gradtape"), tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x * x
+        first = tape.gradient(y, x)
+        second = tape.gradient(first, x)
+    assert (float(first), float(second)) == (27, 18)
+    assert caplog.text.count("persistent tape inside its context is significantly less efficient") == 1
+
+
+def test_a_gradient_taken_after_the_block_is_not_recorded():
+    tape, x, y = square_at_3(persistent=True)
+    assert tape.gradient(tape.gradient(y, x), x) is None
+
+
+def test_entering_twice_at_once():
+    with tf.GradientTape() as tape, pytest.raises(ValueError, match="Tape is still recording"):
+        tape.__enter__()
+
+
+def test_entering_again_goes_on_with_the_same_recording():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with tape:
+        z = y * x
+    assert float(tape.gradient(z, x)) == 27
+
+
+def test_what_happens_between_two_blocks_is_not_recorded():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    unseen = y * 1.0
+    with tape:
+        z = unseen * x
+    assert float(tape.gradient(z, x)) == 9
+
+
+def test_a_used_up_tape_starts_afresh_when_entered():
+    tape, x, y = square_at_3()
+    tape.gradient(y, x)
+    with tape:
+        z = x * x
+    assert tape.gradient(z, x) is None
+    with tape:
+        tape.watch(x)
+        z = x * x
+    assert float(tape.gradient(z, x)) == 6
+
+
+def test_leaving_twice_is_fine():
+    tape, x, y = square_at_3()
+    tape.__exit__(None, None, None)
+    assert float(tape.gradient(y, x)) == 6
+
+
+def test_tapes_left_in_the_wrong_order_keep_what_they_saw():
+    x = tf.constant(3.0)
+    first, second = tf.GradientTape(), tf.GradientTape()
+    first.__enter__()
+    second.__enter__()
+    first.watch(x)
+    second.watch(x)
+    y = x * x
+    first.__exit__(None, None, None)
+    z = y * x
+    second.__exit__(None, None, None)
+    assert first.gradient(z, x) is None
+    assert float(second.gradient(z, x)) == 27
+
+
+def test_an_exception_in_the_block_keeps_what_was_recorded():
+    x = tf.constant(3.0)
+    with pytest.raises(KeyError), tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        raise KeyError
+    assert float(tape.gradient(y, x)) == 6
+
+
+def test_an_exception_in_the_backward_pass_leaves_the_tape_usable():
+    failing = [True]
+
+    @tf.custom_gradient
+    def f(x):
+        def grad(g):
+            if failing:
+                raise KeyError("not now")
+            return 2 * g
+
+        return x * 1.0, grad
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x * x)
+    with pytest.raises(KeyError, match="not now"):
+        tape.gradient(y, x)
+    failing.clear()
+    assert float(tape.gradient(y, x)) == 12
+
+
+def test_no_target_is_an_error_that_costs_nothing():
+    tape, x, y = square_at_3()
+    with pytest.raises(TypeError, match="Argument `target` should be a list or nested structure"):
+        tape.gradient(None, x)
+    assert float(tape.gradient(y, x)) == 6
+
+
+@pytest.mark.parametrize("bad", ["bogus", "ZERO", None])
+def test_unknown_unconnected_gradients_cost_nothing(bad):
+    tape, x, y = square_at_3()
+    with pytest.raises(ValueError, match="Unknown value for unconnected_gradients"):
+        tape.gradient(y, x, unconnected_gradients=bad)
+    assert float(tape.gradient(y, x, unconnected_gradients="zero")) == 6
+
+
+def test_reset_forgets_history_and_watches():
+    v = tf.Variable(3.0)
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = v * x
+        tape.reset()
+        assert tape.watched_variables() == ()
+        z = v * x
+        assert [w is v for w in tape.watched_variables()] == [True]
+    assert tape._log.position(y) is None
+    dv, dx = tape.gradient(z, [v, x])
+    assert float(dv) == 2
+    assert dx is None
+
+
+def test_reset_outside_the_block():
+    tape, x, y = square_at_3()
+    with pytest.raises(ValueError, match=r"Tape is not recording\."):
+        tape.reset()
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        tape.gradient(x * x, x)
+        with pytest.raises(ValueError, match=r"Tape is not recording\."):
+            tape.reset()
+
+
+def test_stop_recording_where_nothing_is_recorded():
+    with pytest.raises(RuntimeError, match="Trying to stop recording a tape which is not recording"):
+        with tf.GradientTape().stop_recording():
+            pass
+    tape, _, _ = square_at_3()
+    with pytest.raises(ValueError, match=r"Tape is not recording\."):
+        with tape.stop_recording():
+            pass
+    with tf.GradientTape() as tape, tape.stop_recording():
+        with pytest.raises(ValueError, match=r"Tape is not recording\."):
+            with tape.stop_recording():
+                pass
+
+
+def test_recording_resumes_after_an_exception_in_stop_recording():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises(KeyError), tape.stop_recording():
+            unseen = x * x
+            raise KeyError
+        y = x * x
+    assert float(tape.gradient([y, unseen], x)) == 6
+
+
+def test_stop_recording_pauses_only_its_own_tape():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as outer, tf.GradientTape() as inner:
+        outer.watch(x)
+        inner.watch(x)
+        with inner.stop_recording():
+            y = x * x
+    assert inner.gradient(y, x) is None
+    assert float(outer.gradient(y, x)) == 6
+
+
+def test_a_persistent_tape_asked_while_paused_does_not_warn(caplog):
+    tf.GradientTape._warned_inside = False
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+        with tape.stop_recording():
+            g = tape.gradient(y, x)
+    assert float(g) == 6
+    assert caplog.text == ""
+    assert tape.gradient(g, x) is None
+
+
+def test_asking_while_paused_uses_the_tape_up_and_resumes_with_a_new_one():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        with tape.stop_recording():
+            assert float(tape.gradient(y, x)) == 6
+        tape.watch(x)
+        z = x * x * x
+    assert float(tape.gradient(z, x)) == 27
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, pickle.dumps])
+def test_an_entered_tape_cannot_be_copied(duplicate):
+    tape, _, _ = square_at_3()
+    with pytest.raises(TypeError, match="cannot pickle"):
+        duplicate(tape)
+
+
+def test_arguments_of_the_constructor():
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        tf.GradientTape(foo=1)
+    v = tf.Variable(1.0)
+    with tf.GradientTape(True, False) as tape:
+        y = v * v
+    assert tape.gradient(y, v) is None
+    assert tape.gradient(y, v) is None
+
+
+def test_long_chains_do_not_recurse():
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        for _ in range(5000):
+            y = y * 1.0001
+    assert float(tape.gradient(y, x)) == pytest.approx(1.0001**5000, rel=1e-3)
+
+
+def test_a_one_shot_tape_lets_go_at_once_and_a_persistent_one_when_it_dies():
+    for persistent in (False, True):
+        x = tf.constant([3.0, 4.0])
+        with tf.GradientTape(persistent) as tape:
+            tape.watch(x)
+            h = tf.tanh(x)
+            y = h * h
+        activation = weakref.ref(h)
+        del h
+        gc.collect()
+        assert activation() is not None
+        tape.gradient(y, x)
+        assert (activation() is None) is not persistent
+        del tape
+        assert activation() is None
+
+
+def test_init_scope_pauses_all_tapes():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tf.init_scope():
+            unseen = x * x
+        y = x * x
+    assert float(tape.gradient([y, unseen], x)) == 6
+
+
+def test_records_carry_their_source_line_when_asked():
+    x = tf.constant(3.0)
+    with tf.GradientTape(trace=True) as tape:
+        tape.watch(x)
+        y = x * x
+    ((file, line, function),) = tape._log.lines.values()
+    assert file == __file__
+    assert line == test_records_carry_their_source_line_when_asked.__code__.co_firstlineno + 4
+    assert function == "test_records_carry_their_source_line_when_asked"
+    assert float(tape.gradient(y, x)) == 6
+
+
+def test_a_hook_sees_and_changes_a_gradient_on_its_way():
+    seen = []
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        h = v * 3.0
+        y = h * h
+        tape.on_gradient(h, lambda g: seen.append(g.numpy().tolist()))
+        tape.on_gradient(v, lambda g: -g)
+    assert tape.gradient(y, v).numpy().tolist() == [-18.0, -36.0]
+    assert seen == [[6.0, 12.0]]
+
+
+def test_a_hook_must_keep_the_shape():
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = v * v
+        tape.on_gradient(y, lambda g: g[0])
+    with pytest.raises(ValueError, match="must keep both"):
+        tape.gradient(y, v)
+    with pytest.raises(ValueError, match="not on this tape"):
+        tape.on_gradient(tf.constant(1.0), print)
+
+
+def test_finished_gradients_pass_through_the_tapes_hook():
+    """The seam an all-reducing tape needs."""
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = v * w
+    tape.on_finished(lambda sources, grads: [10 * g for g in grads])
+    assert [float(g) for g in tape.gradient(y, [v, w])] == [20, 10]
