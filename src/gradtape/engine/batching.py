@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
+from .. import errors, nest
 from ..tensor import Tensor
 from . import dispatch
 from .op import ops
@@ -139,25 +139,45 @@ def batched_identity(target: Any, start: int, stop: int) -> BatchedTensor:
 
 
 def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
-    """`fn` on every element along the first axis of `elems`, a nest of tensors, all at once."""
+    """`fn` on every element along the first axis of `elems`, a nest of tensors, all at once.
+
+    A first axis of size 1 is the same element for all. Raises `NeedsValue` where `fn` asks for the value of an element.
+    """
     level = dispatch.next_level()
     flat = nest.flatten(elems)
-    sizes = {x.dims[0] for x in flat}
-    if len(sizes) != 1:
-        raise ValueError(
-            f"vectorized_map needs the same number of elements in every tensor, got {sorted(sizes)} along the first axes"
+    size = common_size(flat)
+    entered = [x[0] if x.dims[0] == 1 < size else enter(x, level) for x in flat]
+    result = fn(nest.pack_sequence_as(elems, entered))
+    return nest.map_structure(lambda y: None if y is None else leave(ops.constant(y), level, size), result)
+
+
+def common_size(tensors: Sequence[Tensor]) -> int:
+    """How many elements there are along the first axes, which agree or are 1."""
+    sizes = {x.dims[0] for x in tensors}
+    size = max(sizes - {1}, default=1)
+    if sizes - {1, size}:
+        raise errors.InvalidArgumentError(
+            f"vectorized_map needs the same number of elements in every tensor, or 1, got {sorted(sizes)} along the "
+            "first axes"
         )
-    (size,) = sizes
-    result = fn(nest.pack_sequence_as(elems, [_enter(x, level) for x in flat]))
-    return nest.map_structure(lambda y: _leave(y, level, size), result)
+    return size
 
 
-def _enter(x: Tensor, level: int) -> BatchedTensor:
-    batched = BatchedTensor(x, level)
-    return batched
+def enter(x: Tensor, level: int) -> BatchedTensor:
+    """`x` with its first axis as the batch of `level`; the batches of a tensor stand in the order of their levels."""
+    if type(x) is BatchedTensor and x.level > level:
+        return BatchedTensor(enter(_exchanged(x.value), level), x.level)
+    return BatchedTensor(x, level)
 
 
-def _leave(y: Any, level: int, size: int) -> Tensor:
+def leave(y: Tensor, level: int, size: int) -> Tensor:
+    """The opposite of `enter`; what is the same for the whole batch is repeated."""
     if type(y) is BatchedTensor and y.level == level:
         return y.value
-    return ops.broadcast_to(ops.constant(y), shape=(size, *ops.constant(y).dims))
+    if type(y) is BatchedTensor and y.level > level:
+        return BatchedTensor(_exchanged(leave(y.value, level, size)), y.level)
+    return ops.broadcast_to(y, shape=(size, *y.dims))
+
+
+def _exchanged(x: Tensor) -> Tensor:
+    return ops.transpose(x, perm=(1, 0, *range(2, len(x.dims))))

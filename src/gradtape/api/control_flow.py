@@ -1,0 +1,171 @@
+"""Choices and loops as functions. Eagerly, the branch is taken and the loop is run; what runs is what is recorded."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import nest
+from ..engine.convert import to_tensor
+from ..errors import InvalidArgumentError
+from ..tensor import Reference, Tensor
+
+NAMESPACES = ("",)
+__all__ = ["case", "cond", "switch_case", "while_loop"]
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`true_fn()` if `pred` is true, `false_fn()` otherwise.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(3.0)
+    >>> float(tf.cond(x > 2.0, lambda: x * x, lambda: -x))
+    9.0
+    """
+    for argument, branch in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if branch is None:
+            raise TypeError(f"cond(): '{argument}' argument required")
+        if not callable(branch):
+            raise TypeError(f"'{argument}' must be callable, got {branch!r}.")
+    return true_fn() if pred else false_fn()  # type: ignore[misc]
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str | None = "case",
+) -> Any:
+    """What the function of the first pair `(predicate, function)` whose predicate is true returns.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(5.0)
+    >>> float(tf.case([(x < 1.0, lambda: x), (x < 9.0, lambda: 2.0 * x)], default=lambda: -x))
+    10.0
+    """
+    pairs = _pairs(pred_fn_pairs, exclusive)
+    if default is not None and not callable(default):
+        raise TypeError(f"default must be callable, got {default!r}")
+    for predicate, function in pairs:
+        if not isinstance(predicate, Tensor):
+            raise TypeError(f"pred must be a Tensor, got: {predicate!r}")
+        if not callable(function):
+            raise TypeError(f"the function of each pair must be callable, got {function!r}")
+    for predicate, function in pairs:
+        if predicate:
+            return function()
+    if default is None:
+        raise InvalidArgumentError(
+            f"None of conditions evaluated as True: {[bool(predicate) for predicate, _ in pairs]}. Give a `default`"
+        )
+    return default()
+
+
+def _pairs(given: Any, exclusive: bool) -> list[Any]:
+    if isinstance(given, dict):
+        if not exclusive and not isinstance(given, OrderedDict):
+            raise ValueError(
+                "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when `exclusive=False` and "
+                "eager mode is enabled. Use a list of pairs"
+            )
+        return [(key.deref() if isinstance(key, Reference) else key, fn) for key, fn in given.items()]
+    if not isinstance(given, list | tuple):
+        raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(given)}")
+    for pair in given:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair!r}.")
+    return list(given)
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = "switch_case"
+) -> Any:
+    """What the branch number `branch_index` returns; out of range, `default` or else the last branch.
+
+    >>> import gradtape as tf
+    >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
+    'one'
+    """
+    branches = _branches(branch_fns)
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype!r}")
+    index = int(branch_index)
+    if 0 <= index < len(branches):
+        return branches[index]()
+    return default() if default is not None else branches[-1]()
+
+
+def _branches(given: Any) -> list[Callable[[], Any]]:
+    if not isinstance(given, list | tuple | dict):
+        raise TypeError(f"'branch_fns' must be a list, tuple, or dict, got {type(given)}")
+    if not given:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    entries = list(given.items() if isinstance(given, dict) else given)
+    if all(callable(entry) for entry in entries):
+        return entries
+    for entry in entries:
+        if not isinstance(entry, tuple) or len(entry) != 2:
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {entry!r}.")
+        if not isinstance(entry[0], int):
+            raise TypeError(f"key must be a Python `int`, got {type(entry[0])}")
+        if not callable(entry[1]):
+            raise TypeError(f"fn for key {entry[0]} must be callable.")
+    keys = sorted(key for key, _ in entries)
+    if keys != list(range(len(keys))):
+        found = ",".join(map(str, keys))
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found {{{found}}}"
+        )
+    return [function for _, function in sorted(entries, key=lambda entry: entry[0])]
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`; returns the last ones.
+
+    Eagerly every iteration is recorded as it runs: `shape_invariants`, `parallel_iterations`, `back_prop` and
+    `swap_memory` change nothing.
+
+    >>> import gradtape as tf
+    >>> i, p = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * 2), (tf.constant(0), tf.constant(1)))
+    >>> int(p)
+    32
+    """
+    for argument, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"'{argument}' must be callable, got {function!r}.")
+    if not isinstance(parallel_iterations, int) or parallel_iterations < 1:
+        raise TypeError(f"'parallel_iterations' must be a positive integer, got {parallel_iterations!r}.")
+    if not isinstance(loop_vars, list | tuple) or not loop_vars:
+        raise ValueError(f"'loop_vars' must be provided, as a list or tuple, got {loop_vars!r}.")
+    structure = list(loop_vars)
+    limit = float("inf") if maximum_iterations is None else int(maximum_iterations)
+    count = 0
+    while count < limit and cond(*loop_vars):
+        loop_vars = body(*loop_vars)
+        if not isinstance(loop_vars, list | tuple):
+            raise TypeError(
+                f"`body` must return a list or tuple with a value for each of the {len(structure)} loop variables, got "
+                f"{type(loop_vars).__name__}"
+            )
+        nest.assert_same_structure(structure, list(loop_vars))
+        count += 1
+    return nest.map_structure(lambda x: x if hasattr(x, "stack") else to_tensor(x), loop_vars)

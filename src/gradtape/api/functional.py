@@ -1,0 +1,256 @@
+"""Functions over the first axis of tensors: maps, folds and scans, and the vectorised map."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..dtypes import DType, as_dtype
+from ..engine.batching import NeedsValue, common_size, vectorize
+from ..engine.convert import to_tensor
+from ..engine.op import ops
+from ..errors import InvalidArgumentError, OutOfRangeError
+from ..tensor import Tensor
+
+NAMESPACES = ("",)
+__all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
+
+logger = logging.getLogger("gradtape")
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """`fn` on each element along the first axis of `elems`, one after the other, stacked.
+
+    Args:
+      elems: a tensor or a nest of them with the same first axis; `fn` gets an element in the same structure.
+      fn_output_signature: the dtypes or `TensorSpec`s that `fn` returns, where they are not those of `elems`.
+
+    >>> import gradtape as tf
+    >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0])).numpy().tolist()
+    [1.0, 4.0]
+    """
+    _check_callable(fn)
+    flat = _elements(elems)
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    declared = nest.map_structure(lambda x: to_tensor(x).dtype, elems) if signature is None else signature
+    specs = nest.flatten(declared)
+    size = _same_size(flat)
+    columns: list[list[Tensor]] = [[] for _ in specs]
+    for element in _rows(elems, flat, size):
+        result = fn(element)
+        nest.assert_same_structure(declared, result)
+        for column, spec, y in zip(columns, specs, nest.flatten(result), strict=True):
+            column.append(_declared(y, _dtype_of(spec), column))
+    stacked = [
+        ops.stack(*column, axis=0) if column else _empty(spec) for column, spec in zip(columns, specs, strict=True)
+    ]
+    return nest.pack_sequence_as(declared, stacked)
+
+
+def _check_callable(fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"fn must be callable, got {fn!r}")
+
+
+def _elements(elems: Any) -> list[Tensor]:
+    """The leaves of `elems` as tensors of rank 1 or more."""
+    flat = [to_tensor(x) for x in nest.flatten(elems)]
+    if not flat:
+        raise ValueError(
+            f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems!r}, which does not contain "
+            "any Tensors."
+        )
+    if any(not x.dims for x in flat):
+        raise ValueError(
+            "Elements in elems must be 1+ dimensional Tensors, not scalars. A list is a structure here: use "
+            "tf.constant([...]) for a tensor"
+        )
+    return flat
+
+
+def _same_size(flat: list[Tensor]) -> int:
+    size = flat[0].dims[0]
+    for x in flat:
+        if x.dims[0] != size:
+            raise ValueError(f"Dimensions {size} and {x.dims[0]} are not compatible: first axes of elems must agree")
+    return size
+
+
+def _rows(elems: Any, flat: list[Tensor], size: int) -> list[Any]:
+    """The elements along the first axis, each in the structure of `elems`."""
+    columns = [ops.rows(x) for x in flat] if size else []
+    return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
+
+
+def _dtype_of(spec: Any) -> DType:
+    return spec.dtype if hasattr(spec, "shape") else as_dtype(spec)
+
+
+def _declared(y: Any, dtype: DType, before: list[Tensor]) -> Tensor:
+    """`y` if it has the dtype declared and the shape of those before it."""
+    y = to_tensor(y, hint=dtype)
+    if y.dtype is not dtype:
+        raise InvalidArgumentError(
+            f"TensorArray dtype is {dtype.name} but Op is trying to write dtype {y.dtype.name}. Say so with "
+            f"fn_output_signature=tf.{y.dtype.name}"
+        )
+    if before and y.dims != before[0].dims:
+        raise ValueError(f"Incompatible shape for value ({y.dims}), expected ({before[0].dims})")
+    return y
+
+
+def _empty(spec: Any) -> Tensor:
+    dims = [n or 0 for n in spec.shape.as_list()] if hasattr(spec, "shape") and spec.shape.rank is not None else []
+    return Tensor(np.zeros((0, *dims), _dtype_of(spec).numpy), _dtype_of(spec))
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])`; without one, `elems[0]` is the start.
+
+    >>> import gradtape as tf
+    >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
+    -4.0
+    """
+    return _fold(fn, elems, initializer, reverse=False)[-1]
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`foldl` from the last element to the first.
+
+    >>> import gradtape as tf
+    >>> float(tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
+    0.0
+    """
+    return _fold(fn, elems, initializer, reverse=True)[-1]
+
+
+def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
+    """The accumulated values, the start included, in the order in which they are made."""
+    _check_callable(fn)
+    flat = _elements(elems)
+    rows = _rows(elems, flat, _same_size(flat))
+    if reverse:
+        rows.reverse()
+    if initializer is None:
+        if not rows:
+            raise OutOfRangeError(
+                "Tried to read from index 0 but array size is: 0. A fold over no elements needs an initializer"
+            )
+        start = rows.pop(0)
+    else:
+        start = nest.map_structure(to_tensor, initializer)
+    made = [start]
+    for row in rows:
+        result = fn(made[-1], row)
+        nest.assert_same_structure(start, result)
+        made.append(nest.map_structure(lambda y, first: to_tensor(y, hint=first.dtype), result, start))
+    return made
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The values a fold goes through, stacked; with `reverse`, from the last element to the first.
+
+    >>> import gradtape as tf
+    >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
+    [1.0, 3.0, 6.0]
+    """
+    made = _fold(fn, elems, initializer, reverse)
+    start = made[0]
+    if initializer is not None:
+        made = made[1:]
+    if reverse:
+        made.reverse()
+    columns: list[list[Tensor]] = [[] for _ in nest.flatten(start)]
+    for value in made:
+        for column, y, first in zip(columns, nest.flatten(value), nest.flatten(start), strict=True):
+            column.append(_declared(y, first.dtype, [first]))
+    stacked = [
+        ops.stack(*column, axis=0) if column else Tensor(np.zeros((0, *first.dims), first.dtype.numpy), first.dtype)
+        for column, first in zip(columns, nest.flatten(start), strict=True)
+    ]
+    return nest.pack_sequence_as(start, stacked)
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """`fn` on every element along the first axis of `elems`, computed together, stacked.
+
+    `fn` runs once, on tensors that stand for all elements. Where it needs the value of one (in a Python `if`, or for
+    `.numpy()`), it is run for each element instead, unless `fallback_to_while_loop` is false. A first axis of size 1
+    serves all elements.
+
+    >>> import gradtape as tf
+    >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> tf.vectorized_map(lambda row: tf.reduce_sum(row * row), a).numpy().tolist()
+    [5.0, 25.0]
+    """
+    _check_callable(fn)
+    flat = _elements(elems)
+    packed = nest.pack_sequence_as(elems, flat)
+    try:
+        return vectorize(fn, packed)
+    except NeedsValue as reason:
+        if not fallback_to_while_loop:
+            raise
+        if warn:
+            logger.warning("vectorized_map runs its function once for each element: %s", reason)
+    return _one_by_one(fn, packed, flat)
+
+
+def _one_by_one(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor]) -> Any:
+    size = common_size(flat)
+    spread = [
+        ops.broadcast_to(x, shape=(size, *x.dims[1:])) if x.dims[0] != size else x for x in flat
+    ]
+    if not size:
+        blank = nest.map_structure(lambda x: Tensor(np.zeros(x.dims[1:], x.dtype.numpy), x.dtype), elems)
+        return nest.map_structure(lambda y: None if y is None else _empty_like(to_tensor(y)), fn(blank))
+    results = [fn(element) for element in _rows(elems, spread, size)]
+    columns = zip(*map(nest.flatten, results), strict=True)
+    stacked = [None if column[0] is None else ops.stack(*map(to_tensor, column), axis=0) for column in columns]
+    return nest.pack_sequence_as(results[0], stacked)
+
+
+def _empty_like(y: Tensor) -> Tensor:
+    return Tensor(np.zeros((0, *y.dims), y.dtype.numpy), y.dtype)

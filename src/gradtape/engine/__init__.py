@@ -1,0 +1,1 @@
+"""How an op runs, is remembered and is differentiated."""
