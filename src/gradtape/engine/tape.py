@@ -338,10 +338,12 @@ class GradientTape:
         shape = target.dims
         rows = math.prod(shape)
         parts: list[list[Any]] = []
+        sizes: list[int] = []
         for start, stop in _chunks(rows, target, flat, 1 if not experimental_use_pfor else None):
             with self._kept_for_all_chunks(stop < rows):
                 identity = batched_identity(target, start, stop)
                 parts.append(self._pull(log, [target], [identity], flat))
+                sizes.append(stop - start)
         self._after_asking()
         results = []
         for source, *pieces in zip(flat, *parts, strict=True):
@@ -351,7 +353,7 @@ class GradientTape:
                 connected = not pieces and target.dtype.differentiable and source.dtype.differentiable
                 results.append(ops.constant(np.zeros(full, source.dtype.numpy)) if zero or connected else None)
                 continue
-            stacked = [_rows(piece) for piece in pieces]
+            stacked = [_rows(piece, size) for piece, size in zip(pieces, sizes, strict=True)]
             whole = stacked[0] if len(stacked) == 1 else ops.concat(*stacked, axis=0)
             results.append(ops.reshape(whole, shape=(*shape, *source.dims)))
         return nest.pack_sequence_as(sources, results)
@@ -416,7 +418,7 @@ class GradientTape:
         if found is None or not rows or not batch:
             self._after_asking()
             return ops.constant(np.zeros(shape, source.dtype.numpy))
-        stacked = _rows(found)
+        stacked = _rows(found, rows + check_rows)
         if check_rows:
             _check_rows_independent(stacked, mix, rows)
             stacked = stacked[:rows]
@@ -541,11 +543,11 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
     return Tensor(g) if plain else g
 
 
-def _rows(g: Any) -> Tensor:
-    """The plain tensor behind a batched cotangent, its batch axis first."""
+def _rows(g: Any, size: int) -> Tensor:
+    """The plain tensor behind a batched cotangent, its batch axis first; one that no row enters is the same in all."""
     if type(g) is IndexedSlices:
         g = densify(ops, g)
-    return g.value
+    return g.value if type(g) is BatchedTensor else ops.broadcast_to(g, shape=(size, *g.dims))
 
 
 def _chunks(rows: int, target: Any, sources: list[Any], size: int | None) -> Iterator[tuple[int, int]]:
