@@ -1,0 +1,72 @@
+"""Analytic functions of matrices: exponential, logarithm, square root.
+
+For such an f, f([[A, E], [0, A]]) = [[f(A), L], [0, f(A)]], where L is the derivative of f at A along E; and the
+cotangent is the derivative at the adjoint of A along the cotangent of f(A). So every rule is f again, on a matrix of
+twice the size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import COMPLEX
+from ..engine.families import opaque
+from ..engine.op import Op, sample
+from .decompositions import GENERAL, SYMMETRIC
+from .matrix_algebra import FIELD, adjoint, each, leading
+
+
+def _derivative(m: Any, function: Any, a: Any, e: Any) -> Any:
+    size, rank = a.shape[-1], len(a.shape)
+    top = m.concat(a, e, axis=rank - 1)
+    bottom = m.concat(m.zeros_like(a), a, axis=rank - 1)
+    y = function(m.concat(top, bottom, axis=rank - 2))
+    return m.slice(y, key=(..., slice(0, size), slice(size, 2 * size)))
+
+
+def _analytic(name: str, kernel: Any, **options: Any) -> Op:
+    return opaque(
+        name, kernel, batch=leading(name),
+        vjp=lambda m, g, x: _derivative(m, getattr(m, name), adjoint(m, x), g),
+        jvp=lambda m, inputs, y, attrs, ts: _derivative(m, getattr(m, name), inputs[0], ts[0]),
+        **options,
+    )  # fmt: skip
+
+
+def _expm(xp, x):
+    from scipy.linalg import expm
+
+    return expm(x)
+
+
+expm = _analytic(
+    "expm", _expm, on=FIELD, samples=[sample(GENERAL), sample(np.stack([GENERAL, SYMMETRIC])), sample((0, 2, 2))]
+)
+
+
+def _sqrtm(xp, x):
+    return each(_principal_root, x) if x.size else x
+
+
+def _principal_root(x):
+    from scipy.linalg import sqrtm
+
+    y = sqrtm(x)
+    if x.dtype.kind == "c" or y.dtype.kind != "c":
+        return y.astype(x.dtype)
+    real = np.abs(y.imag).max() <= 1e3 * np.finfo(x.dtype).eps * np.abs(y).max()
+    return (y.real if real else np.full_like(y.real, np.nan)).astype(x.dtype)
+
+
+sqrtm = _analytic("sqrtm", _sqrtm, on=FIELD, samples=[sample(SYMMETRIC), sample(np.stack([SYMMETRIC, SYMMETRIC + 1]))])
+
+
+def _logm(xp, x):
+    from scipy.linalg import logm
+
+    return each(lambda matrix: logm(matrix).astype(x.dtype), x) if x.size else x
+
+
+logm = _analytic("logm", _logm, on=COMPLEX, samples=[sample(SYMMETRIC + 0.2j), sample(np.stack([SYMMETRIC + 0j] * 2))])
