@@ -1,21 +1,26 @@
 """Values into tensors: Python numbers and lists, NumPy arrays, variables, and what users register.
 
 Python numbers are weak: they take the dtype asked for, float32 or int32 if none is. NumPy values keep their dtype
-unless one is asked for. Tensors are never converted to another dtype.
+unless one is asked for. In a list the first number decides between them. Tensors are never converted to another dtype.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, errors
 from ..dtypes import DType
+from ..shapes import TensorShape
+from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 
-_PYTHON_NUMBERS = (bool, int, float, complex)
+# What a dtype can hold of Python's numbers: the kinds (of NumPy) of the values it takes.
+_TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
+_DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
+_KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
 _registered: list[tuple[int, Any, Callable[..., Any]]] = []
 
 
@@ -33,147 +38,305 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
             )
         return value
+    if hint is not None and dtype is None:
+        try:
+            return to_tensor(value, hint)
+        except (TypeError, ValueError):
+            return to_tensor(value)
     kind = type(value)
-    if kind in _PYTHON_NUMBERS:
-        return wrap(_number(value, dtype or _fitting(kind, hint)), dtype or _fitting(kind, hint) or _default(value))
+    if kind in _KINDS:
+        return _number(value, dtype)
     if kind is np.ndarray or isinstance(value, np.generic):
         return _from_numpy(value, dtype)
+    if kind is list or kind is tuple:
+        return _from_sequence(value, dtype, pack=True)
     for _, base, conversion in _registered:
         if isinstance(value, base):
             converted = conversion(value, dtype)
             if converted is not NotImplemented:
                 return converted if isinstance(converted, Tensor) else to_tensor(converted, dtype)
-    if isinstance(value, str | bytes):
-        return _from_numpy(np.array(_bytes(value), dtype=object), dtype)
-    if isinstance(value, Sequence):
-        return _from_sequence(value, dtype, hint)
-    if hasattr(value, "__array__"):
-        return _from_numpy(np.asarray(value), dtype)
-    raise _unsupported(value)
+    return _other(value, dtype)
+
+
+def to_constant(value: Any, dtype: DType | None = None) -> Tensor:
+    """`value` as a tensor; unlike `to_tensor`, a list with tensors in it is refused."""
+    if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
+        raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+    if type(value) is list or type(value) is tuple:
+        return _from_sequence(value, dtype, pack=False)
+    return to_tensor(value, dtype)
+
+
+def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
+    """The values as tensors of one dtype, the first tensor's or else the first value's, for the op called `title`."""
+    values = list(values)
+    known = next((v.dtype for v in values if isinstance(v, Tensor) or hasattr(v, "_as_tensor")), None)
+    tensors: list[Tensor] = []
+    for i, value in enumerate(values):
+        tensor = isinstance(value, Tensor) or hasattr(value, "_as_tensor")
+        x = to_tensor(value) if tensor or known is None else to_tensor(value, known)
+        known = known or x.dtype
+        if x.dtype is not known:
+            raise errors.InvalidArgumentError(
+                f"cannot compute {title} as input #{i}(zero-based) was expected to be a {known.kernel_name()} tensor but "
+                f"is a {x.dtype.kernel_name()} tensor [Op:{title}]. Use tf.cast(x, ...) to make them agree"
+            )
+        tensors.append(x)
+    return tensors
 
 
 def to_array(value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
     """The value of something that must be known now (an axis, a shape), as an array."""
-    return np.asarray(value.array if type(value) is Tensor else value, dtype=dtype)
+    if type(value) is not np.ndarray and not isinstance(value, int | float):
+        value = to_tensor(value).array
+    return np.asarray(value, dtype=dtype)
 
 
-def _default(value: Any) -> DType:
-    kind = type(value)
-    if kind is int:
-        return dtypes.int32 if -(2**31) <= value < 2**31 else dtypes.int64
-    return {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}[kind]
+def to_shape(value: Any, title: str = "Fill") -> tuple[int, ...]:
+    """A shape given as a list, a TensorShape, a tensor or a number, as a tuple."""
+    if (type(value) is list or type(value) is tuple) and all(type(n) is int for n in value):
+        shape = tuple(value)
+    else:
+        array = to_tensor(value, None, dtypes.int32 if isinstance(value, int | list | tuple) else None).array
+        if array.size and array.dtype.kind not in "iu":
+            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32: a shape is made of integers")
+        if array.ndim > 1:
+            raise errors.InvalidArgumentError(
+                f"dims must represent a vector, got shape {list(array.shape)} [Op:{title}]"
+            )
+        shape = tuple(array.reshape(-1).astype(np.int64).tolist())
+    for n in shape:
+        if n < 0:
+            raise errors.InvalidArgumentError(f"Dimension {n} must be >= 0 [Op:{title}], got shape {list(shape)}")
+    return shape
 
 
-def _fitting(kind: type, hint: DType | None) -> DType | None:
-    """The hint, if a Python number of this kind can become it."""
-    if hint is None:
-        return None
-    fits = {bool: hint.is_bool, int: hint.is_numeric, float: hint.is_floating or hint.is_complex, complex: hint.is_complex}
-    return hint if fits[kind] else None
-
-
-def _number(value: Any, dtype: DType | None) -> Any:
-    dtype = dtype or _default(value)
-    if _fitting(type(value), dtype) is None:
-        raise TypeError(
-            f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}. Use tf.cast, or write the number as a "
-            f"{dtype.name}"
+def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
+    """An argument that says how an op works (axes, sizes, paddings) as an array of integers."""
+    if type(value) is int:
+        return np.int64(value)
+    array = to_tensor(value).array
+    if array.dtype.kind not in "iu" and array.size:
+        raise errors.InvalidArgumentError(
+            f"Value for attr '{attribute}' of {dtypes.of_numpy(array.dtype).kernel_name()} is not in the list of "
+            f"allowed values: int32, int64 [Op:{title}], got {value!r}"
         )
+    return array.astype(np.int64)
+
+
+def _number(value: Any, dtype: DType | None) -> Tensor:
+    """A tensor of one Python number. Integers too large for their dtype wrap around, as in C."""
+    if dtype is None:
+        dtype = _DEFAULTS.get(type(value)) or _integer_dtype(value, value)
+    elif _KINDS[type(value)] not in _TAKES.get(dtype.kind, "biuf"):
+        raise _inconvertible(value, dtype)
     try:
-        return dtype.as_numpy_dtype(value)
+        return wrap(dtype.as_numpy_dtype(value), dtype)
     except OverflowError:
-        raise OverflowError(f"{value!r} does not fit into {dtype.name}. Use a wider dtype, such as tf.int64") from None
+        if not -(2**63) <= value < 2**64:
+            raise _out_of_range(value) from None
+        return wrap(np.array(value).astype(dtype.numpy)[()], dtype)
+
+
+def _integer_dtype(low: int, high: int) -> DType:
+    """int32, or int64 for what does not fit."""
+    if -(2**31) <= low and high < 2**31:
+        return dtypes.int32
+    if -(2**63) <= low and high < 2**63:
+        return dtypes.int64
+    raise _out_of_range(high)
 
 
 def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
-    own = dtypes.of_numpy(value.dtype)
-    if own is dtypes.string:
-        if dtype not in (None, dtypes.string):
-            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-        return wrap(_as_strings(value), dtypes.string)
+    try:
+        own = dtypes.of_numpy(value.dtype)
+    except TypeError:
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {value.dtype}).") from None
     target = dtype or own
     if target is dtypes.string:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype string")
-    if own.is_complex and not target.is_complex:
-        raise TypeError(f"Cannot convert a {own.name} array to EagerTensor of dtype {target.name}. Use tf.math.real")
+        return wrap(_as_strings(value), dtypes.string)
+    if own is dtypes.string:
+        value = np.asarray(value).astype(target.numpy)
+    elif own.is_complex and not target.is_complex:
+        value = value.real
     if not value.shape:
         return wrap(value.astype(target.numpy)[()], target)
     return wrap(np.array(value, dtype=target.numpy, order="C"), target)
 
 
 def _as_strings(value: Any) -> Any:
-    flat = [_bytes(item) for item in np.asarray(value).ravel().tolist()]
-    if any(not isinstance(item, bytes) for item in flat):
+    flat = [item.encode() if isinstance(item, str) else item for item in np.asarray(value).ravel().tolist()]
+    wrong = next((item for item in flat if not isinstance(item, bytes)), None)
+    if wrong is not None:
         raise ValueError(
-            "Failed to convert a NumPy array to a Tensor (Unsupported object type "
-            f"{next(type(item).__name__ for item in flat if not isinstance(item, bytes))})."
+            f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(wrong).__name__})."
         )
-    array = np.empty(np.shape(value), dtype=object)
-    array.ravel()[:] = flat
-    return array
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array.reshape(np.shape(value))
 
 
-def _bytes(item: Any) -> Any:
-    return item.encode() if isinstance(item, str) else item
-
-
-def _from_sequence(value: Sequence[Any], dtype: DType | None, hint: DType | None) -> Tensor:
-    leaves = list(_leaves(value))
-    if any(_is_tensor_like(leaf) for leaf in leaves):
-        return _pack(value, dtype or next((leaf.dtype for leaf in leaves if isinstance(leaf, Tensor)), None))
+def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Tensor:
+    """A tensor of a list, whose first number decides what it is a list of."""
+    kinds: set[type] = set()
+    _collect(value, kinds)
+    if not all(kind in _KINDS for kind in kinds):
+        for kind in kinds:
+            if _is_tensor(kind):
+                if not pack:
+                    raise ValueError(
+                        "TypeError: Scalar tensor has no `len()`: a list with tensors in it is no constant, got "
+                        f"{value!r}. Use tf.stack or tf.convert_to_tensor"
+                    )
+                return _pack(value, dtype, _dtype_of_first_tensor(value))
+        for kind in kinds:
+            if not issubclass(kind, str | bytes | bool | int | float | complex | np.generic):
+                raise _unsupported(next(leaf for leaf in _leaves(value) if type(leaf) is kind))
     try:
         array = np.array(value)
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
-    if any(leaf is None for leaf in leaves):
-        raise _unsupported(None)
-    if array.dtype.kind in "SUO":
-        if not all(isinstance(leaf, str | bytes) for leaf in leaves):
-            mixed = next((leaf for leaf in leaves if not isinstance(leaf, str | bytes)), leaves[0])
-            raise ValueError(
-                f"Can't convert Python sequence with mixed types to Tensor: found {mixed!r} of type "
-                f"{type(mixed).__name__!r}"
-            )
-        return _from_numpy(np.array(value, dtype=object), dtype)
-    kinds = {type(leaf) for leaf in leaves}
-    if kinds <= set(_PYTHON_NUMBERS):
-        widest = max(kinds, key=_PYTHON_NUMBERS.index, default=float)
-        dtype = dtype or _fitting(widest, hint) or _default_of(widest, array)
-        if _fitting(widest, dtype) is None:
-            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-        if bool in kinds and len(kinds) > 1:
-            raise ValueError(f"Can't convert Python sequence with mixed types to Tensor: {value!r}")
-    return _from_numpy(array, dtype)
+    kind = array.dtype.kind
+    if kind in "SUO":
+        if not all(issubclass(k, str | bytes) for k in kinds):
+            raise _mixed(value)
+        if dtype not in (None, dtypes.string):
+            raise _inconvertible(value, dtype)
+        return _from_numpy(np.array(value, dtype=object), dtypes.string)
+    if dtype is None:
+        dtype = _dtype_of_numbers(value, array) if array.size else dtypes.float32
+    elif array.size and kind not in _TAKES.get(dtype.kind, "biuf"):
+        raise _inconvertible(value, dtype)
+    return wrap(array.astype(dtype.numpy, copy=False), dtype)
 
 
-def _default_of(widest: type, array: np.ndarray[Any, Any]) -> DType:
-    if widest is int:
-        return dtypes.int32 if array.size == 0 or abs(array).max() < 2**31 else dtypes.int64
-    return {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}[widest]
+def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
+    """The dtype of a list of numbers: floats are float32 unless the first is a wider or narrower one of NumPy."""
+    first = next(_leaves(value))
+    kind = array.dtype.kind
+    if isinstance(first, bool | np.bool_) != (kind == "b") or isinstance(first, complex) != (kind == "c"):
+        raise _mixed(value)
+    if kind in "iu":
+        return _integer_dtype(int(array.min()), int(array.max()))
+    if isinstance(first, np.inexact):
+        return dtypes.of_numpy(first.dtype)
+    return _DEFAULTS[{"b": bool, "f": float, "c": complex}[kind]]
+
+
+def _collect(value: Any, kinds: set[type]) -> None:
+    """Adds the types of the leaves of a nest to `kinds`."""
+    found = set(map(type, value))
+    if found <= _KINDS.keys():
+        kinds |= found
+        return
+    nested = False
+    for kind in found:
+        if issubclass(kind, np.ndarray) or (issubclass(kind, Sequence) and not issubclass(kind, str | bytes)):
+            nested = True
+        else:
+            kinds.add(kind)
+    if nested:
+        for item in value:
+            if isinstance(item, np.ndarray):
+                kinds.add(item.dtype.type)
+            elif isinstance(item, Sequence) and not isinstance(item, str | bytes):
+                _collect(item, kinds)
 
 
 def _leaves(value: Any) -> Any:
-    if isinstance(value, list | tuple):
+    if isinstance(value, np.ndarray):
+        yield from value.flat
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
         for item in value:
             yield from _leaves(item)
-    elif isinstance(value, np.ndarray):
-        yield value.dtype.type()
     else:
         yield value
 
 
-def _is_tensor_like(leaf: Any) -> bool:
-    return isinstance(leaf, Tensor) or any(isinstance(leaf, base) for _, base, _ in _registered)
+def _is_tensor(kind: type) -> bool:
+    return issubclass(kind, Tensor) or any(issubclass(kind, base) for _, base, _ in _registered)
 
 
-def _pack(value: Any, dtype: DType | None) -> Tensor:
-    """A nest of tensors and numbers stacked into one tensor, recorded like any op."""
+def _dtype_of_first_tensor(value: Any) -> DType | None:
+    return next((leaf.dtype for leaf in _leaves(value) if isinstance(leaf, Tensor) or hasattr(leaf, "_as_tensor")), None)
+
+
+def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
+    """A nest of tensors and numbers stacked into one tensor, recorded like any op; numbers follow the tensors."""
     from .op import ops
 
     if isinstance(value, list | tuple):
-        return ops.stack(*[_pack(item, dtype) for item in value], axis=0)
-    return to_tensor(value, dtype)
+        return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
+    if isinstance(value, Tensor) or _is_tensor(type(value)):
+        x = to_tensor(value)
+        return x if dtype is None or x.dtype is dtype else ops.cast(x, dtype=dtype)
+    return to_tensor(value, dtype or weak)
+
+
+def _other(value: Any, dtype: DType | None) -> Tensor:
+    """What is neither a number, nor an array, nor a list, nor registered."""
+    if isinstance(value, str | bytes):
+        if dtype not in (None, dtypes.string):
+            raise _inconvertible(value, dtype)
+        return _from_numpy(np.array(value, dtype=object), dtype)
+    for base in (int, float, complex):
+        if isinstance(value, base):
+            return _number(base(value), dtype)
+    if hasattr(value, "__tf_tensor__"):
+        return to_tensor(value.__tf_tensor__(dtype, None), dtype)
+    if isinstance(value, Sequence):
+        return _from_sequence(value, dtype, pack=True)
+    if hasattr(value, "__array__") and not isinstance(value, type):
+        return _from_numpy(np.asarray(value), dtype)
+    raise _unsupported(value)
+
+
+def _of_shape(shape: TensorShape, dtype: DType | None) -> Tensor:
+    if not shape.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(
+            f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
+        )
+    dtype = dtype or _integer_dtype(0, max(shape, default=0))  # type: ignore[type-var]
+    return wrap(np.array(tuple(shape), dtype.numpy), dtype)
+
+
+def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
+    """The dense tensor that the slices stand for, duplicates summed."""
+    from .op import ops
+
+    if dtype is not None and slices.dtype is not dtype:
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {slices.dtype.name}"
+        )
+    if slices.dense_shape is None:
+        raise ValueError(
+            f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {slices!r}"
+        )
+    return ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
+
+
+register(TensorShape, _of_shape)
+register(IndexedSlices, _of_slices)
 
 
 def _unsupported(value: Any) -> Exception:
     return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+
+
+def _inconvertible(value: Any, dtype: DType) -> Exception:
+    return TypeError(
+        f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name()}. Use tf.cast, or write the numbers as "
+        f"values of {dtype.name}"
+    )
+
+
+def _mixed(value: Any) -> Exception:
+    return ValueError(
+        f"Can't convert Python sequence with mixed types to Tensor: {value!r}. Its first value says of what type all are"
+    )
+
+
+def _out_of_range(value: Any) -> Exception:
+    return ValueError(f"Can't convert Python sequence with out-of-range integer to Tensor: {value!r} is too large")

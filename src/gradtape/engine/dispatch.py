@@ -110,7 +110,10 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
 
 
 def _tensor(array: Any) -> Tensor:
-    return wrap(array, dtypes.of_numpy(array.dtype))
+    try:
+        return wrap(array, dtypes.of_numpy(array.dtype))
+    except AttributeError:  # one string out of an array of strings
+        return wrap(np.array(array, dtype=object), dtypes.string)
 
 
 def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..backends import put
-from ..dtypes import ANY, NUMERIC, DType
+from ..dtypes import NUMERIC, DType
 from ..engine.convert import to_tensor
-from ..engine.families import constant, linear, opaque, shift_axes, unbroadcast
+from ..engine.families import constant, linear, shift_axes, unbroadcast
 from ..engine.op import ops, raw, sample
 
 ops.constant = to_tensor
@@ -112,60 +112,82 @@ def _mean(xp, x, axis, keepdims):
     return total / x.dtype.type(count)
 
 
-slice_ = linear(
-    "slice", lambda xp, x, *, key: x[key],
-    transpose=lambda m, g, x_shape, key: m.place(g, key=key, shape=x_shape),
-    shift=lambda attrs, size: {"key": (slice(None), *attrs["key"])},
-    samples=[
-        sample((4, 5), key=(slice(3, None, -2), None, 1)),
-        sample((4,), key=(slice(4, 4),)),
-        sample((), key=(None,)),
-    ],
-)  # fmt: skip
-place = linear(
-    "place", lambda xp, x, *, key, shape: put(xp.zeros(shape, x.dtype), key, x),
-    transpose=lambda m, g, key: m.slice(g, key=key),
-    shift=lambda attrs, size: {"key": (slice(None), *attrs["key"]), "shape": (size, *attrs["shape"])},
-    samples=[sample((2, 1), key=(slice(3, None, -2), None, 1), shape=(4, 5)), sample((), key=(2,), shape=(3,))],
-)  # fmt: skip
-
-
 def _split_sizes(m, g, xs_shapes, axis):
     """The parts of `g` that came from each of the concatenated values."""
-    at, parts = 0, []
-    for shape in xs_shapes:
-        key = (*(slice(None),) * axis, slice(at, at + shape[axis]))
-        parts.append(m.slice(g, key=key))
-        at += shape[axis]
+    return m.split(g, sizes=tuple(shape[axis] for shape in xs_shapes), axis=axis)
+
+
+def _split(xp, x, *, sizes, axis):
+    before, at, parts = (slice(None),) * axis, 0, []
+    for size in sizes:
+        parts.append(x[(*before, slice(at, at + size))])
+        at += size
     return tuple(parts)
+
+
+def _unstack(xp, x, *, axis):
+    before = (slice(None),) * axis
+    return tuple(x[(*before, i)] for i in range(x.shape[axis]))
 
 
 concat = linear(
     "concat", lambda xp, *xs, axis: xp.concatenate(xs, axis=axis), transpose=_split_sizes, shift=shift_axes,
     samples=[sample((2, 3), (2, 1), axis=1), sample((0, 2), (3, 2), axis=0)],
 )  # fmt: skip
+split = linear(
+    "split", _split, transpose=lambda m, g, axis: m.concat(*g, axis=axis), shift=shift_axes,
+    samples=[sample((2, 4), sizes=(1, 3), axis=1), sample((4,), sizes=(0, 2, 2), axis=0)],
+)  # fmt: skip
 stack = linear(
     "stack", lambda xp, *xs, axis: xp.stack(xs, axis=axis), shift=shift_axes,
-    transpose=lambda m, g, xs_shapes, axis: tuple(
-        m.slice(g, key=(*(slice(None),) * axis, i)) for i in range(len(xs_shapes))
-    ),
-    samples=[sample((2, 3), (2, 3), axis=1), sample((), (), (), axis=0)],
+    transpose=lambda m, g, axis: m.unstack(g, axis=axis),
+    samples=[sample((2, 3), (2, 3), axis=1), sample((), (), (), axis=0), sample((2,), (2,), axis=1)],
+)  # fmt: skip
+unstack = linear(
+    "unstack", _unstack, transpose=lambda m, g, axis: m.stack(*g, axis=axis), shift=shift_axes,
+    samples=[sample((2, 3), axis=1), sample((3,), axis=0), sample((2, 0), axis=0)],
+)  # fmt: skip
+identity_n = linear(
+    "identity_n", lambda xp, *xs: xs, transpose=lambda m, g: g, shift=lambda attrs, size: attrs,
+    samples=[sample((2, 3), (2,))],
 )  # fmt: skip
 add_n = linear(
     "add_n", lambda xp, *xs: sum(xs[1:], xs[0]), shift=lambda attrs, size: attrs, on=NUMERIC, moves_data=False,
     transpose=lambda m, g, xs_shapes: (g,) * len(xs_shapes), samples=[sample((2, 3), (2, 3), (2, 3))],
 )  # fmt: skip
+
+
+def _pad(xp, x, *, paddings, value=None):
+    if value is None:
+        value = b"" if x.dtype.kind == "O" else 0
+    shape = tuple(before + n + after for n, (before, after) in zip(x.shape, paddings, strict=True))
+    return put(xp.full(shape, value, x.dtype), _inside(x.shape, paddings), x)
+
+
+def _inside(shape, paddings):
+    return tuple(slice(before, before + n) for n, (before, _) in zip(shape, paddings, strict=True))
+
+
 pad = linear(
-    "pad", lambda xp, x, *, paddings: xp.pad(x, paddings),
-    transpose=lambda m, g, x_shape, paddings: m.slice(
-        g, key=tuple(slice(before, before + n) for (before, _), n in zip(paddings, x_shape, strict=True))
-    ),
-    shift=lambda attrs, size: {"paddings": ((0, 0), *attrs["paddings"])},
-    samples=[sample((2, 3), paddings=((1, 0), (2, 3))), sample((0, 2), paddings=((1, 1), (0, 0)))],
+    "pad", _pad, transpose=lambda m, g, x_shape, paddings: m.slice(g, key=_inside(x_shape, paddings)),
+    shift=lambda attrs, size: {**attrs, "paddings": ((0, 0), *attrs["paddings"])},
+    samples=[
+        sample((2, 3), paddings=((1, 0), (2, 3))),
+        sample((2, 3), paddings=((1, 0), (2, 3)), value=7.0),
+        sample((0, 2), paddings=((1, 1), (0, 0))),
+        sample((), paddings=()),
+    ],
 )  # fmt: skip
+# What is written around the value is a constant: its tangent is 0.
+pad.push = lambda m, inputs, y, attrs, ts: None if ts[0] is None else m.pad(ts[0], paddings=attrs["paddings"])
 reverse = linear(
     "reverse", lambda xp, x, *, axis: xp.flip(x, axis), transpose=lambda m, g, axis: m.reverse(g, axis=axis),
-    shift=shift_axes, samples=[sample((2, 3, 2), axis=(0, 2)), sample((0,), axis=(0,))],
+    shift=shift_axes, samples=[sample((2, 3, 2), axis=(0, 2)), sample((0,), axis=(0,)), sample((), axis=())],
+)  # fmt: skip
+roll = linear(
+    "roll", lambda xp, x, *, shift, axis: xp.roll(x, shift, axis), shift=shift_axes,
+    transpose=lambda m, g, shift, axis: m.roll(g, shift=tuple(-n for n in shift), axis=axis),
+    samples=[sample((2, 3), shift=(1, -1), axis=(0, 1)), sample((4,), shift=(3, 2), axis=(0, 0))],
 )  # fmt: skip
 
 stop_gradient = constant(
