@@ -1,0 +1,176 @@
+"""Random numbers from the process's own streams, which `set_seed` makes reproducible: TensorFlow's eager sequences.
+
+Without a global or an op seed every draw is unpredictable. With them, each draw has the numbers TensorFlow gives it; a
+draw with an op seed goes on where the last draw of that kind and seed stopped. The streams belong to the process and
+may be used from any thread.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes, errors
+from ...dtypes import DType
+from ...engine.convert import to_tensor
+from ...engine.op import ops
+from ...engine.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
+from ...tensor import Tensor
+from . import distributions
+from .arguments import as_state, dims_of
+
+NAMESPACES = ("random",)
+__all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
+
+
+def set_seed(seed: Any) -> None:
+    """Makes the draws that follow reproducible.
+
+    >>> import gradtape as tf
+    >>> tf.random.set_seed(5)
+    >>> print(tf.random.uniform([3]))
+    tf.Tensor([0.6263931 0.5298432 0.7584572], shape=(3,), dtype=float32)
+    """
+    set_global_seed(None if seed is None else int(seed))
+
+
+def _state(kind: str, dtype: DType, seed: Any, count: int) -> Tensor:
+    op_seed = None if seed is None else int(seed)
+    return as_state(next_global_seed((kind, dtype.name), op_seed, count * BLOCKS_PER_NUMBER))
+
+
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers with this mean and standard deviation, both of which have gradients.
+
+    >>> import gradtape as tf
+    >>> tf.random.normal([2, 3], mean=[0.0, 1.0, 2.0]).shape
+    TensorShape([2, 3])
+    """
+    dtype = dtypes.as_dtype(dtype)
+    dims = dims_of(shape)
+    location, scale = distributions.location_and_scale(mean, stddev, dtype)
+    state = _state("normal", dtype, seed, math.prod(dims))
+    return distributions.scaled(ops.random_normal(state, shape=dims, dtype=dtype), scale, location, dtype)
+
+
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers no further than two standard deviations from the mean.
+
+    >>> import gradtape as tf
+    >>> float(abs(tf.random.truncated_normal([1000]).numpy()).max()) < 2
+    True
+    """
+    dtype = dtypes.as_dtype(dtype)
+    dims = dims_of(shape)
+    location, scale = distributions.location_and_scale(mean, stddev, dtype)
+    state = _state("truncated_normal", dtype, seed, math.prod(dims))
+    return distributions.scaled(ops.random_truncated_normal(state, shape=dims, dtype=dtype), scale, location, dtype)
+
+
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Uniform numbers in [minval, maxval), floats or integers; the bounds of floats have gradients.
+
+    >>> import gradtape as tf
+    >>> die = tf.random.uniform([100], minval=1, maxval=7, dtype=tf.int32).numpy()
+    >>> int(die.min()) >= 1, int(die.max()) <= 6
+    (True, True)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.name not in ("float16", "bfloat16", "float32", "float64", "int32", "int64"):
+        raise ValueError(f"Argument `dtype` got invalid value {dtype!r}. Accepted dtypes are floats, int32 and int64.")
+    if maxval is None and dtype.is_integer:
+        raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+    dims = dims_of(shape)
+    if dtype.is_integer:
+        state = _state("uniform_int", dtype, seed, math.prod(dims))
+        return distributions.uniform_int(state, dims, minval, maxval, dtype)
+    state = _state("uniform", dtype, seed, math.prod(dims))
+    return distributions.uniform_float(state, dims, minval, 1 if maxval is None else maxval, dtype)
+
+
+def gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """`shape` gamma numbers for each concentration `alpha` and inverse scale `beta`, which have gradients.
+
+    >>> import gradtape as tf
+    >>> tf.random.gamma([10], [0.5, 1.5]).shape
+    TensorShape([10, 2])
+    """
+    concentration, rate = distributions.gamma_parameters(alpha, beta, dtype)
+    dims = (*dims_of(shape), *concentration.dims)
+    state = _state("gamma", concentration.dtype, seed, math.prod(dims))
+    return distributions.gamma(state, dims, concentration, rate)
+
+
+def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Tensor:
+    """`shape` Poisson numbers for each rate in `lam`.
+
+    >>> import gradtape as tf
+    >>> tf.random.poisson([10], [0.5, 1.5]).shape
+    TensorShape([10, 2])
+    """
+    rates, dtype = to_tensor(lam), dtypes.as_dtype(dtype)
+    dims = (*dims_of(shape), *rates.dims)
+    state = _state(f"poisson of {rates.dtype.name}", dtype, seed, math.prod(dims))
+    return distributions.poisson(state, dims, rates, dtype)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+) -> Tensor:
+    """`num_samples` classes for each row of `logits`, the unnormalised log-probabilities.
+
+    TensorFlow shares the rows of a large batch out among its threads, and from the second thread's rows on its numbers
+    depend on their count; here they never do.
+
+    >>> import gradtape as tf
+    >>> tf.random.categorical([[0.0, -100.0]], 3).numpy()
+    array([[0, 0, 0]])
+    """
+    scores, count, dtype = to_tensor(logits), int(num_samples), distributions.class_dtype(dtype)
+    rows = scores.dims[0] if scores.dims else 1
+    state = _state(f"categorical of {scores.dtype.name}", dtype, seed, 2 * rows * (-(-count // 4) * 4))
+    return distributions.categorical(state, scores, count, dtype)
+
+
+def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
+    """`value` with its first axis in random order. It has no gradient, as in TensorFlow: gather with a shuffled range.
+
+    >>> import gradtape as tf
+    >>> sorted(tf.random.shuffle([1, 2, 3]).numpy().tolist())
+    [1, 2, 3]
+    """
+    value = to_tensor(value)
+    if not value.dims:
+        raise errors.InvalidArgumentError("shuffle needs a tensor with a first axis, got a scalar")
+    op_seed = None if seed is None else int(seed)
+    blocks = -(-max(value.dims[0] - 1, 0) // 4)
+    state = next_global_seed(("shuffle", value.dtype.name), op_seed, blocks)
+    return ops.random_shuffle(as_state(state), value)

@@ -1,0 +1,241 @@
+"""`Generator`: a stream of random numbers with a state of its own, which every draw moves on."""
+
+from __future__ import annotations
+
+import math
+import secrets
+import threading
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...engine.convert import to_tensor
+from ...engine.op import ops
+from ...engine.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
+from ...tensor import Tensor
+from ...variable import Variable
+from . import distributions
+from .arguments import Algorithm, algorithm_number, as_state, dims_of
+
+NAMESPACES = ("random",)
+__all__ = ["Generator", "create_rng_state", "get_global_generator", "set_global_generator"]
+
+_SIZES = {Algorithm.PHILOX.value: 3, Algorithm.THREEFRY.value: 2, Algorithm.AUTO_SELECT.value: 3}
+
+
+def _signed(value: Any) -> np.ndarray[Any, Any]:
+    """Integers of up to 64 bits, signed or not, as int64 with the same bits."""
+    if isinstance(value, Tensor | Variable):
+        value = value.numpy()
+    given = np.asarray(value)
+    if given.dtype.kind in "iu":
+        return given.astype(np.int64)
+    flat = [int(n) & (2**64 - 1) for n in np.asarray(value, dtype=object).ravel().tolist()]
+    return np.array(flat, np.uint64).view(np.int64).reshape(np.shape(value))
+
+
+def create_rng_state(seed: Any, alg: Any) -> Tensor:
+    """The state of a generator from a seed: an integer or a vector of them.
+
+    >>> import gradtape as tf
+    >>> tf.random.create_rng_state(1234, "philox").numpy()
+    array([1234,    0,    0])
+    """
+    size = _SIZES[algorithm_number(alg)]
+    if isinstance(seed, int):
+        words = [seed >> (64 * i) & (2**64 - 1) for i in range(size)]
+        return Tensor(np.array(words, np.uint64).view(np.int64))
+    given = _signed(seed).reshape(-1)[:size]
+    return Tensor(np.concatenate([np.zeros(size - given.size, np.int64), given]))
+
+
+class Generator:
+    """Random numbers from a state that moves on with every draw, the same as TensorFlow's for the same state.
+
+    >>> import gradtape as tf
+    >>> g = tf.random.Generator.from_seed(1234)
+    >>> g.uniform([2], 0, 10, dtype=tf.int32).shape
+    TensorShape([2])
+    >>> g.state.numpy()
+    array([1746,    0,    0])
+    """
+
+    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
+        self._lock = threading.Lock()
+        if copy_from is not None:
+            if state is not None or alg is not None:
+                raise AssertionError("give either copy_from, or state and alg")
+            self._alg = copy_from.algorithm
+            self._state_var = Variable(copy_from.state.numpy(), trainable=False, dtype=dtypes.int64, name="StateVar")
+            return
+        if state is None or alg is None:
+            raise AssertionError("a generator needs copy_from, or state and alg. See tf.random.Generator.from_seed")
+        self._alg = algorithm_number(alg)
+        if isinstance(state, Variable):
+            self._check(state.dims)
+            self._state_var = state
+        else:
+            value = _signed(state)
+            self._check(value.shape)
+            self._state_var = Variable(value, trainable=False, dtype=dtypes.int64, name="StateVar")
+
+    @classmethod
+    def from_state(cls, state: Any, alg: Any) -> Generator:
+        """A generator with this state."""
+        return cls(alg=alg, state=state)
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        """A generator whose state is made from a seed."""
+        number = Algorithm.PHILOX.value if alg is None else algorithm_number(alg)
+        return cls(state=create_rng_state(seed, number), alg=number)
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+        """A generator with an unpredictable state."""
+        number = Algorithm.PHILOX.value if alg is None else algorithm_number(alg)
+        return cls(state=np.frombuffer(secrets.token_bytes(8 * _SIZES[number]), np.int64), alg=number)
+
+    @classmethod
+    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
+        """A generator with this key, and the counter at this value."""
+        number = algorithm_number(alg)
+        return cls(state=_joined(key, counter, _SIZES[number]), alg=number)
+
+    def _check(self, shape: tuple[int, ...]) -> None:
+        if tuple(shape) != (_SIZES[self._alg],):
+            raise ValueError(f"Shapes {tuple(shape)} and {[_SIZES[self._alg]]} are incompatible")
+
+    def reset(self, state: Any) -> None:
+        """Gives the generator a new state."""
+        value = _signed(state)
+        self._check(value.shape)
+        self._state_var.assign(value)
+
+    def reset_from_seed(self, seed: Any) -> None:
+        """Gives the generator the state that `from_seed` would."""
+        self._state_var.assign(create_rng_state(seed, self._alg))
+
+    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+        """Gives the generator the state that `from_key_counter` would."""
+        self._state_var.assign(_joined(key, counter, _SIZES[self._alg]))
+
+    @property
+    def state(self) -> Variable:
+        """The state, a variable: the counter's words and the key."""
+        return self._state_var
+
+    @property
+    def algorithm(self) -> int:
+        """The number of the algorithm."""
+        return self._alg
+
+    @property
+    def key(self) -> Tensor:
+        """The key: generators with different keys have independent streams."""
+        return Tensor(self._state_var.numpy()[-1])
+
+    def skip(self, delta: Any) -> Tensor:
+        """Moves the state on as a draw of `delta` numbers would; returns the state it had."""
+        return Tensor(self._take(int(delta)).view(np.int64))
+
+    def _take(self, count: int) -> State:
+        if self._alg == Algorithm.THREEFRY.value:
+            raise errors.UnimplementedError("ThreeFry is not available on this device. Use alg='philox'")
+        with self._lock:
+            before = self._state_var.numpy().astype(np.int64).view(np.uint64)
+            low, high, key = map(int, before)
+            after = state((high << 64) + low + count * BLOCKS_PER_NUMBER, key)
+            self._state_var.assign(after.view(np.int64))
+        return before
+
+    def _next(self, dims: tuple[int, ...]) -> Tensor:
+        return as_state(next_seed(lambda: self._take(math.prod(dims))))
+
+    def normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+    ) -> Tensor:
+        """Normal numbers with this mean and standard deviation."""
+        dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
+        location, scale = distributions.location_and_scale(mean, stddev, dtype)
+        numbers = ops.random_normal(self._next(dims), shape=dims, dtype=dtype)
+        return distributions.scaled(numbers, scale, location, dtype)
+
+    def truncated_normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
+    ) -> Tensor:
+        """Normal numbers no further than two standard deviations from the mean."""
+        dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
+        location, scale = distributions.location_and_scale(mean, stddev, dtype)
+        numbers = ops.random_truncated_normal(self._next(dims), shape=dims, dtype=dtype)
+        return distributions.scaled(numbers, scale, location, dtype)
+
+    def uniform(
+        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+    ) -> Tensor:
+        """Uniform numbers in [minval, maxval); integers of the whole range when both bounds are None."""
+        dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
+        if dtype.is_integer:
+            distributions.check_both_bounds(minval, maxval, dtype)
+            return distributions.uniform_int(self._next(dims), dims, minval, maxval, dtype)
+        return distributions.uniform_float(self._next(dims), dims, minval, 1 if maxval is None else maxval, dtype)
+
+    def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: str | None = None) -> Tensor:
+        """Integers of the whole range of a dtype."""
+        dims = dims_of(shape)
+        return distributions.uniform_int(self._next(dims), dims, None, None, dtypes.as_dtype(dtype))
+
+    def binomial(
+        self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None
+    ) -> Tensor:
+        """How many of `counts` trials succeed with probability `probs`; `shape` ends with that of the parameters."""
+        dims = dims_of(shape)
+        trials, chances = to_tensor(counts), to_tensor(probs)
+        return distributions.binomial(self._next(dims), dims, trials, chances, dtypes.as_dtype(dtype))
+
+    def make_seeds(self, count: Any = 1) -> Tensor:
+        """`count` seeds for the stateless functions, as columns."""
+        keys = self.uniform_full_int([int(count)], dtypes.int64)
+        return ops.stack(keys, ops.zeros_like(keys), axis=0)
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """`count` generators whose streams are independent of each other and of this one's."""
+        keys = self.uniform_full_int([count], dtypes.int64).numpy()
+        zeros = [0] * (_SIZES[self._alg] - 1)
+        return [Generator(state=np.array([*zeros, key], np.int64), alg=self._alg) for key in keys]
+
+
+def _joined(key: Any, counter: Any, size: int) -> np.ndarray[Any, Any]:
+    key, counter = _signed(key), _signed(counter)
+    if key.shape != () or counter.shape != (size - 1,):
+        raise ValueError(f"Shapes {counter.shape} and {[size - 1]} are incompatible, or the key is no scalar: {key.shape}")
+    return np.concatenate([counter, key.reshape(1)])
+
+
+_global: Generator | None = None
+_global_lock = threading.Lock()
+
+
+def get_global_generator() -> Generator:
+    """The process's generator; its state is unpredictable until it is reset or replaced.
+
+    >>> import gradtape as tf
+    >>> tf.random.get_global_generator().normal([2]).shape
+    TensorShape([2])
+    """
+    global _global
+    with _global_lock:
+        if _global is None:
+            _global = Generator.from_non_deterministic_state()
+        return _global
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Replaces the process's generator.
+
+    >>> import gradtape as tf
+    >>> tf.random.set_global_generator(tf.random.Generator.from_seed(1))
+    """
+    global _global
+    _global = generator

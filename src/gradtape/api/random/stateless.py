@@ -1,0 +1,208 @@
+"""Random numbers that are a function of the seed given: the same seed, the same numbers, as TensorFlow's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ...engine.convert import to_tensor
+from ...engine.op import ops
+from ...tensor import Tensor
+from . import distributions
+from .arguments import dims_of, scrambled
+
+NAMESPACES = ("random",)
+__all__ = [
+    "fold_in",
+    "split",
+    "stateless_binomial",
+    "stateless_categorical",
+    "stateless_gamma",
+    "stateless_normal",
+    "stateless_parameterized_truncated_normal",
+    "stateless_poisson",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+]
+
+_UNIFORM = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "uint32", "uint64")
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Uniform numbers in [minval, maxval); integers of the whole range when both bounds are None.
+
+    >>> import gradtape as tf
+    >>> print(tf.random.stateless_uniform([3], seed=[1, 2]))
+    tf.Tensor([0.5441101  0.20738031 0.07356433], shape=(3,), dtype=float32)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.name not in _UNIFORM:
+        raise ValueError(f"Argument `dtype` got invalid value {dtype!r}. Accepted dtypes are {', '.join(_UNIFORM)}.")
+    if dtype.is_integer:
+        distributions.check_both_bounds(minval, maxval, dtype)
+        if minval is not None and dtype.is_unsigned:
+            raise ValueError(
+                f"Argument `dtype` got invalid value {dtype!r} when argument `minval` is not None. Please don't use "
+                "unsigned integers in this case."
+            )
+        return distributions.uniform_int(scrambled(seed, alg), dims_of(shape), minval, maxval, dtype)
+    high = 1 if maxval is None else maxval
+    return distributions.uniform_float(scrambled(seed, alg), dims_of(shape), minval, high, dtype)
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers with this mean and standard deviation, both of which have gradients.
+
+    >>> import gradtape as tf
+    >>> tf.random.stateless_normal([2, 3], seed=[1, 2]).shape
+    TensorShape([2, 3])
+    """
+    dtype = dtypes.as_dtype(dtype)
+    location, scale = distributions.location_and_scale(mean, stddev, dtype)
+    numbers = ops.random_normal(scrambled(seed, alg), shape=dims_of(shape), dtype=dtype)
+    return distributions.scaled(numbers, scale, location, dtype)
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers no further than two standard deviations from the mean.
+
+    >>> import gradtape as tf
+    >>> x = tf.random.stateless_truncated_normal([1000], seed=[1, 2])
+    >>> float(abs(x.numpy()).max()) < 2
+    True
+    """
+    dtype = dtypes.as_dtype(dtype)
+    location, scale = distributions.location_and_scale(mean, stddev, dtype)
+    numbers = ops.random_truncated_normal(scrambled(seed, alg), shape=dims_of(shape), dtype=dtype)
+    return distributions.scaled(numbers, scale, location, dtype)
+
+
+def stateless_parameterized_truncated_normal(
+    shape: Any,
+    seed: Any,
+    means: Any = 0.0,
+    stddevs: Any = 1.0,
+    minvals: Any = -2.0,
+    maxvals: Any = 2.0,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers between `minvals` and `maxvals`, differentiable with respect to all four parameters.
+
+    `shape` ends with the shape the parameters have together.
+
+    >>> import gradtape as tf
+    >>> x = tf.random.stateless_parameterized_truncated_normal([100], seed=[1, 2], minvals=0.0, maxvals=1.0)
+    >>> bool(x.numpy().min() >= 0.0), bool(x.numpy().max() <= 1.0)
+    (True, True)
+    """
+    parameters = [to_tensor(value) for value in (means, stddevs, minvals, maxvals)]
+    return ops.random_bounded_normal(scrambled(seed), *parameters, shape=dims_of(shape))
+
+
+def stateless_gamma(
+    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """Gamma numbers of concentration `alpha` and inverse scale `beta`, differentiable with respect to both.
+
+    `shape` is that of the result and ends with the shape of the parameters.
+
+    >>> import gradtape as tf
+    >>> tf.random.stateless_gamma([10, 2], seed=[12, 34], alpha=[0.5, 1.5]).shape
+    TensorShape([10, 2])
+    """
+    concentration, rate = distributions.gamma_parameters(alpha, beta, dtype)
+    return distributions.gamma(scrambled(seed), dims_of(shape), concentration, rate)
+
+
+def stateless_poisson(
+    shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """Poisson numbers of rate `lam`; `shape` is that of the result and ends with the shape of `lam`.
+
+    >>> import gradtape as tf
+    >>> tf.random.stateless_poisson([10, 2], seed=[12, 34], lam=[5, 15]).shape
+    TensorShape([10, 2])
+    """
+    return distributions.poisson(scrambled(seed), dims_of(shape), to_tensor(lam), dtypes.as_dtype(dtype))
+
+
+def stateless_binomial(
+    shape: Any,
+    seed: Any,
+    counts: Any,
+    probs: Any,
+    output_dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many of `counts` trials succeed with probability `probs`; `shape` ends with the shape of the parameters.
+
+    >>> import gradtape as tf
+    >>> tf.random.stateless_binomial([4], seed=[123, 456], counts=10.0, probs=1.0).numpy()
+    array([10, 10, 10, 10], dtype=int32)
+    """
+    chances = to_tensor(probs, hint=dtypes.float32)
+    trials = to_tensor(counts, hint=chances.dtype)
+    return distributions.binomial(scrambled(seed), dims_of(shape), trials, chances, dtypes.as_dtype(output_dtype))
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """`num_samples` classes for each row of `logits`, the unnormalised log-probabilities.
+
+    >>> import gradtape as tf
+    >>> tf.random.stateless_categorical([[0.0, -100.0]], 3, seed=[7, 17]).numpy()
+    array([[0, 0, 0]])
+    """
+    return distributions.categorical(
+        scrambled(seed), to_tensor(logits), int(num_samples), distributions.class_dtype(dtype)
+    )
+
+
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+    """`num` new seeds from one, as rows.
+
+    >>> import gradtape as tf
+    >>> print(tf.random.split([1, 2], num=2))
+    tf.Tensor(
+    [[1105988140 1738052849]
+     [-335576002  370444179]], shape=(2, 2), dtype=int32)
+    """
+    seed = to_tensor(seed)
+    return stateless_uniform([num, 2], seed, None, None, seed.dtype, alg=alg)
+
+
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+    """A new seed from a seed and an integer, such as the number of a replica or a step.
+
+    >>> import gradtape as tf
+    >>> print(tf.random.fold_in([1, 2], 3))
+    tf.Tensor([1105988140          3], shape=(2,), dtype=int32)
+    """
+    data = to_tensor(data)
+    first = stateless_uniform([], seed, None, None, data.dtype, alg=alg)
+    return ops.stack(first, data, axis=0)

@@ -1,0 +1,135 @@
+"""Where random numbers come from: every draw is a pure function of a Philox state, and this file hands the states out.
+
+A state is three unsigned 64-bit numbers: the low and the high half of the counter, and the key. A draw that is given no
+seed takes its state from `next_seed`, the one place to record the states of a computation and to replay it with the same
+random numbers:
+
+    with recording_seeds() as seeds:
+        y = f(x)
+    with replaying_seeds(seeds):
+        y_again = f(x)  # the same random numbers; no generator moves on
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+State = np.ndarray[Any, Any]
+
+# A draw of n numbers moves a stream on by this many blocks for each, so that rejected candidates never overlap.
+BLOCKS_PER_NUMBER = 256
+
+_MAXINT32 = 2**31 - 1
+_DEFAULT_SEED = 87654321
+_LOW = 2**64 - 1
+
+
+def state(counter: int, key: int) -> State:
+    """The state with this 128-bit counter and 64-bit key."""
+    return np.array([counter & _LOW, counter >> 64 & _LOW, key & _LOW], np.uint64)
+
+
+class _Streams:
+    """The process's streams, one for each kind of draw and seed, as TensorFlow's cached kernels keep them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.reset(None)
+
+    def reset(self, seed: int | None) -> None:
+        """Forgets all streams; `seed` is the global seed from now on."""
+        with self.lock:
+            self.seed = seed
+            self.op_seeds = random.Random(seed)
+            self.positions: dict[Any, int] = {}
+
+    def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
+        """The state of the next draw of this kind, whose stream moves on by `blocks`."""
+        with self.lock:
+            if self.seed is None and op_seed is None:
+                return np.frombuffer(secrets.token_bytes(24), np.uint64)
+            if op_seed is None:
+                op_seed, once = self.op_seeds.randint(0, _MAXINT32), True
+            else:
+                once = False
+            first = _DEFAULT_SEED if self.seed is None else self.seed % _MAXINT32
+            second = op_seed % _MAXINT32
+            if first == second == 0:
+                second = _MAXINT32
+            position = 0
+            if not once:
+                stream = kind, first, second
+                position = self.positions.get(stream, 0)
+                self.positions[stream] = position + blocks
+            return state((second << 64) + position, first)
+
+
+_streams = _Streams()
+
+
+def set_global_seed(seed: int | None) -> None:
+    """Makes all draws from here on a function of `seed`."""
+    _streams.reset(seed)
+
+
+class _Frames(threading.local):
+    """The recordings and replays this thread is inside of, the innermost last."""
+
+    frames: tuple[Any, ...] = ()
+
+
+_thread = _Frames()
+
+
+def next_seed(take: Callable[[], State]) -> State:
+    """The state of one draw: what `take` gives, or, in a replay, what it gave when it was recorded."""
+    recordings = []
+    for frame in reversed(_thread.frames):
+        if isinstance(frame, list):
+            recordings.append(frame)
+            continue
+        try:
+            seed = next(frame)
+        except StopIteration:
+            raise RuntimeError(
+                "a function that is recomputed drew more random numbers than it did the first time. Make its random "
+                "draws the same in every call, or do not recompute it"
+            ) from None
+        break
+    else:
+        seed = take()
+    for recording in recordings:
+        recording.append(seed)
+    return seed
+
+
+def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> State:
+    """`next_seed` from the process's streams: see `set_global_seed`."""
+    return next_seed(lambda: _streams.take(kind, op_seed, blocks))
+
+
+@contextmanager
+def _inside(frame: Any) -> Iterator[Any]:
+    before = _thread.frames
+    _thread.frames = (*before, frame)
+    try:
+        yield frame
+    finally:
+        _thread.frames = before
+
+
+def recording_seeds() -> Any:
+    """A context whose value is a list that collects the states drawn inside it, in this thread."""
+    return _inside([])
+
+
+def replaying_seeds(seeds: list[State]) -> Any:
+    """A context inside which draws get the states of `seeds` again, in order; nothing else moves on."""
+    return _inside(iter(tuple(seeds)))

@@ -1,0 +1,100 @@
+"""Philox 4x32-10: block number n of a stream is ten rounds of mixing on the counter plus n, under a key.
+
+A block is four 32-bit words. The streams, and the numbers made of their words, are those of TensorFlow's CPU kernels.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..backends import put
+
+_MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
+_WEYL = 0x9E3779B9, 0xBB67AE85
+_MASK = 0xFFFFFFFF
+_CHUNK = 1 << 12  # blocks mixed at a time: they stay in the cache
+
+
+def words(xp, state, blocks):
+    """The four words of each of the `blocks` (uint64 numbers) of a stream: uint32, of shape `(*blocks.shape, 4)`."""
+    flat = blocks.reshape(-1)
+    chunks = [_mixed(xp, state, flat[at : at + _CHUNK]) for at in range(0, max(flat.shape[0], 1), _CHUNK)]
+    return (chunks[0] if len(chunks) == 1 else xp.concatenate(chunks)).reshape((*blocks.shape, 4))
+
+
+def filled(xp, state, count, each, numbers):
+    """The first `count` numbers of a stream, where `numbers(xp, words)` makes `each` of them from a block."""
+    total = -(-count // each)
+    first = numbers(xp, words(xp, state, xp.arange(min(total, _CHUNK), dtype=xp.uint64))).reshape(-1)
+    if total <= _CHUNK:
+        return first[:count]
+    out = put(xp.empty(total * each, first.dtype), slice(0, first.shape[0]), first)
+    for at in range(_CHUNK, total, _CHUNK):
+        stop = min(at + _CHUNK, total)
+        chunk = numbers(xp, words(xp, state, xp.arange(at, stop, dtype=xp.uint64)))
+        out = put(out, slice(at * each, stop * each), chunk.reshape(-1))
+    return out[:count]
+
+
+def _mixed(xp, state, blocks):
+    u64 = xp.uint64
+    mask, half = u64(_MASK), u64(32)
+    low = state[0] + blocks
+    high = state[1] + (low < blocks).astype(u64)
+    c0, c1, c2, c3 = low & mask, low >> half, high & mask, high >> half
+    k0, k1 = int(state[2]) & _MASK, int(state[2]) >> 32
+    m0, m1 = map(u64, _MULTIPLIERS)
+    for _ in range(10):
+        p0, p1 = c0 * m0, c2 * m1
+        c0, c1, c2, c3 = (p1 >> half) ^ c1 ^ u64(k0), p1 & mask, (p0 >> half) ^ c3 ^ u64(k1), p0 & mask
+        k0, k1 = (k0 + _WEYL[0]) & _MASK, (k1 + _WEYL[1]) & _MASK
+    return xp.stack([c0, c1, c2, c3], axis=-1).astype(xp.uint32)
+
+
+def pairs(xp, word):
+    """Pairs of words along the last axis as 64-bit integers, the first word low."""
+    low, high = word[..., 0::2].astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
+    return low | high << xp.uint64(32)
+
+
+def unit_floats(xp, word, bits=23):
+    """Words as float32 in [0, 1), from their lowest `bits`."""
+    return (word & xp.uint32((1 << bits) - 1)).astype(xp.float32) * xp.float32(2.0**-bits)
+
+
+def unit_doubles(xp, word):
+    """Pairs of words along the last axis as float64 in [0, 1), the first word high."""
+    high, low = (word[..., 0::2] & xp.uint32(0xFFFFF)).astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
+    return (high << xp.uint64(32) | low).astype(xp.float64) * 2.0**-52
+
+
+def normal_floats(xp, word):
+    """Words as standard normal float32: Box and Muller's transform of each pair along the last axis.
+
+    The logarithm, sine and cosine are taken in float64 and rounded, so one number in seventy differs from TensorFlow's
+    in its last bit: the C library TensorFlow uses rounds some logarithms the other way.
+    """
+    f32, f64 = xp.float32, xp.float64
+    u = unit_floats(xp, word)
+    radius = xp.sqrt(f32(-2) * xp.log(xp.maximum(u[..., 0::2], f32(1e-7)).astype(f64)).astype(f32))
+    angle = (2 * math.pi * u[..., 1::2].astype(f64)).astype(f32).astype(f64)
+    return _interleaved(xp, xp.sin(angle).astype(f32) * radius, xp.cos(angle).astype(f32) * radius)
+
+
+def normal_doubles(xp, word):
+    """Words as standard normal float64, two for each four words along the last axis."""
+    u = unit_doubles(xp, word)
+    radius = xp.sqrt(-2.0 * xp.log(xp.maximum(u[..., 0::2], 1e-7)))
+    angle = 2 * math.pi * u[..., 1::2]
+    return _interleaved(xp, xp.sin(angle) * radius, xp.cos(angle) * radius)
+
+
+def _interleaved(xp, a, b):
+    return xp.stack([a, b], axis=-1).reshape((*a.shape[:-1], 2 * a.shape[-1]))
+
+
+def scrambled(xp, seed):
+    """The state of a stateless draw from its seed, two integers."""
+    start = xp.stack([seed[0].astype(xp.uint64), seed[1].astype(xp.uint64), xp.uint64(0x02461E293EC8F720)])
+    key, counter = pairs(xp, words(xp, start, xp.zeros(1, xp.uint64))[0])
+    return xp.stack([xp.uint64(0), counter, key])
