@@ -1,0 +1,35 @@
+"""The Python in README and docs runs, and prints what the comments beside `print` say."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PROMISE = re.compile(r"^print\(.*\)\s+# (.*)$", re.MULTILINE)
+
+
+def snippets(page):
+    return BLOCK.findall(page.read_text())
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if snippets(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_snippets_run(page):
+    names = {"__name__": "snippet"}
+    for source in snippets(page):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, str(page), "exec"), names)
+        promised = PROMISE.findall(source)
+        if promised:
+            assert printed.getvalue().splitlines() == promised
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
