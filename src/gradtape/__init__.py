@@ -14,27 +14,28 @@ import sys as _sys
 import warnings as _warnings
 from typing import Any as _Any
 
-from . import dtypes as _dtypes
+from . import dtypes as dtypes
+from . import errors as errors
+from . import nest as nest
 from .api.names import NAMES as _NAMES
 from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
 from .api.namespace import spaces as _spaces
 from .backends.memory import keep_freed_memory as _keep_freed_memory
-from .engine.tape import GradientTape, UnconnectedGradients
-from .ops import operators as _operators
-from .slices import IndexedSlices
-from .tensor import Tensor
-from .shapes import TensorShape
-from .variable import Variable
+from .engine.tape import GradientTape as GradientTape
+from .engine.tape import UnconnectedGradients as UnconnectedGradients
+from .ops import operators as _operators  # noqa: F401  gives tensors their operators
+from .shapes import TensorShape as TensorShape
+from .slices import IndexedSlices as IndexedSlices
+from .tensor import Tensor as Tensor
+from .variable import Variable as Variable
 
 __version__ = "0.1.0"
 
 _keep_freed_memory()
 
-# Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our own kernels say nothing more.
+# Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
-
-newaxis = None
 
 
 def __getattr__(name: str) -> _Any:
@@ -50,12 +51,13 @@ def __dir__() -> list[str]:
 
 
 for _space in _spaces():
+    _own = _sys.modules.get(f"gradtape.{_space}")
+    if _own is not None:  # dtypes, errors, nest: the module itself is the namespace, and lends what it lacks
+        _own.__getattr__ = _Namespace(_space).__getattr__  # type: ignore[method-assign]
+        continue
     _parent, _, _leaf = _space.rpartition(".")
     _module = _sys.modules[f"gradtape.{_space}"] = _Namespace(_space)
     if _parent:
         setattr(_sys.modules[f"gradtape.{_parent}"], _leaf, _module)
     else:
         globals()[_leaf] = _module
-for _dtype in _dtypes.ALL:
-    globals()[_dtype.name] = _dtype
-half, double = _dtypes.half, _dtypes.double

@@ -6,6 +6,8 @@ arithmetic of its own for it: values of a narrow dtype are computed in float32 a
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -17,10 +19,11 @@ _KINDS = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX, "O": STRING}
 FLOATING = FLOAT | COMPLEX | NARROW
 NUMERIC = INT | FLOATING
 ANY = NUMERIC | BOOL | STRING
+_DIFFERENTIABLE = {"float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
 
 
 class DType:
-    """An element type, such as `gradtape.float32`.
+    """An element type, such as `gradtape.float32`. There is one object for each: `DType(type_enum)` finds it.
 
     >>> import gradtape as tf
     >>> tf.float32.name, tf.float32.is_floating, tf.float32 == "float32"
@@ -29,26 +32,30 @@ class DType:
 
     __slots__ = (
         "_tensorflow_name", "as_datatype_enum", "as_numpy_dtype", "differentiable", "is_bool", "is_complex",
-        "is_floating", "is_integer", "is_unsigned", "kind", "name", "narrow", "numpy", "size",
+        "is_floating", "is_integer", "is_quantized", "is_unsigned", "kind", "name", "narrow", "numpy", "size",
     )  # fmt: skip
 
-    def __init__(self, name: str, scalar: type, enum: int, tensorflow_name: str | None = None) -> None:
-        self.name = name
-        self.as_datatype_enum = enum
-        self.as_numpy_dtype = scalar
-        self.numpy = np.dtype(scalar)
-        kind = self.numpy.kind
-        low_precision = scalar in _NARROW_SCALARS
-        self.is_bool = kind == "b"
-        self.is_complex = kind == "c"
-        self.is_floating = kind == "f" or (low_precision and "float" in name)
-        self.is_integer = kind in "iu" or (low_precision and not self.is_floating)
-        self.is_unsigned = kind == "u" or name == "uint4"
-        self.narrow = low_precision
-        self.differentiable = name in _DIFFERENTIABLE
-        self.kind = NARROW if low_precision else _KINDS[kind]
-        self.size = self.numpy.itemsize
-        self._tensorflow_name = tensorflow_name or name
+    _tensorflow_name: str
+    as_datatype_enum: int
+    as_numpy_dtype: Any
+    differentiable: builtins.bool
+    is_bool: builtins.bool
+    is_complex: builtins.bool
+    is_floating: builtins.bool
+    is_integer: builtins.bool
+    is_quantized: builtins.bool
+    is_unsigned: builtins.bool
+    kind: int
+    name: str
+    narrow: builtins.bool
+    numpy: np.dtype[Any]
+    size: int
+
+    def __new__(cls, type_enum: int, handle_data: Any = None) -> DType:
+        try:
+            return _BY_ENUM[int(type_enum)]
+        except KeyError:
+            raise TypeError(f"{type_enum} does not correspond to a valid tensorflow::DataType") from None
 
     @property
     def base_dtype(self) -> DType:
@@ -61,52 +68,56 @@ class DType:
         return {complex64: float32, complex128: float64}.get(self, self)
 
     @property
-    def is_numeric(self) -> bool:
-        """Whether arithmetic is defined for it."""
-        return self.is_floating or self.is_integer or self.is_complex
+    def is_numeric(self) -> builtins.bool:
+        """Whether it is a number, in TensorFlow's sense: quantised ones count, 8-bit floats do not."""
+        return self.is_quantized or (self.kind & NUMERIC > 0 and (not self.narrow or self is bfloat16))
 
     @property
-    def is_numpy_compatible(self) -> bool:
-        """Whether NumPy arrays can hold it: always."""
-        return True
-
-    @property
-    def is_quantized(self) -> bool:
-        """Quantised dtypes are not part of gradtape."""
-        return False
+    def is_numpy_compatible(self) -> builtins.bool:
+        """Whether NumPy arrays can hold it."""
+        return self.as_numpy_dtype is not None
 
     @property
     def min(self) -> Any:
         """The smallest finite value."""
-        return self._range()[0]
+        return self._info("minimum").min
 
     @property
     def max(self) -> Any:
         """The largest finite value."""
-        return self._range()[1]
+        return self._info("maximum").max
+
+    def _info(self, what: str) -> Any:
+        if self.is_floating:
+            return ml_dtypes.finfo(self.numpy)
+        if self.is_integer:
+            return ml_dtypes.iinfo(self.numpy)
+        raise TypeError(f"Cannot find {what} value of {self} with type {self!r}.")
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """`(min, max)`, with 0 as the minimum, as TensorFlow has it."""
-        low, high = self._range()
-        return (0 if self.is_floating else low), (1 if self.is_floating else high)
-
-    def _range(self) -> tuple[Any, Any]:
+        """The range intensities have in an image of this dtype: `(0, 1)` for floats, `(0, max)` for integers."""
+        if self in (float32, float64):
+            return 0, 1
         if self.is_bool:
-            return False, True
-        if self.is_floating:
-            info: Any = ml_dtypes.finfo(self.numpy)
-        elif self.is_integer:
-            info = ml_dtypes.iinfo(self.numpy)
-        else:
-            raise TypeError(f"Cannot find minimum and maximum value of {self}.")
-        return info.min, info.max
+            return 0, True
+        if self.is_integer and not self.narrow:
+            return 0, self.max
+        raise ValueError(f"{self} does not have defined limits.")
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: Any) -> builtins.bool:
         """Whether `other` converts to this very dtype."""
         return self is as_dtype(other)
 
-    def __eq__(self, other: Any) -> bool:
+    def is_subtype_of(self, other: Any) -> builtins.bool:
+        """Whether `other` is this dtype: dtypes have no other subtypes."""
+        return self == other
+
+    def most_specific_common_supertype(self, types: Sequence[Any]) -> DType | None:
+        """This dtype if all of `types` are it, None otherwise."""
+        return self if all(self == other for other in types) else None
+
+    def __eq__(self, other: Any) -> builtins.bool:
         if self is other:
             return True
         try:
@@ -115,7 +126,10 @@ class DType:
             return False
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        return self.as_datatype_enum
+
+    def __int__(self) -> int:
+        return self.as_datatype_enum
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
@@ -136,45 +150,74 @@ class DType:
         return self._tensorflow_name
 
 
-_NARROW_SCALARS = {
-    ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz,
-    ml_dtypes.float8_e4m3b11fnuz, ml_dtypes.float8_e5m2fnuz, ml_dtypes.int4, ml_dtypes.uint4,
-}  # fmt: skip
-_DIFFERENTIABLE = {"float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
+def _define(name: str, enum: int, scalar: Any, tensorflow_name: str | None = None) -> DType:
+    dtype = object.__new__(DType)
+    dtype.name = name
+    dtype.as_datatype_enum = enum
+    dtype.as_numpy_dtype = scalar
+    dtype._tensorflow_name = tensorflow_name or name
+    array_dtype = np.dtype(scalar)
+    dtype.numpy = array_dtype
+    dtype.is_quantized = array_dtype.names is not None
+    dtype.narrow = getattr(scalar, "__module__", "") == "ml_dtypes"
+    dtype.is_bool = scalar is np.bool_
+    dtype.is_complex = array_dtype.kind == "c"
+    dtype.is_floating = array_dtype.kind == "f" or (dtype.narrow and "float" in name)
+    dtype.is_integer = array_dtype.kind in "iu" or (dtype.narrow and "int" in name)
+    dtype.is_unsigned = dtype.is_integer and name.startswith("u")
+    dtype.differentiable = name in _DIFFERENTIABLE
+    known = scalar is not None and not dtype.is_quantized
+    dtype.kind = 0 if not known else NARROW if dtype.narrow else _KINDS[array_dtype.kind]
+    dtype.size = 0 if scalar in (None, object) else array_dtype.itemsize
+    return dtype
 
-float32 = DType("float32", np.float32, 1, "float")
-float64 = double = DType("float64", np.float64, 2, "double")
-int32 = DType("int32", np.int32, 3)
-uint8 = DType("uint8", np.uint8, 4)
-int16 = DType("int16", np.int16, 5)
-int8 = DType("int8", np.int8, 6)
-string = DType("string", np.object_, 7)
-complex64 = DType("complex64", np.complex64, 8)
-int64 = DType("int64", np.int64, 9)
-bool = DType("bool", np.bool_, 10)  # TensorFlow's name for it
-bfloat16 = DType("bfloat16", ml_dtypes.bfloat16, 14)
-uint16 = DType("uint16", np.uint16, 17)
-complex128 = DType("complex128", np.complex128, 18)
-float16 = half = DType("float16", np.float16, 19, "half")
-uint32 = DType("uint32", np.uint32, 22)
-uint64 = DType("uint64", np.uint64, 23)
-float8_e5m2 = DType("float8_e5m2", ml_dtypes.float8_e5m2, 24)
-float8_e4m3fn = DType("float8_e4m3fn", ml_dtypes.float8_e4m3fn, 25)
-float8_e4m3fnuz = DType("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, 26)
-float8_e4m3b11fnuz = DType("float8_e4m3b11fnuz", ml_dtypes.float8_e4m3b11fnuz, 27)
-float8_e5m2fnuz = DType("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, 28)
-int4 = DType("int4", ml_dtypes.int4, 29)
-uint4 = DType("uint4", ml_dtypes.uint4, 30)
 
-ALL = tuple(value for value in list(globals().values()) if isinstance(value, DType))
-_BY_NUMPY: dict[Any, DType] = {dtype.numpy: dtype for dtype in ALL}
+float32 = _define("float32", 1, np.float32, "float")
+float64 = double = _define("float64", 2, np.float64, "double")
+int32 = _define("int32", 3, np.int32)
+uint8 = _define("uint8", 4, np.uint8)
+int16 = _define("int16", 5, np.int16)
+int8 = _define("int8", 6, np.int8)
+string = _define("string", 7, object)
+complex64 = _define("complex64", 8, np.complex64)
+int64 = _define("int64", 9, np.int64)
+bool = _define("bool", 10, np.bool_)  # TensorFlow's name for it
+bfloat16 = _define("bfloat16", 14, ml_dtypes.bfloat16)
+uint16 = _define("uint16", 17, np.uint16)
+complex128 = _define("complex128", 18, np.complex128)
+float16 = half = _define("float16", 19, np.float16, "half")
+uint32 = _define("uint32", 22, np.uint32)
+uint64 = _define("uint64", 23, np.uint64)
+float8_e5m2 = _define("float8_e5m2", 24, ml_dtypes.float8_e5m2)
+float8_e4m3fn = _define("float8_e4m3fn", 25, ml_dtypes.float8_e4m3fn)
+float8_e4m3fnuz = _define("float8_e4m3fnuz", 26, ml_dtypes.float8_e4m3fnuz)
+float8_e4m3b11fnuz = _define("float8_e4m3b11fnuz", 27, ml_dtypes.float8_e4m3b11fnuz)
+float8_e5m2fnuz = _define("float8_e5m2fnuz", 28, ml_dtypes.float8_e5m2fnuz)
+int4 = _define("int4", 29, ml_dtypes.int4)
+uint4 = _define("uint4", 30, ml_dtypes.uint4)
+int2 = _define("int2", 31, ml_dtypes.int2)
+uint2 = _define("uint2", 32, ml_dtypes.uint2)
+float4_e2m1fn = _define("float4_e2m1fn", 33, ml_dtypes.float4_e2m1fn)
+# Names only: no op computes with these.
+qint8 = _define("qint8", 11, np.dtype([("qint8", np.int8)]))
+quint8 = _define("quint8", 12, np.dtype([("quint8", np.uint8)]))
+qint32 = _define("qint32", 13, np.dtype([("qint32", np.int32)]))
+qint16 = _define("qint16", 15, np.dtype([("qint16", np.int16)]))
+quint16 = _define("quint16", 16, np.dtype([("quint16", np.uint16)]))
+resource = _define("resource", 20, None)
+variant = _define("variant", 21, None)
+
+QUANTIZED_DTYPES = frozenset({qint8, quint8, qint16, quint16, qint32})
+ALL = tuple(dict.fromkeys(value for value in list(globals().values()) if isinstance(value, DType)))
+_BY_ENUM = {dtype.as_datatype_enum: dtype for dtype in ALL}
+_HELD = [dtype for dtype in ALL if dtype.is_numpy_compatible]
+_BY_NUMPY: dict[Any, DType] = {dtype.numpy: dtype for dtype in _HELD}
 _BY_NAME: dict[Any, DType] = {
-    **{dtype.name: dtype for dtype in ALL},
-    "half": float16, "float": float32, "double": float64, "str": string, "bytes": string,
+    **{dtype.name: dtype for dtype in ALL}, "half": float16, "float": float32, "double": float64
 }  # fmt: skip
 _BY_TYPE: dict[Any, DType] = {
-    **{dtype.as_numpy_dtype: dtype for dtype in ALL},
-    float: float32, int: int32, complex: complex128, type(True): bool, str: string, bytes: string, object: string,
+    **{dtype.as_numpy_dtype: dtype for dtype in _HELD}, float: float32, builtins.bool: bool, np.str_: string,
+    np.bytes_: string, np.object_: string,
 }  # fmt: skip
 
 
@@ -192,7 +235,7 @@ def of_numpy(dtype: np.dtype[Any]) -> DType:
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The DType that `type_value` names: a DType, a NumPy dtype or scalar type, a Python type, a string or an enum.
+    """The DType that `type_value` names: a DType, a NumPy dtype, scalar type or array, a string or an enum.
 
     >>> import gradtape as tf
     >>> tf.as_dtype("half")
@@ -205,12 +248,10 @@ def as_dtype(type_value: Any) -> DType:
             return _BY_NAME[type_value]
         if isinstance(type_value, type):
             return _BY_TYPE[type_value]
-        if isinstance(type_value, np.dtype):
-            return of_numpy(type_value)
         if isinstance(type_value, int):
-            return next(dtype for dtype in ALL if dtype.as_datatype_enum == type_value)
-        return of_numpy(np.dtype(type_value.dtype) if hasattr(type_value, "dtype") else np.dtype(type_value))
-    except (KeyError, TypeError, StopIteration):
+            return _BY_ENUM[type_value]
+        return of_numpy(type_value if isinstance(type_value, np.dtype) else type_value.dtype)
+    except (KeyError, TypeError, AttributeError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
         ) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -18,11 +18,16 @@ class TensorShape(tuple[int | None, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, dims: Any = None) -> TensorShape:
+    def __new__(cls, dims: Any) -> TensorShape:
         if isinstance(dims, TensorShape):
             return dims
         if dims is None:
             return UNKNOWN_RANK
+        if isinstance(dims, str | bytes):
+            raise TypeError(
+                f"Failed to convert {dims!r} to a shape. A shape should either be single dimension (e.g. 10), or an "
+                "iterable of dimensions (e.g. [1, 10, None])."
+            )
         if isinstance(dims, int) or not isinstance(dims, Iterable):
             dims = (dims,)
         return super().__new__(cls, (_as_size(dim) for dim in dims))
@@ -76,7 +81,8 @@ class TensorShape(tuple[int | None, ...]):
     def merge_with(self, other: Any) -> TensorShape:
         """The shape that says everything both say."""
         other = TensorShape(other)
-        self.assert_is_compatible_with(other)
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are not compatible")
         if self.rank is None:
             return other
         if other.rank is None:
@@ -97,9 +103,19 @@ class TensorShape(tuple[int | None, ...]):
             return UNKNOWN_RANK
         return TensorShape([a if a == b else None for a, b in zip(self, other, strict=True)])
 
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorShape | None:
+        """The most specific shape that this and all the others are instances of; None if one is not a shape."""
+        common = self
+        for other in others:
+            if not isinstance(other, TensorShape):
+                return None
+            common = common.most_specific_compatible_shape(other)
+        return common
+
     def is_subtype_of(self, other: Any) -> bool:
         """Whether every tensor of this shape has shape `other` too."""
-        other = TensorShape(other)
+        if not isinstance(other, TensorShape):
+            return False
         if other.rank is None:
             return True
         return self.rank is not None and len(self) == len(other) and all(
@@ -144,6 +160,9 @@ class TensorShape(tuple[int | None, ...]):
     def __getitem__(self, key: Any) -> Any:
         item = super().__getitem__(key)
         return TensorShape(item) if isinstance(key, slice) else item
+
+    def __bool__(self) -> bool:
+        return True  # the rank is known, even if it is 0
 
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, TensorShape):
@@ -200,7 +219,12 @@ class _UnknownRank(TensorShape):
         return False
 
     def __getitem__(self, key: Any) -> Any:
-        return UNKNOWN_RANK if isinstance(key, slice) else None
+        if not isinstance(key, slice):
+            return None
+        start = key.start or 0
+        if key.stop is None or key.stop < 0 or start < 0 or key.step not in (None, 1):
+            return UNKNOWN_RANK
+        return unknown_shape(max(0, key.stop - start))
 
     def __hash__(self) -> int:
         return hash("unknown rank")

@@ -46,9 +46,19 @@ class IndexedSlices:
         """The name of the values."""
         return self.values.name
 
+    @property
+    def graph(self) -> Any:
+        """Eager values belong to no graph."""
+        return self.values.graph
+
+    @property
+    def op(self) -> Any:
+        """Eager values are not the output of a graph's node."""
+        return self.values.op
+
     def consumers(self) -> list[Any]:
         """Nothing is known of the consumers of an eager value."""
-        return self.values.consumers()
+        return []
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self.values, self.indices, self.dense_shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,14 @@ class Tensor:
     dtype: DType
     mark: Any
 
+    # Attached by `gradtape.ops.operators`.
+    __add__: Callable[..., Tensor]
+    __sub__: Callable[..., Tensor]
+    __mul__: Callable[..., Tensor]
+    __truediv__: Callable[..., Tensor]
+    __neg__: Callable[..., Tensor]
+    __getitem__: Callable[..., Tensor]
+
     def __init__(self, array: Any, dtype: DType | None = None) -> None:
         self.array = array
         self.dtype = dtypes.of_numpy(array.dtype) if dtype is None else dtype
@@ -59,6 +68,7 @@ class Tensor:
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     backing_device = device
+    is_packed = False
 
     @property
     def name(self) -> str:
@@ -74,6 +84,21 @@ class Tensor:
     def op(self) -> Any:
         """Eager tensors are not the output of a graph's node."""
         raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def value_index(self) -> int:
+        """Eager tensors are not the output of a graph's node."""
+        raise AttributeError("Tensor.value_index is undefined when eager execution is enabled.")
+
+    def consumers(self) -> Any:
+        """Eager tensors do not know who uses them."""
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """There are no sessions: use `numpy`."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
 
     def get_shape(self) -> TensorShape:
         """The same as `shape`."""
@@ -93,6 +118,10 @@ class Tensor:
     def cpu(self) -> Tensor:
         """The tensor in host memory: itself."""
         return self
+
+    def gpu(self, gpu_index: int = 0) -> Tensor:
+        """The tensor in the memory of a GPU, of which NumPy knows none."""
+        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
 
     def ref(self) -> Reference:
         """A hashable reference to this very tensor, for use as a key."""
@@ -114,10 +143,23 @@ class Tensor:
     def __dlpack_device__(self) -> tuple[int, int]:
         return np.asarray(self.array).__dlpack_device__()
 
+    def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Tensor:
+        if dtype is not None and not self.dtype.is_compatible_with(dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
+                f"{self.dtype.name}: {self!r}"
+            )
+        return self
+
     def __len__(self) -> int:
         if not self.dims:
             raise TypeError("Scalar tensor has no `len()`")
         return self.dims[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(self.dims[0]))
 
     def __bool__(self) -> bool:
         array = self.array
@@ -129,10 +171,12 @@ class Tensor:
         return array.size == 1 and bool(array)
 
     def __float__(self) -> float:
-        return float(self._scalar("float"))
+        value = self._scalar("float")
+        return float(value.real if self.dtype.is_complex else value)
 
     def __int__(self) -> int:
-        return int(self._scalar("int"))
+        value = self._scalar("int")
+        return int(value.real if self.dtype.is_complex else value)
 
     def __complex__(self) -> complex:
         return complex(self._scalar("complex"))
@@ -153,7 +197,7 @@ class Tensor:
         return self.array.item() if isinstance(self.array, np.ndarray) else self.array
 
     def __format__(self, spec: str) -> str:
-        return format(self._scalar("value"), spec) if spec and not self.dims else format(str(self), spec)
+        return format(self.numpy(), spec)
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(self._scalar("number"), ndigits) if ndigits is not None else round(self._scalar("number"))
@@ -186,14 +230,18 @@ class Tensor:
         raise AttributeError(f"{type(self).__name__} object has no attribute '{name}'.{hint}")
 
     def __str__(self) -> str:
-        return f"tf.Tensor({self._values(str)}, shape={self.shape}, dtype={self.dtype.name})"
+        return f"tf.Tensor({text_of(self.numpy(), str)}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._values(repr)}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text_of(self.numpy(), repr)}>"
 
-    def _values(self, show: Any) -> str:
-        value = self.numpy()
-        return show(value) if isinstance(value, np.ndarray | bytes) else str(value)
+
+def text_of(value: Any, show: Any) -> str:
+    """A NumPy value inside a line of text: a scalar as Python writes it, a matrix on lines of its own."""
+    if show is repr and isinstance(value, np.generic):
+        value = value.item()
+    text = show(value)
+    return f"\n{text}" if "\n" in text else text
 
 
 _FUNCTIONS = {
@@ -216,7 +264,12 @@ class Reference:
         return self._referent
 
     def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Reference) and self._referent is other._referent
+        if not isinstance(other, Reference):
+            raise TypeError("Cannot compare wrapped object with unwrapped object")
+        return self._referent is other._referent
+
+    def __lt__(self, other: Reference) -> bool:
+        return id(self._referent) < id(other._referent)
 
     def __hash__(self) -> int:
         return id(self._referent)

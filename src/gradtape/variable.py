@@ -1,17 +1,50 @@
-"""`Variable`: a value that changes, with an identity that tapes watch."""
+"""`Variable`: a value that changes, with an identity that tapes watch.
+
+An assignment replaces the value and never writes into it, so what was read before keeps the value it had.
+"""
 
 from __future__ import annotations
 
+import enum
 import itertools
+import math
+import operator
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+from . import errors
 from .dtypes import DType, as_dtype
 from .engine import dispatch
-from .engine.convert import register, to_tensor
+from .engine.convert import register, to_array, to_tensor
+from .engine.op import ops
+from .rows import Combine, as_rows, combined, flat_rows, last, scattered
+from .scopes import scoped
 from .shapes import TensorShape
-from .tensor import Reference, Tensor, wrap
+from .slices import IndexedSlices
+from .tensor import Reference, Tensor, text_of, wrap
 
 _creation = itertools.count().__next__
+
+
+class VariableSynchronization(enum.Enum):
+    """When the copies of a variable on several devices are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How updates from several devices become one."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
 
 
 class Variable:
@@ -21,63 +54,467 @@ class Variable:
     >>> v = tf.Variable(3.0)
     >>> v.assign_add(1.0).numpy()
     np.float32(4.0)
+
+    Args:
+      initial_value: anything that converts to a tensor, or a function without arguments that returns it.
+      trainable: whether tapes watch it by themselves; they do, unless told.
+      dtype: the dtype to convert the value to; a tensor must have it already.
+      constraint: kept for optimizers, which apply it after an update; `assign` does not.
+      shape: the shapes to allow, such as `[None, 3]`, where that is more than the shape of the initial value.
     """
 
     __array_priority__ = 100
 
-    def __init__(self, initial_value: Any = None, trainable: bool = True, dtype: Any = None, name: str | None = None):
-        value = to_tensor(initial_value, dtype=None if dtype is None else as_dtype(dtype))
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: str | None = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None or variable_def is not None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified; `variable_def` is not supported, got "
+                f"initial_value={initial_value!r} and variable_def={variable_def!r}"
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Argument `constraint` must be None or a callable. Got {type(constraint)}: {constraint}")
+        for given, kind in ((synchronization, VariableSynchronization), (aggregation, VariableAggregation)):
+            if not isinstance(given, kind):
+                raise ValueError(f"Invalid {kind.__name__}: {given!r} for variable {name}; use one of {list(kind)}")
+        with dispatch.recorded_by(()):  # the initial value is not differentiable
+            value = initial_value() if callable(initial_value) else initial_value
+            value = to_tensor(value, dtype=None if dtype is None else as_dtype(dtype))
+        allowed = value.shape if shape is None else TensorShape(shape)
+        if not allowed.is_compatible_with(value.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
+                f"explicitly supplied `shape` argument ({shape})."
+            )
         self.dtype: DType = value.dtype
-        self.trainable = trainable
+        self.constraint = constraint
+        self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
+        self._synchronization = synchronization
+        self._aggregation = aggregation
+        self._name = scoped("Variable" if name is None else name) + ":0"
+        self._shape = allowed
         self._created = _creation()
         self._array = value.array
         self._read = wrap(value.array, value.dtype)
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        return self._array.shape
-
-    @property
-    def shape(self) -> TensorShape:
-        return TensorShape._of(self._array.shape)
 
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
         recorder = dispatch.thread.recorder
         read = self._read
-        if recorder is None:
-            if read.array is self._array and read.mark is None:
-                return read
-        elif read.array is self._array and read.mark is not None and read.mark[2] is None and read.mark[0] is getattr(recorder, "key", None):
+        mark = read.mark
+        if read.array is self._array and (
+            mark is None
+            if recorder is None
+            else mark is not None and mark[2] is None and mark[0] is getattr(recorder, "key", None)
+        ):
             return read
+        # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
         read = wrap(self._array, self.dtype)
         for r in dispatch.thread.recorders:
             read.mark = r.mark_of(self, read.mark)
         self._read = read
         return read
 
-    def assign(self, value: Any) -> Variable:
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the present value as a plain tuple."""
+        return self._array.shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape every value has, as far as it was fixed."""
+        return self._shape
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch the variable by themselves."""
+        return self._trainable
+
+    @property
+    def name(self) -> str:
+        """The name, with the name scopes it was made in and `:0`."""
+        return self._name
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        """When copies on several devices are brought together."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """How updates from several devices become one."""
+        return self._aggregation
+
+    @property
+    def device(self) -> str:
+        """Where the value lives."""
+        return self._read.device
+
+    @property
+    def handle(self) -> Variable:
+        """What stands for the variable as a source of gradients: itself."""
+        return self
+
+    @property
+    def initializer(self) -> None:
+        """There is no op to run: a variable has its value from the start."""
+
+    @property
+    def initial_value(self) -> Any:
+        """Not kept."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    @property
+    def op(self) -> Any:
+        """Variables are not the output of a graph's node."""
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self) -> Any:
+        """Variables belong to no graph."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Narrows the shapes that are allowed."""
+        self._shape = self._shape.merge_with(shape)
+
+    def value(self) -> Tensor:
+        """The present value, as a tensor of its own: gradients with respect to it can be asked for.
+
+        >>> import gradtape as tf
+        >>> tf.Variable([1.0, 2.0]).value().numpy().tolist()
+        [1.0, 2.0]
+        """
+        return ops.identity(self._as_tensor())
+
+    read_value = read_value_no_copy = initialized_value = value
+
+    def numpy(self) -> Any:
+        """The present value as a NumPy array of its own, or a NumPy scalar."""
+        return self._as_tensor().numpy()
+
+    def eval(self, session: Any = None) -> Any:
+        """There are no sessions: use `numpy`."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled. Use .numpy()")
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """There are no graphs to write a variable to: pickle it."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
+        """There are no graphs to read a variable from: unpickle it."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """True: a variable has its value from the start."""
+        return to_tensor(True)
+
+    def ref(self) -> Reference:
+        """A hashable reference to this very variable, for use as a key."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replaces the value; returns the variable, or None unless `read_value`.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign([3.0, 4.0]).numpy().tolist()
+        [3.0, 4.0]
+        """
         new = to_tensor(value, dtype=self.dtype)
+        if not self._shape.is_compatible_with(new.shape):
+            raise ValueError(
+                f"Cannot assign value to variable '{self._name}': Shape mismatch. The variable shape {self._shape}, "
+                f"and the assigned value shape {new.shape} are incompatible."
+            )
+        self._replace(new)
+        return self if read_value else None
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds to the value.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign_add([1.0, 1.0]).numpy().tolist()
+        [2.0, 3.0]
+        """
+        self._replace(self._as_tensor() + self._delta(delta))
+        return self if read_value else None
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts from the value.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
+        [0.0, 1.0]
+        """
+        self._replace(self._as_tensor() - self._delta(delta))
+        return self if read_value else None
+
+    def _delta(self, delta: Any) -> Tensor:
+        delta = to_tensor(delta, dtype=self.dtype)
+        if delta.dims != self.dims:
+            raise errors.InvalidArgumentError(
+                f"Cannot update variable with shape {list(self.dims)} using a Tensor with shape {list(delta.dims)}, "
+                "shapes must be equal. Use tf.broadcast_to where repetition is meant"
+            )
+        return delta
+
+    def _replace(self, new: Tensor) -> None:
+        array = new.array
         for r in dispatch.thread.recorders:
             r.mark_of(self, None)
             r.assigned(self, new)
-        self._array = new.array
+        self._array = array
+        self._read = wrap(array, self.dtype)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """The same as `assign`."""
+        self.assign(value)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Adds 1, unless the value has reached `limit`, which is an `OutOfRangeError`; returns the value before."""
+        before = self.value()
+        if int(before) >= limit:
+            raise errors.OutOfRangeError(f"Reached limit of {limit}")
+        self.assign_add(1)
+        return before
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """The rows at `indices`.
+
+        >>> import gradtape as tf
+        >>> tf.Variable([1.0, 2.0, 3.0]).sparse_read([2, 0]).numpy().tolist()
+        [3.0, 1.0]
+        """
+        return self.gather_nd(to_array(indices)[..., None])
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+
+        >>> import gradtape as tf
+        >>> tf.Variable([[1.0, 2.0], [3.0, 4.0]]).gather_nd([[1, 0]]).numpy().tolist()
+        [3.0]
+        """
+        at, x = to_array(indices), self._as_tensor()
+        rows = x if at.shape[-1] == 1 else as_rows(x, at.shape[-1])
+        return ops.gather_rows(rows, to_tensor(flat_rows(x.dims, at).astype(at.dtype)))
+
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replaces the rows that the slices name; of several for one row the last counts.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_update(tf.IndexedSlices(tf.constant([9.0]), tf.constant([1]))).numpy().tolist()
+        [1.0, 9.0, 3.0]
+        """
+        return self._scatter_slices(sparse_delta, last)
+
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Adds the slices to the rows they name."""
+        return self._scatter_slices(sparse_delta, operator.add)
+
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtracts the slices from the rows they name."""
+        return self._scatter_slices(sparse_delta, operator.sub)
+
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Multiplies the rows that the slices name."""
+        return self._scatter_slices(sparse_delta, operator.mul)
+
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Divides the rows that the slices name."""
+        return self._scatter_slices(sparse_delta, operator.truediv)
+
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """The maximum of the slices and the rows they name."""
+        return self._scatter_slices(sparse_delta, ops.maximum)
+
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """The minimum of the slices and the rows they name."""
+        return self._scatter_slices(sparse_delta, ops.minimum)
+
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """`scatter_update` for each member of the batch that the leading axes of the indices are."""
+        at = to_array(_slices(sparse_delta).indices)
+        batch = np.indices(at.shape)[:-1]
+        return self._scatter(np.stack([*batch, at], axis=-1), sparse_delta.values, last)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replaces the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> v.scatter_nd_update([[0, 1]], [9.0]).numpy().tolist()
+        [[1.0, 9.0], [3.0, 4.0]]
+        """
+        return self._scatter(to_array(indices), updates, last)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Adds to the entries or slices at `indices`."""
+        return self._scatter(to_array(indices), updates, operator.add)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtracts from the entries or slices at `indices`."""
+        return self._scatter(to_array(indices), updates, operator.sub)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """The maximum of the updates and the entries or slices at `indices`."""
+        return self._scatter(to_array(indices), updates, ops.maximum)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """The minimum of the updates and the entries or slices at `indices`."""
+        return self._scatter(to_array(indices), updates, ops.minimum)
+
+    def _scatter_slices(self, slices: IndexedSlices, combine: Combine) -> Variable:
+        return self._scatter(to_array(_slices(slices).indices)[..., None], slices.values, combine)
+
+    def _scatter(self, indices: np.ndarray[Any, Any], updates: Any, combine: Combine) -> Variable:
+        self._replace(scattered(self._as_tensor(), indices, updates, combine))
         return self
 
-    def assign_add(self, delta: Any) -> Variable:
-        return self.assign(wrap(self._array, self.dtype) + delta)
+    def __getitem__(self, key: Any) -> Tensor:
+        part = self._as_tensor()[key]
+        at = id(part)
+        _sliced[at] = (weakref.ref(part, lambda _: _sliced.pop(at, None)), self, key)
+        return part
 
-    def assign_sub(self, delta: Any) -> Variable:
-        return self.assign(wrap(self._array, self.dtype) - delta)
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(f"'Variable' object does not support item assignment. Use v[{key!r}].assign({value!r})")
 
-    def numpy(self) -> Any:
-        return self._as_tensor().numpy()
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self._as_tensor())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._as_tensor().array, dtype=dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self._as_tensor())
+
+    def __float__(self) -> float:
+        return float(self._as_tensor())
+
+    def __int__(self) -> int:
+        return int(self._as_tensor())
+
+    def __complex__(self) -> complex:
+        return complex(self._as_tensor())
+
+    def __hash__(self) -> int:
+        raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})")
+
+    def __copy__(self) -> Variable:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_read", "_created")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._created = _creation()
+        self._read = wrap(self._array, self.dtype)
+
+    def __repr__(self) -> str:
+        value = text_of(self.numpy(), repr)
+        return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
+
+
+def _slices(value: Any) -> IndexedSlices:
+    if not isinstance(value, IndexedSlices):
+        raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {value!r}")
+    return value
+
+
+# Which slice of which variable a tensor is, for `v[key].assign(value)`: by id, as long as the tensor lives.
+_sliced: dict[int, tuple[weakref.ref[Tensor], Variable, Any]] = {}
+
+
+def _slice_assign(part: Tensor) -> Callable[..., Variable]:
+    """`v[key].assign(value)` writes into that part of the variable."""
+    found = _sliced.get(id(part))
+    if found is None:
+        raise AttributeError("only a slice of a variable can be assigned to")
+    _, variable, key = found
+
+    def assign(value: Any, name: str | None = None) -> Variable:
+        new = to_tensor(value, dtype=variable.dtype)
+        try:
+            spread = ops.broadcast_to(new, shape=part.dims)
+        except (ValueError, errors.InvalidArgumentError):
+            raise errors.InvalidArgumentError(
+                f"Cannot broadcast input shape {list(new.dims)} into final shape {list(part.dims)}"
+            ) from None
+        old = variable._as_tensor()
+        positions = to_tensor(np.arange(math.prod(old.dims)).reshape(old.dims))[key]
+        values = ops.reshape(spread, shape=(math.prod(part.dims),))
+        flat = ops.reshape(old, shape=(math.prod(old.dims),))
+        variable._replace(ops.reshape(combined(flat, positions.array.ravel(), values, last), shape=old.dims))
+        return variable
+
+    return assign
+
+
+Tensor.assign = property(_slice_assign)  # type: ignore[attr-defined]
 
 
 def _attach_operators() -> None:
-    for name in ("add", "sub", "mul", "truediv", "matmul", "radd", "rsub", "rmul", "rtruediv"):
-        method = getattr(Tensor, f"__{name}__")
-        setattr(Variable, f"__{name}__", lambda self, other, method=method: method(self._as_tensor(), other))
+    """Gives `Variable` the operators of `Tensor`, applied to the value."""
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+        function = getattr(operator, name)
+        plain = name.rstrip("_")
+        setattr(Variable, f"__{plain}__", lambda self, other, f=function: f(self._as_tensor(), other))
+        setattr(Variable, f"__r{plain}__", lambda self, other, f=function: f(other, self._as_tensor()))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        function = getattr(operator, name)
+        setattr(Variable, f"__{name}__", lambda self, other, f=function: f(self._as_tensor(), other))
+    for name in ("neg", "abs", "invert"):
+        function = getattr(operator, name)
+        setattr(Variable, f"__{name}__", lambda self, f=function: f(self._as_tensor()))
+    for name, sign, instead in (
+        ("add", "+", "variable.assign_add(value)"), ("sub", "-", "variable.assign_sub(value)"),
+        ("mul", "*", "variable.assign(variable * value)"), ("truediv", "/", "variable.assign(variable / value)"),
+        ("pow", "**", "variable.assign(variable ** value)"),
+    ):  # fmt: skip
+        setattr(Variable, f"__i{name}__", _not_in_place(sign, instead))
 
 
+def _not_in_place(sign: str, instead: str) -> Any:
+    def method(self: Variable, other: Any) -> Any:
+        raise RuntimeError(
+            f"`variable {sign}= value` with `tf.Variable`s is not supported. Use `{instead}` to modify the variable, "
+            f"or `out = variable {sign} value` if you need to get a new output Tensor."
+        )
+
+    return method
+
+
+_attach_operators()
 register(Variable, lambda v, dtype: to_tensor(v._as_tensor(), dtype), 0)

@@ -1,0 +1,60 @@
+"""TensorFlow's classes of values: tensors, variables, their shapes and specs, and what holds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..module import Module
+from ..scopes import name_scope
+from ..shapes import TensorShape
+from ..slices import IndexedSlices
+from ..specs import IndexedSlicesSpec, TensorSpec, TypeSpec, spec_of
+from ..tensor import Tensor
+from ..tensor_array import TensorArray
+from ..variable import Variable, VariableAggregation, VariableSynchronization
+
+NAMESPACES = ("",)
+
+__all__ = [
+    "AggregationMethod",
+    "IndexedSlices",
+    "IndexedSlicesSpec",
+    "Module",
+    "Tensor",
+    "TensorArray",
+    "TensorShape",
+    "TensorSpec",
+    "TypeSpec",
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+    "name_scope",
+    "newaxis",
+    "type_spec_from_value",
+]
+
+newaxis = None
+
+
+class AggregationMethod:
+    """How `tf.gradients` adds up the gradients of a value used several times; all ways give the same sum.
+
+    >>> import gradtape as tf
+    >>> tf.AggregationMethod.DEFAULT
+    0
+    """
+
+    ADD_N = 0
+    DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+def type_spec_from_value(value: Any) -> TypeSpec:
+    """The spec of a tensor, of slices, or of anything that converts to a tensor.
+
+    >>> import gradtape as tf
+    >>> tf.type_spec_from_value([1.0, 2.0])
+    TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+    """
+    return spec_of(value)

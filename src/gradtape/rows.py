@@ -1,0 +1,75 @@
+"""Updates of rows by index, `rows[at[i]] = combine(rows[at[i]], values[i])`, as recorded ops on immutable tensors."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .engine.convert import to_tensor
+from .engine.op import ops
+from .tensor import Tensor
+
+Combine = Callable[[Any, Any], Any]
+
+
+def last(old: Any, new: Any) -> Any:
+    """Combines by replacing: of several updates the last counts."""
+    return new
+
+
+def scattered(x: Tensor, indices: np.ndarray[Any, Any], updates: Any, combine: Combine) -> Tensor:
+    """`x` with the entries or slices that the last axis of `indices` names combined with `updates`, in order."""
+    rows = as_rows(x, indices.shape[-1])
+    at = flat_rows(x.dims, indices)
+    values = to_tensor(updates, dtype=x.dtype)
+    expected = (*at.shape, *rows.dims[1:])
+    if values.dims not in (expected, ()):
+        raise errors.InvalidArgumentError(
+            f"The shape of updates, {list(values.dims)}, must be that of the indices followed by that of a row: "
+            f"{list(expected)}"
+        )
+    values = ops.reshape(ops.broadcast_to(values, shape=expected), shape=(at.size, *rows.dims[1:]))
+    return ops.reshape(combined(rows, at.ravel(), values, combine), shape=x.dims)
+
+
+def as_rows(x: Tensor, depth: int) -> Tensor:
+    """`x` with its first `depth` axes made one."""
+    return ops.reshape(x, shape=(math.prod(x.dims[:depth]), *x.dims[depth:]))
+
+
+def flat_rows(dims: tuple[int, ...], indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The rows of `as_rows` that `indices` name by their last axis."""
+    depth = indices.shape[-1]
+    if depth > len(dims):
+        raise errors.InvalidArgumentError(f"indices of {depth} numbers do not index into shape {list(dims)}")
+    bad = (indices < 0) | (indices >= np.array(dims[:depth], np.int64))
+    if bad.any():
+        raise errors.InvalidArgumentError(
+            f"indices {indices[bad.any(-1)][0].tolist()} do not index into shape {list(dims)}: they must be in "
+            f"[0, {list(dims[:depth])})"
+        )
+    if not depth:
+        return np.zeros(indices.shape[:-1], np.int64)
+    return np.ravel_multi_index(tuple(np.moveaxis(indices, -1, 0)), dims[:depth])
+
+
+def combined(rows: Tensor, at: np.ndarray[Any, Any], values: Tensor, combine: Combine) -> Tensor:
+    """`rows` with `rows[at[i]] = combine(rows[at[i]], values[i])` for every i in turn."""
+    if combine in (operator.add, operator.sub):
+        return combine(rows, ops.scatter_add(values, to_tensor(at), shape=rows.dims))
+    todo = np.arange(at.size)[:: -1 if combine is last else 1]
+    while todo.size:  # a round for the first update of every row, another for the second of some, ...
+        named, first = np.unique(at[todo], return_index=True)
+        source = np.zeros(rows.dims[0], np.int64)
+        source[named] = todo[first]
+        hit = np.zeros((rows.dims[0], *(1,) * (len(rows.dims) - 1)), np.bool_)
+        hit[named] = True
+        updated = combine(rows, ops.gather_rows(values, to_tensor(source)))
+        rows = ops.where(to_tensor(hit), updated, rows)
+        todo = todo[:0] if combine is last else np.delete(todo, first)
+    return rows

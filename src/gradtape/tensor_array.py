@@ -1,0 +1,252 @@
+"""`TensorArray`: a list of tensors of one dtype, written and read by index; differentiable, because its entries are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .dtypes import DType, as_dtype
+from .engine.convert import to_array, to_tensor
+from .engine.op import ops
+from .shapes import TensorShape
+from .tensor import Tensor
+
+_CLEARED = object()
+
+
+class TensorArray:
+    """A list of tensors that grows, for loops that make a sequence of values.
+
+    Every write returns the array to go on with: `ta = ta.write(i, x)`.
+
+    >>> import gradtape as tf
+    >>> ta = tf.TensorArray(tf.float32, size=2)
+    >>> ta = ta.write(0, 1.0).write(1, 2.0)
+    >>> ta.stack().numpy().tolist()
+    [1.0, 2.0]
+
+    Args:
+      dtype: the dtype of the entries.
+      size: how many there are to begin with.
+      dynamic_size: whether writing past the end makes the array longer.
+      clear_after_read: whether an entry can be read only once; it can, unless told.
+      infer_shape: whether all entries must have one shape.
+      element_shape: the shape they must have, which is also that of entries never written: they are zeros.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        if handle is not None:
+            raise ValueError("TensorArray handles are not supported when eager execution is enabled.")
+        if size is None:
+            raise ValueError("Size must be declared for TensorArrays when eager execution is enabled.")
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = bool(dynamic_size)
+        self._clear_after_read = clear_after_read is None or bool(clear_after_read)
+        self._infer_shape = infer_shape
+        self._element_shape = TensorShape(element_shape)
+        self._entries: list[Any] = [None] * int(size)
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the entries."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether writing past the end makes the array longer."""
+        return self._dynamic_size
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """The shape of the entries, as far as it is known."""
+        return self._element_shape
+
+    @property
+    def handle(self) -> None:
+        """There is no resource behind an eager TensorArray."""
+
+    @property
+    def flow(self) -> Tensor:
+        """A constant: the order of reads and writes is the program's own."""
+        return to_tensor(0)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of entries.
+
+        >>> import gradtape as tf
+        >>> int(tf.TensorArray(tf.float32, size=3).size())
+        3
+        """
+        return to_tensor(len(self._entries))
+
+    def identity(self) -> TensorArray:
+        """A TensorArray with the same entries."""
+        same = object.__new__(TensorArray)
+        vars(same).update(vars(self))
+        return same
+
+    def close(self, name: str | None = None) -> None:
+        """Lets all entries go."""
+        self._entries.clear()
+
+    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+        """Not needed: tapes differentiate through the entries."""
+        raise NotImplementedError(
+            "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not "
+            "use/need this function to compute gradients of operations that use TensorArrays."
+        )
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Sets the entry at `index`; returns the array to go on with.
+
+        >>> import gradtape as tf
+        >>> ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        >>> ta.write(2, 5.0).stack().numpy().tolist()
+        [0.0, 0.0, 5.0]
+        """
+        at = int(to_array(index).__index__())
+        if at < 0:
+            raise errors.OutOfRangeError(f"Writing to negative indices (index {at}) is not allowed.")
+        if at >= len(self._entries) and not self._dynamic_size:
+            raise errors.OutOfRangeError(
+                f"Tried to write to index {at} but array is not resizeable and size is: {len(self._entries)}. Use "
+                "dynamic_size=True"
+            )
+        entry = self._fitting(value)
+        self._entries.extend([None] * (at + 1 - len(self._entries)))
+        self._entries[at] = entry
+        return self.identity()
+
+    def _fitting(self, value: Any) -> Tensor:
+        """`value` as an entry of this array."""
+        entry = to_tensor(value, hint=self._dtype)
+        if entry.dtype is not self._dtype:
+            raise errors.InvalidArgumentError(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {entry.dtype.name}. "
+                "Use tf.cast"
+            )
+        if not self._element_shape.is_compatible_with(entry.shape):
+            raise ValueError(
+                f"Incompatible shape for value ({entry.shape}), expected ({self._element_shape}). Use "
+                "infer_shape=False for entries of different shapes"
+            )
+        if self._infer_shape:
+            self._element_shape = self._element_shape.merge_with(entry.shape)
+        return entry
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The entry at `index`."""
+        at = int(to_array(index).__index__())
+        if not 0 <= at < len(self._entries):
+            raise errors.OutOfRangeError(f"Tried to read from index {at} but array size is: {len(self._entries)} ")
+        entry = self._entry(at)
+        if self._clear_after_read:
+            self._entries[at] = _CLEARED
+        return entry
+
+    def _entry(self, at: int) -> Tensor:
+        entry = self._entries[at]
+        if entry is _CLEARED:
+            raise errors.InvalidArgumentError(
+                f"Could not read index {at} twice because it was cleared after a previous read (perhaps try setting "
+                "clear_after_read = false?)"
+            )
+        if entry is None:
+            shape = self._element_shape
+            if not shape.is_fully_defined():
+                raise ValueError(
+                    f"entry {at} was never written, and zeros cannot stand for it: the element shape is {shape}. Write "
+                    "it first, or give `element_shape`"
+                )
+            entry = self._entries[at] = Tensor(np.zeros(tuple(shape), self._dtype.numpy), self._dtype)
+        return entry
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All entries along a new first axis."""
+        if self._entries:
+            return ops.stack(*map(self._entry, range(len(self._entries))), axis=0)
+        known = self._element_shape.rank is not None
+        row = tuple(n or 0 for n in self._element_shape) if known else ()
+        return Tensor(np.zeros((0, *row), self._dtype.numpy), self._dtype)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The entries at `indices` along a new first axis.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=3).unstack([1.0, 2.0, 3.0]).gather([2, 0]).numpy().tolist()
+        [3.0, 1.0]
+        """
+        return ops.stack(*[self._entry(int(at)) for at in to_array(indices)], axis=0)
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """All entries along their first axis."""
+        if not self._entries:
+            raise errors.InvalidArgumentError("concat needs at least one entry, and this TensorArray is empty")
+        return ops.concat(*map(self._entry, range(len(self._entries))), axis=0)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The rows of `value` as the entries.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=2).unstack([1.0, 2.0]).read(1).numpy()
+        np.float32(2.0)
+        """
+        rows = to_tensor(value, hint=self._dtype)
+        if not rows.dims:
+            raise ValueError("unstack needs a value with a first axis, got a scalar")
+        count = rows.dims[0]
+        if count > len(self._entries) and not self._dynamic_size:
+            raise ValueError(f"Cannot unstack {count} tensors into a TensorArray of static size {len(self._entries)} ")
+        self._entries = [self._fitting(rows[i]) for i in range(count)]
+        return self.identity()
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The rows of `value` as the entries at `indices`.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=3).scatter([2, 0], [1.0, 2.0]).stack().numpy().tolist()
+        [2.0, 0.0, 1.0]
+        """
+        rows = to_tensor(value, hint=self._dtype)
+        for row, at in enumerate(to_array(indices)):
+            self.write(at, rows[row])
+        return self.identity()
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """Consecutive parts of `value`, of these lengths along the first axis, as the entries.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=2).split([1.0, 2.0, 3.0], [1, 2]).read(1).numpy().tolist()
+        [2.0, 3.0]
+        """
+        whole, sizes = to_tensor(value, hint=self._dtype), to_array(lengths).tolist()
+        if sum(sizes) != whole.dims[0]:
+            raise errors.InvalidArgumentError(
+                "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+                f"{sum(sizes)} and value's shape is: {list(whole.dims)} "
+            )
+        if len(sizes) != len(self._entries) and not self._dynamic_size:
+            raise errors.InvalidArgumentError(
+                f"TensorArray's size is not equal to the size of lengths ({len(self._entries)} vs. {len(sizes)}), and "
+                "the TensorArray is not marked as dynamically resizeable."
+            )
+        if len(set(sizes)) > 1:
+            self._infer_shape = False
+        ends = np.cumsum(sizes).tolist()
+        self._entries = [self._fitting(whole[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
+        return self.identity()
