@@ -164,3 +164,10 @@ def test_batch_jacobian_without_vectorisation():
 def test_batch_jacobian_of_no_rows():
     tape, y, x = recorded(lambda x: x * x, np.zeros((0, 3), np.float32))
     assert tape.batch_jacobian(y, x).shape == (0, 3, 3)
+
+
+def test_a_complex_target_of_a_real_source_has_a_complex_jacobian():
+    tape, y, x = recorded(lambda x: tf.complex(x, x * x), [1.0, 2.0])
+    j = tape.jacobian(y, x)
+    assert j.dtype == tf.complex64
+    assert j.numpy().tolist() == [[1 + 2j, 0], [0, 1 + 4j]]

@@ -131,11 +131,11 @@ def fold(op: Any) -> Callable[..., Any]:
     return batch
 
 
-def batched_identity(target: Any, start: int, stop: int) -> BatchedTensor:
-    """Rows `start` to `stop` of the identity, each in the shape of `target`: the cotangents of a Jacobian."""
+def batched_identity(target: Any, start: int, stop: int, factor: complex = 1) -> BatchedTensor:
+    """Rows `start` to `stop` of `factor` times the identity, each in the shape of `target`: a Jacobian's cotangents."""
     rows = np.zeros((stop - start, math.prod(target.dims)), target.dtype.numpy)
-    rows[np.arange(stop - start), np.arange(start, stop)] = 1
-    return BatchedTensor(Tensor(rows.reshape(-1, *target.dims), target.dtype), dispatch.next_level())
+    rows[np.arange(stop - start), np.arange(start, stop)] = factor
+    return BatchedTensor(Tensor(rows.reshape(stop - start, *target.dims), target.dtype), dispatch.next_level())
 
 
 def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:

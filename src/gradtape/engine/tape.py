@@ -238,7 +238,7 @@ class GradientTape:
             grads = finish(flat_sources, grads)
         self._after_asking()
         if unconnected is UnconnectedGradients.ZERO:
-            grads = [_zeros_for(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+            grads = [_zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
         return nest.pack_sequence_as(list(sources) if nest.is_values_view(sources) else sources, grads)
 
     def _before_asking(self) -> None:
@@ -335,32 +335,49 @@ class GradientTape:
                 "enabled and with  experimental_use_pfor set to False."
             )
         self._before_asking()
-        shape = target.dims
-        rows = math.prod(shape)
-        parts: list[list[Any]] = []
-        sizes: list[int] = []
-        for start, stop in _chunks(rows, target, flat, 1 if not experimental_use_pfor else None):
-            with self._kept_for_all_chunks(stop < rows):
-                identity = batched_identity(target, start, stop)
-                parts.append(self._pull(log, [target], [identity], flat))
-                sizes.append(stop - start)
+        # A real source of a complex target has a complex Jacobian: its imaginary part answers the cotangent i.
+        split = target.dtype.is_complex and not all(s.dtype.is_complex for s in flat)
+        with self._kept(split):
+            real = self._rows_of_jacobian(log, target, flat, 1, experimental_use_pfor)
+        imaginary = self._rows_of_jacobian(log, target, flat, 1j, experimental_use_pfor) if split else real
         self._after_asking()
         results = []
-        for source, *pieces in zip(flat, *parts, strict=True):
-            if not pieces or pieces[0] is None:
-                full = (*shape, *source.dims)
+        for source, whole, other in zip(flat, real, imaginary, strict=True):
+            if whole is None:
                 zero = unconnected is UnconnectedGradients.ZERO
-                connected = not pieces and target.dtype.differentiable and source.dtype.differentiable
-                results.append(ops.constant(np.zeros(full, source.dtype.numpy)) if zero or connected else None)
-                continue
-            stacked = [_rows(piece, size) for piece, size in zip(pieces, sizes, strict=True)]
-            whole = stacked[0] if len(stacked) == 1 else ops.concat(*stacked, axis=0)
-            results.append(ops.reshape(whole, shape=(*shape, *source.dims)))
+                results.append(_zeros((*target.dims, *source.dims), source.dtype) if zero else None)
+            elif split and not source.dtype.is_complex:
+                results.append(ops.complex(whole, other))
+            else:
+                results.append(whole)
         return nest.pack_sequence_as(sources, results)
 
+    def _rows_of_jacobian(
+        self, log: Log, target: Any, sources: list[Any], factor: complex, vectorise: bool
+    ) -> list[Any]:
+        """For each source, the cotangents of all entries of the target stacked in its shape; None without a path."""
+        rows = math.prod(target.dims)
+        parts: list[list[Any]] = []
+        for start, stop in _chunks(rows, target, sources, None if vectorise else 1):
+            with self._kept(stop < rows):
+                identity = batched_identity(target, start, stop, factor)
+                parts.append(self._pull(log, [target], [identity], sources))
+        results: list[Any] = []
+        for source, *pieces in zip(sources, *parts, strict=True):
+            shape = (*target.dims, *source.dims)
+            if not pieces and target.dtype.differentiable and source.dtype.differentiable:
+                results.append(_zeros(shape, source.dtype))
+            elif not pieces or pieces[0] is None:
+                results.append(None)
+            else:
+                stacked = [_rows(piece) for piece in pieces]
+                whole = stacked[0] if len(stacked) == 1 else ops.concat(*stacked, axis=0)
+                results.append(ops.reshape(whole, shape=shape))
+        return results
+
     @contextmanager
-    def _kept_for_all_chunks(self, more_to_come: bool) -> Iterator[None]:
-        """A tape that may be asked once is asked once for each chunk: only the last may let records go."""
+    def _kept(self, more_to_come: bool) -> Iterator[None]:
+        """One question to the user may be several sweeps: only the last may let records go."""
         before = self._persistent
         self._persistent = before or more_to_come
         try:
@@ -412,12 +429,12 @@ class GradientTape:
         seeds[np.arange(rows), :, np.arange(rows)] = 1
         mix = np.random.default_rng(0).uniform(1, 2, (batch, rows)).astype(target.dtype.numpy)
         seeds[rows:] = mix
-        cotangent = BatchedTensor(Tensor(seeds.reshape(-1, *target.dims)), dispatch.next_level())
+        cotangent = BatchedTensor(Tensor(seeds.reshape(rows + check_rows, *target.dims)), dispatch.next_level())
         (found,) = self._pull(log, [target], [cotangent], [source])
         shape = (batch, *row, *source.dims[1:])
         if found is None or not rows or not batch:
             self._after_asking()
-            return ops.constant(np.zeros(shape, source.dtype.numpy))
+            return _zeros(shape, source.dtype)
         stacked = _rows(found, rows + check_rows)
         if check_rows:
             _check_rows_independent(stacked, mix, rows)
@@ -527,14 +544,14 @@ def _ones(target: Any) -> Tensor:
     return Tensor(np.ones(shape, target.dtype.numpy) if shape else target.dtype.as_numpy_dtype(1), target.dtype)
 
 
-def _zeros_for(source: Any) -> Tensor:
-    return Tensor(np.zeros(source.dims, source.dtype.numpy), source.dtype)
+def _zeros(shape: tuple[int, ...], dtype: dtypes.DType) -> Tensor:
+    return Tensor(np.zeros(shape, dtype.numpy), dtype)
 
 
 def _finished(g: Any, source: Any, plain: bool) -> Any:
     """A cotangent as the user gets it."""
     if g is None:
-        return Tensor(np.zeros(source.dims, source.dtype.numpy)) if not source.dtype.differentiable else None
+        return _zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
     if type(g) is IndexedSlices:
         if not plain:
             return g
