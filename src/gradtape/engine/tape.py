@@ -361,7 +361,8 @@ class GradientTape:
         for start, stop in _chunks(rows, target, sources, None if vectorise else 1):
             with self._kept(stop < rows):
                 identity = batched_identity(target, start, stop, factor)
-                parts.append(self._pull(log, [target], [identity], sources))
+                found = self._pull(log, [target], [identity], sources)
+            parts.append([None if g is None else _rows(g, stop - start) for g in found])
         results: list[Any] = []
         for source, *pieces in zip(sources, *parts, strict=True):
             shape = (*target.dims, *source.dims)
@@ -370,8 +371,7 @@ class GradientTape:
             elif not pieces or pieces[0] is None:
                 results.append(None)
             else:
-                stacked = [_rows(piece) for piece in pieces]
-                whole = stacked[0] if len(stacked) == 1 else ops.concat(*stacked, axis=0)
+                whole = pieces[0] if len(pieces) == 1 else ops.concat(*pieces, axis=0)
                 results.append(ops.reshape(whole, shape=shape))
         return results
 
