@@ -10,28 +10,40 @@ UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED = range(12, 17)
 
 
 class OpError(Exception):
-    """An operation could not be carried out. `message` says why, `error_code` is TensorFlow's number for the kind."""
+    """An operation could not be carried out. `message` says why, `error_code` is TensorFlow's number for the kind.
+
+    >>> import gradtape as tf
+    >>> try:
+    ...     tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
+    ... except tf.errors.OpError as error:
+    ...     print(type(error).__name__, error.error_code == tf.errors.INVALID_ARGUMENT)
+    InvalidArgumentError True
+    """
 
     error_code = UNKNOWN
 
     def __init__(self, node_def: Any = None, op: Any = None, message: str = "", *args: Any) -> None:
-        """`OpError(message)`, or TensorFlow's `OpError(node_def, op, message)`."""
+        """`OpError(message)`, or TensorFlow's `OpError(node_def, op, message, error_code)`."""
         if isinstance(node_def, str) and not message:
             node_def, message = None, node_def
-        super().__init__(node_def, op, message)
+        super().__init__(message)
         self.node_def = node_def
         self.op = op
         self.message = message
-
-    def __str__(self) -> str:
-        return self.message
+        self.experimental_payloads: dict[str, Any] = {}
+        if args and type(self) is OpError:
+            self.error_code = args[0]
 
 
 class CancelledError(OpError):
+    """The operation was cancelled."""
+
     error_code = CANCELLED
 
 
 class UnknownError(OpError):
+    """Something went wrong that has no class of its own."""
+
     error_code = UNKNOWN
 
 
@@ -42,54 +54,80 @@ class InvalidArgumentError(OpError):
 
 
 class DeadlineExceededError(OpError):
+    """The operation took longer than it was allowed to."""
+
     error_code = DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError):
+    """A file, or another thing named, does not exist."""
+
     error_code = NOT_FOUND
 
 
 class AlreadyExistsError(OpError):
+    """What was to be made is there already."""
+
     error_code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError):
+    """The caller may not do this."""
+
     error_code = PERMISSION_DENIED
 
 
 class ResourceExhaustedError(OpError):
+    """There is not enough memory, or disk."""
+
     error_code = RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError):
+    """The state of the system does not allow the operation now."""
+
     error_code = FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
+    """The operation was given up, usually because of another one."""
+
     error_code = ABORTED
 
 
 class OutOfRangeError(OpError):
+    """An index, or an iteration, went past the end."""
+
     error_code = OUT_OF_RANGE
 
 
 class UnimplementedError(OpError):
+    """The operation exists, but not for these arguments."""
+
     error_code = UNIMPLEMENTED
 
 
 class InternalError(OpError):
+    """Something that must always hold does not: a defect."""
+
     error_code = INTERNAL
 
 
 class UnavailableError(OpError):
+    """The service cannot be reached now."""
+
     error_code = UNAVAILABLE
 
 
 class DataLossError(OpError):
+    """Data are lost or damaged beyond repair."""
+
     error_code = DATA_LOSS
 
 
 class UnauthenticatedError(OpError):
+    """The caller did not say who it is."""
+
     error_code = UNAUTHENTICATED
 
 

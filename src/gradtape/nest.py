@@ -1,20 +1,33 @@
-"""Nested structures: lists, tuples, named tuples, dicts and what else TensorFlow looks into; dicts go by sorted key."""
+"""Nested structures: lists, tuples, named tuples, dicts and what else TensorFlow looks into; dicts go by sorted key.
+
+A class takes part by `__tf_flatten__`, which returns (metadata, parts), and `__tf_unflatten__(metadata, parts)`, or by
+being made with attrs. A *composite*, such as IndexedSlices, is a leaf unless it is asked to be expanded.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Mapping, ValuesView
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence, ValuesView
 from typing import Any
 
+from .shapes import TensorShape
+from .slices import IndexedSlices
 
-def is_nested(structure: Any) -> bool:
-    """Whether `structure` has parts.
+
+def is_nested(seq: Any) -> bool:
+    """Whether `seq` has parts.
 
     >>> import gradtape as tf
     >>> tf.nest.is_nested([1, 2]), tf.nest.is_nested("text")
     (True, False)
     """
-    return isinstance(structure, list | tuple | Mapping | ValuesView) and not _is_shape(structure)
+    if isinstance(seq, list | tuple | dict):
+        return not isinstance(seq, TensorShape)
+    if isinstance(seq, str | bytes):
+        return False
+    return isinstance(seq, Sequence | Mapping | MappingView) or (
+        hasattr(type(seq), "__tf_flatten__") or hasattr(type(seq), "__attrs_attrs__")
+    )
 
 
 def is_values_view(structure: Any) -> bool:
@@ -22,13 +35,16 @@ def is_values_view(structure: Any) -> bool:
     return isinstance(structure, ValuesView)
 
 
-def _is_shape(structure: Any) -> bool:
-    return type(structure).__name__ in ("TensorShape", "_UnknownRank")
-
-
-def _children(structure: Any) -> list[Any]:
+def _parts(structure: Any) -> list[Any]:
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
+    if isinstance(structure, IndexedSlices):
+        dense_shape = structure.dense_shape
+        return [structure.values, structure.indices, *([] if dense_shape is None else [dense_shape])]
+    if hasattr(type(structure), "__tf_flatten__"):
+        return list(structure.__tf_flatten__()[1])
+    if hasattr(type(structure), "__attrs_attrs__"):
+        return [getattr(structure, field.name) for field in type(structure).__attrs_attrs__]
     return list(structure)
 
 
@@ -39,6 +55,10 @@ def _keys(mapping: Mapping[Any, Any]) -> list[Any]:
         raise TypeError(f"nest only supports dicts with sortable keys, got {list(mapping)!r}") from None
 
 
+def _opens(structure: Any, expand_composites: bool) -> bool:
+    return is_nested(structure) or (expand_composites and isinstance(structure, IndexedSlices))
+
+
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of `structure`, in order; a leaf by itself gives a list of one.
 
@@ -46,14 +66,14 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     >>> tf.nest.flatten({"b": [1, 2], "a": 3})
     [3, 1, 2]
     """
-    if not is_nested(structure):
+    if not _opens(structure, expand_composites):
         return [structure]
     found: list[Any] = []
-    for child in _children(structure):
-        if is_nested(child):
-            found.extend(flatten(child))
+    for part in _parts(structure):
+        if _opens(part, expand_composites):
+            found.extend(flatten(part, expand_composites))
         else:
-            found.append(child)
+            found.append(part)
     return found
 
 
@@ -64,41 +84,41 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     >>> tf.nest.pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
     {'a': 1, 'b': [2, 3]}
     """
-    if not isinstance(flat_sequence, list | tuple):
-        raise TypeError(f"Attempted to pack value:\n  {flat_sequence!r}\ninto a structure, but found incompatible type "
-                        f"`{type(flat_sequence)}` instead of a list.")
-    count = len(flatten(structure))
+    if not is_nested(flat_sequence):
+        raise TypeError(
+            f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
+            f"`{type(flat_sequence)}` instead. Give a list"
+        )
+    count = len(flatten(structure, expand_composites))
     if count != len(flat_sequence):
         if not is_nested(structure):
-            raise ValueError(f"The target structure is of type `{type(structure)}`\n  {structure!r}\nHowever the input "
-                             f"is a sequence ({type(flat_sequence)}) of length {len(flat_sequence)}.")
+            raise ValueError(
+                f"The target structure is of type `{type(structure)}`\n  {structure!r}\nHowever the input is a "
+                f"sequence ({type(flat_sequence)}) of length {len(flat_sequence)}."
+            )
         raise ValueError(
             f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(flat_sequence)} items. "
             f"Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
         )
-    return _pack(structure, iter(flat_sequence))
+    return _pack(structure, iter(flat_sequence), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
-    if not is_nested(structure):
+def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+    if not _opens(structure, expand):
         return next(leaves)
     if isinstance(structure, Mapping):
-        packed = {key: _pack(structure[key], leaves) for key in _keys(structure)}
+        packed = {key: _pack(structure[key], leaves, expand) for key in _keys(structure)}
         ordered = {key: packed[key] for key in structure}
         if isinstance(structure, defaultdict):
             return defaultdict(structure.default_factory, ordered)
-        if type(structure) is dict or isinstance(structure, OrderedDict):
-            return type(structure)(ordered)
-        try:
-            return type(structure)(ordered)  # type: ignore[call-arg]
-        except TypeError:
-            return ordered
-    parts = [_pack(child, leaves) for child in structure]
-    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*parts)
-    if isinstance(structure, ValuesView):
-        return parts
-    return type(structure)(parts)  # type: ignore[call-arg]
+        return type(structure)(ordered)  # type: ignore[call-arg]
+    kind = type(structure)
+    parts = [_pack(part, leaves, expand) for part in _parts(structure)]
+    if hasattr(kind, "__tf_unflatten__"):
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(parts))
+    if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__") or kind is IndexedSlices:
+        return kind(*parts)
+    return parts if isinstance(structure, MappingView | range) else kind(parts)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -113,13 +133,13 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not structure:
         raise ValueError("Must provide at least one structure")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(f"Only valid keyword arguments are `check_types` and `expand_composites`, not: {list(kwargs)}")
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types=check_types)
-    columns = zip(*map(flatten, structure), strict=True)
-    return pack_sequence_as(structure[0], [func(*leaves) for leaves in columns])
+        assert_same_structure(structure[0], other, check_types, expand)
+    columns = zip(*(flatten(s, expand) for s in structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in columns], expand)
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
@@ -129,7 +149,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
     >>> tf.nest.assert_same_structure([1, (2,)], [3, (4,)])
     """
     try:
-        _assert_same(nest1, nest2, check_types)
+        _assert_same(nest1, nest2, check_types, expand_composites)
     except (ValueError, TypeError) as error:
         raise type(error)(
             f"The two structures don't have the same nested structure.\n\nFirst structure: {nest1!r}\n\nSecond "
@@ -137,19 +157,25 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
         ) from None
 
 
-def _assert_same(a: Any, b: Any, check_types: bool) -> None:
-    if is_nested(a) != is_nested(b):
+def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
+    if _opens(a, expand) != _opens(b, expand):
         raise ValueError(f"one is a sequence and the other is not: {a!r} and {b!r}")
-    if not is_nested(a):
+    if not _opens(a, expand):
         return
-    both_maps = isinstance(a, Mapping) and isinstance(b, Mapping)
-    if check_types and type(a) is not type(b) and not both_maps:
-        same_names = getattr(a, "_fields", None) == getattr(b, "_fields", ()) and type(a).__name__ == type(b).__name__
-        if not same_names:
-            raise TypeError(f"the types differ: {type(a).__name__} and {type(b).__name__}")
-    if both_maps and set(a) != set(b):
-        raise ValueError(f"the keys differ: {list(a)} and {list(b)}")
-    if len(a) != len(b):
-        raise ValueError(f"the numbers of elements differ: {len(a)} and {len(b)}")
-    for x, y in zip(_children(a), _children(b), strict=True):
-        _assert_same(x, y, check_types)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        if set(a) != set(b):
+            raise ValueError(f"the keys differ: {list(a)} and {list(b)}")
+    elif check_types and not _same_type(a, b):
+        raise TypeError(f"the types differ: {type(a).__name__} and {type(b).__name__}")
+    parts, others = _parts(a), _parts(b)
+    if len(parts) != len(others):
+        raise ValueError(f"the numbers of elements differ: {len(parts)} and {len(others)}")
+    for x, y in zip(parts, others, strict=True):
+        _assert_same(x, y, check_types, expand)
+
+
+def _same_type(a: Any, b: Any) -> bool:
+    if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):
+        return True
+    fields = getattr(a, "_fields", None)  # named tuples made twice from the same fields
+    return fields is not None and fields == getattr(b, "_fields", None) and type(a).__name__ == type(b).__name__
