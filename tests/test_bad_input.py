@@ -1,0 +1,74 @@
+"""What does not fit is refused with TensorFlow's exception, says what was given, and changes nothing."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.engine import dispatch
+
+InvalidArgument = tf.errors.InvalidArgumentError
+
+
+@pytest.fixture
+def tape():
+    """An active tape that has recorded something; afterwards it must still be able to differentiate it."""
+    x = tf.constant([1.0, 2.0])
+    tape = tf.GradientTape()
+    with tape:
+        tape.watch(x)
+        y = x * x
+        before = dispatch.thread.recorders
+        yield tape
+        assert dispatch.thread.recorders == before
+        z = y * x
+    assert tape.gradient(z, x).numpy().tolist() == [3, 12]
+
+
+@pytest.mark.parametrize(
+    ("work", "error", "words"),
+    [
+        (lambda: tf.constant(1.0) * tf.constant(1.0, tf.float64), InvalidArgument, "expected to be a float tensor but is a double"),
+        (lambda: tf.constant(1) + tf.constant(1, tf.int64), InvalidArgument, "expected to be a int32 tensor but is a int64"),
+        (lambda: tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0]), InvalidArgument, r"\[2\] vs\. \[3\]"),
+        (lambda: tf.matmul(tf.ones((2, 3)), tf.ones((2, 3))), InvalidArgument, "2,3"),
+        (lambda: tf.constant(1) * 2.5, TypeError, "Cannot convert 2.5 to EagerTensor of dtype int32"),
+        (lambda: tf.constant(1.0) + "text", Exception, "text"),
+        (lambda: tf.constant(1.0) + None, Exception, "None"),
+        (lambda: tf.reshape(tf.ones(6), (4, 2)), InvalidArgument, "6"),
+        (lambda: tf.constant(None), ValueError, "None"),
+        (lambda: tf.constant([[1.0], [1.0, 2.0]]), ValueError, "non-rectangular"),
+        (lambda: tf.gather(tf.ones(3), [5]), InvalidArgument, r"indices\[0\] = 5 is not in \[0, 3\)"),
+        (lambda: tf.zeros((2, -1)), InvalidArgument, "-1"),
+        (lambda: tf.zeros(2**70), Exception, "."),
+        (lambda: bool(tf.ones(2)), ValueError, "ambiguous"),
+        (lambda: float(tf.ones(2)), TypeError, "scalar"),
+        (lambda: list(tf.constant(1.0)), TypeError, "Cannot iterate over a scalar tensor"),
+        (lambda: len(tf.constant(1.0)), TypeError, "Scalar tensor has no `len"),
+        (lambda: tf.constant(1.0).T, AttributeError, "has no attribute 'T'"),
+        (lambda: tf.constant([1.0]).reshape(1), AttributeError, "has no attribute 'reshape'"),
+        (lambda: {tf.constant(1.0): 1}, TypeError, "Tensor is unhashable"),
+        (lambda: tf.debugging.check_numerics(tf.constant(np.nan), "here"), InvalidArgument, "here : Tensor had NaN"),
+        (lambda: tf.math.no_such_function, AttributeError, "tf.math.no_such_function is not in gradtape yet"),
+    ],
+)
+def test_refused(tape, work, error, words):
+    with pytest.raises(error, match=words):
+        work()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (lambda v: v.assign([1.0, 2.0, 3.0]), ValueError, r"\(2,\).*\(3,\)"),
+        (lambda v: v.assign(tf.constant([1.0, 2.0], tf.float64)), ValueError, "Tensor conversion requested dtype float32"),
+        (lambda v: v.assign_add([1.0, 2.0, 3.0]), Exception, "3"),
+        (lambda v: v.assign("text"), Exception, "."),
+        (lambda v: v.scatter_nd_update([[7]], [1.0]), Exception, "7"),
+        (lambda v: v[5].assign(1.0), Exception, "."),
+    ],
+)
+def test_a_failed_assignment_changes_nothing(tape, change, error, words):
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(error, match=words):
+        change(v)
+    assert v.numpy().tolist() == [1, 2]
