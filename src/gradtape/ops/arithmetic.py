@@ -26,17 +26,21 @@ def _multiply_bools(a, b):
     return ops.logical_and(a, b) if a.dtype is b.dtype is dtypes.bool else NotImplemented
 
 
-def _divide_integers(a, b):
+def _divided(name):
     """Integers are divided as floats wide enough to hold them; tensors of different dtypes are refused."""
-    a, b = _alike(a, b)
-    if a.dtype is not b.dtype:
-        raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}. Use tf.cast")
-    if a.dtype.kind & FLOATING:
-        return NotImplemented
-    if not a.dtype.is_integer:
-        raise TypeError(f"Invalid dtype {a.dtype!r} in __truediv__: expected numbers. Use tf.cast")
-    dtype = dtypes.float32 if a.dtype.size < 4 else dtypes.float64
-    return div(ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype))
+
+    def otherwise(a, b):
+        a, b = _alike(a, b)
+        if a.dtype is not b.dtype:
+            raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}. Use tf.cast")
+        if a.dtype.kind & FLOATING:
+            return NotImplemented
+        if not a.dtype.is_integer:
+            raise TypeError(f"Invalid dtype {a.dtype!r} in a division: expected numbers. Use tf.cast")
+        dtype = dtypes.float32 if a.dtype.size < 4 else dtypes.float64
+        return getattr(ops, name)(ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype))
+
+    return otherwise
 
 
 def _alike(a, b):
@@ -54,7 +58,7 @@ mul = elementwise(
     "mul", operator.mul, args="a b", on=NUMERIC, otherwise=_multiply_bools, da=lambda b: b, db=lambda a: a
 )
 div = elementwise(
-    "div", operator.truediv, args="a b", domain=(0.5, 2), otherwise=_divide_integers,
+    "div", operator.truediv, args="a b", domain=(0.5, 2), otherwise=_divided("div"),
     da=lambda b: 1 / b, db=lambda y, b: -y / b,
 )  # fmt: skip
 neg = elementwise("neg", operator.neg, args="x", on=NUMERIC, dx=NEG)
@@ -112,7 +116,7 @@ def _divide_no_nan(xp, a, b):
 
 
 divide_no_nan = elementwise(
-    "divide_no_nan", _divide_no_nan, domain=(0.5, 2),
+    "divide_no_nan", _divide_no_nan, domain=(0.5, 2), otherwise=_divided("divide_no_nan"),
     da=lambda m, b: m.divide_no_nan(m.ones_like(b), b), db=lambda m, y, b: -m.divide_no_nan(y, b),
 )  # fmt: skip
 

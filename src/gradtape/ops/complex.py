@@ -1,7 +1,7 @@
 """Complex values and their parts.
 
-The derivative of a real loss with respect to z = a + ib is dL/da + i dL/db; these ops are linear or real-valued over the
-reals but not holomorphic, so each has its own rules.
+The derivative of a real loss with respect to z = a + ib is dL/da + i dL/db. These ops are differentiable over the reals
+but not holomorphic, so each has its own rules.
 """
 
 from __future__ import annotations
