@@ -135,7 +135,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
     >>> tf.logical_not([True, False]).numpy()
     array([False,  True])
     """
-    return logic.logical_not.call(x)
+    return logic.logical_not.call(*_truths(x))
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:

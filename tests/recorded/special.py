@@ -1,0 +1,62 @@
+"""Special functions: values and gradients to compare with TensorFlow's."""
+
+_UNARY = {
+    "math.erf": "[-1.0, 0.0, 2.5]",
+    "math.erfc": "[-1.0, 0.0, 9.0]",
+    "math.erfinv": "[-0.9, 0.0, 0.5]",
+    "math.erfcinv": "[0.1, 0.9, 1.5]",
+    "math.ndtri": "[0.01, 0.4, 0.975]",
+    "math.lgamma": "[-0.5, 0.5, 1.0, 20.0]",
+    "math.digamma": "[-0.5, 0.5, 1.0, 20.0]",
+    "math.lbeta": "[[1.0, 2.0], [3.0, 0.5]]",
+    "math.bessel_i0": "[-1.0, 0.0, 2.5]",
+    "math.bessel_i0e": "[-1.0, 0.0, 2.5]",
+    "math.bessel_i1": "[-1.0, 0.5, 2.5]",
+    "math.bessel_i1e": "[-1.0, 0.0, 2.5]",
+    "math.special.bessel_j0": "[-1.0, 0.0, 2.5]",
+    "math.special.bessel_j1": "[-1.0, 0.0, 2.5]",
+    "math.special.bessel_k0": "[0.1, 2.5]",
+    "math.special.bessel_k0e": "[0.1, 2.5]",
+    "math.special.bessel_k1": "[0.1, 2.5]",
+    "math.special.bessel_k1e": "[0.1, 2.5]",
+    "math.special.bessel_y0": "[0.1, 2.5]",
+    "math.special.bessel_y1": "[0.1, 2.5]",
+    "math.special.dawsn": "[-1.0, 0.0, 2.5]",
+    "math.special.expint": "[0.1, 2.5]",
+    "math.special.fresnel_cos": "[-1.0, 0.0, 2.5]",
+    "math.special.fresnel_sin": "[-1.0, 0.0, 2.5]",
+    "math.special.spence": "[0.1, 1.0, 2.5]",
+}
+_SEVERAL = {
+    "igamma": "[0.05, 0.5, 2.0, 10.0, 100.0, 100.0], [0.5, 0.3, 2.0, 15.0, 90.0, 120.0]",
+    "igammac": "[0.05, 0.5, 2.0, 10.0, 100.0, 100.0], [0.5, 0.3, 2.0, 15.0, 90.0, 120.0]",
+    "polygamma": "[0.0, 1.0, 3.0], [2.0, 0.5, 4.0]",
+    "zeta": "[2.0, 3.5], [1.0, 0.5]",
+    "betainc": "[0.5, 2.0, 10.0], [0.3, 2.0, 15.0], [0.2, 0.5, 0.9]",
+}
+_CALLS = [
+    "tf.math.lgamma([0.0, -1.0, 3.5])",
+    "tf.math.polygamma([1.5, -1.0], [2.0, 2.0])",
+    "tf.math.zeta([1.0, 0.5], [2.0, 2.0])",
+    "tf.math.ndtri([0.0, 0.5, 1.0, 2.0])",
+    "tf.math.erfinv([-1.0, 1.0, 2.0])",
+    "tf.math.erf(1)",
+    "tf.math.lbeta(1.0)",
+    "tf.math.lbeta(np.zeros([2, 0], np.float32))",
+    "tf.math.betainc([1.0, 1.0], [1.0, 2.0], 1.5)",
+    "tf.math.igamma(1, 2)",
+    "tf.math.erf(tf.constant([0.5], tf.float16))",
+    "tf.math.lgamma(tf.constant([0.5], tf.float16))",
+    "tf.math.sobol_sample(3, 5)",
+    "tf.math.sobol_sample(2, 3, skip=4, dtype=tf.float64)",
+    "tf.math.sobol_sample(0, 3)",
+    "tf.math.special.bessel_k0(tf.constant([0.5, 0.0]))",
+    "tf.math.erfcinv([0.0, 0.5, 2.0])",
+]
+
+CASES = [
+    *((name, f"grad: tf.{name} @ {at}") for name, at in _UNARY.items()),
+    *((f"float32 {name}", f"tf.{name}(tf.constant({at}))") for name, at in _UNARY.items()),
+    *((name, f"grad: tf.math.{name} @ {at}") for name, at in _SEVERAL.items()),
+    *((source, source) for source in _CALLS),
+]

@@ -1,0 +1,84 @@
+"""Elementwise mathematics beyond the recorded comparison: NumPy on the left, dtypes, accuracy, messages."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.ops.operators import BINARY, REFLECTED, UNARY
+from gradtape.tensor import Tensor
+
+
+def test_numpy_on_the_left_keeps_the_gradient():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = np.array([3.0, 4.0]) * x + np.float32(2) * x - np.ones(2) / x
+    np.testing.assert_allclose(tape.gradient(y, x).numpy(), [6.0, 6.25])
+
+
+def test_a_numpy_function_of_a_tensor_is_an_array():
+    x = tf.constant([1.0, 2.0])
+    assert isinstance(np.square(x), np.ndarray)
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY, *REFLECTED])
+def test_tensors_have_the_operators(name):
+    assert callable(getattr(Tensor, name))
+
+
+@pytest.mark.parametrize("f", [operator.add, operator.mul, operator.truediv, operator.pow, operator.mod])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+def test_python_numbers_take_the_tensors_dtype(f, dtype):
+    if f is operator.mod and dtype == "complex64":
+        pytest.skip("complex numbers have no remainder")
+    x = tf.constant([1.5, 2.5], dtype=dtype)
+    assert f(x, 2).dtype == f(2, x).dtype == f(x, 2.0).dtype == dtype
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1,)])
+def test_powers_agree_with_the_general_power(shape):
+    x = np.random.default_rng(0).uniform(0.5, 2, shape)
+    for n in (-1, 0, 0.5, 1, 2, 2.0, 3):
+        y = tf.constant(x) ** n
+        assert y.dtype == tf.float64 and y.shape == shape
+        np.testing.assert_allclose(y.numpy(), x**n)
+
+
+@pytest.mark.parametrize("a", [1e-3, 0.3, 1.0, 7.0, 300.0])
+@pytest.mark.parametrize("ratio", [1e-3, 0.5, 1.0, 1.5, 10.0])
+def test_igamma_by_a_is_the_difference_quotient(a, ratio):
+    at, x = tf.constant(a, tf.float64), tf.constant(a * ratio, tf.float64)
+    with tf.GradientTape() as tape:
+        tape.watch(at)
+        y = tf.math.igamma(at, x)
+    h = 1e-4 * a
+    values = [tf.math.igamma(at + k * h, x).numpy() for k in range(-2, 3)]
+    numeric = (values[0] - 8 * values[1] + 8 * values[3] - values[4]) / (12 * h)
+    np.testing.assert_allclose(tape.gradient(y, at).numpy(), numeric, rtol=1e-7, atol=1e-9 / a)
+
+
+def test_squashing_functions_are_accurate_far_out():
+    x = tf.constant([-700.0, -40.0, 40.0, 700.0], tf.float64)
+    np.testing.assert_allclose(tf.sigmoid(x).numpy()[:2], np.exp([-700.0, -40.0]), rtol=1e-13)
+    np.testing.assert_allclose(tf.math.softplus(x).numpy()[:2], np.exp([-700.0, -40.0]), rtol=1e-13)
+    np.testing.assert_allclose(tf.math.log_sigmoid(x).numpy()[2:], -np.exp([-40.0, -700.0]), rtol=1e-13)
+
+
+def test_a_variable_is_taken_where_a_tensor_is():
+    v = tf.Variable([1.0, 4.0])
+    with tf.GradientTape() as tape:
+        y = tf.sqrt(v) + tf.maximum(v, 2.0) * v
+    np.testing.assert_allclose(tape.gradient(y, v).numpy(), [2.5, 8.25])
+
+
+def test_messages_name_what_was_given():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected to be a float tensor but is a double tensor"):
+        tf.constant(1.0) + tf.constant(1.0, tf.float64)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Incompatible shapes: \[2\] vs\. \[3\]"):
+        tf.constant([1.0, 2.0]) * tf.constant([1.0, 2.0, 3.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
+        tf.constant([1, 2]) // tf.constant([1, 0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'T' of int32 is not in the list of allowed values"):
+        tf.sin(tf.constant(1))
