@@ -42,7 +42,7 @@ def sweep(
         g = grads.get(i)
         if g is None:
             continue
-        if i in hooks:
+        if i in hooks and g is not _OTHER_OUTPUT:
             g = grads[i] = _hooked(g, hooks[i], arrays)
         record = records[i]
         if record is None:
@@ -146,7 +146,8 @@ def _of_all_outputs(m: Any, grads: dict[int, Any], first: int, outputs: Any) -> 
 def _add_slices(m: Any, a: Any, b: Any) -> Any:
     """The sum of two cotangents, at least one of them sparse: sparse if both are."""
     if type(a) is IndexedSlices and type(b) is IndexedSlices:
-        values = m.concat(a.values, b.values, axis=0)
-        return IndexedSlices(values, m.concat(a.indices, b.indices, axis=0), a.dense_shape)
+        # The one that arrives later belongs to the earlier op: slices stand in the order of the calls.
+        values = m.concat(b.values, a.values, axis=0)
+        return IndexedSlices(values, m.concat(b.indices, a.indices, axis=0), a.dense_shape)
     a, b = (densify(m, g) if type(g) is IndexedSlices else g for g in (a, b))
     return a + b

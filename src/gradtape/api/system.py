@@ -1,0 +1,315 @@
+"""What surrounds a computation: printing, devices, scopes, ordering, Python functions as ops."""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import pprint
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from .. import errors, nest
+from ..dtypes import as_dtype, string
+from ..engine import dispatch
+from ..engine.convert import to_tensor
+from ..engine.op import ops
+from ..tensor import Tensor
+
+NAMESPACES = ("",)
+__all__ = [
+    "control_dependencies", "device", "executing_eagerly", "get_logger", "group", "init_scope", "inside_function",
+    "is_symbolic_tensor", "no_op", "numpy_function", "print", "py_function", "timestamp", "tuple",
+]  # fmt: skip
+
+
+def executing_eagerly() -> bool:
+    """Whether ops run at once, rather than being traced.
+
+    >>> import gradtape as tf
+    >>> tf.executing_eagerly()
+    True
+    """
+    return True
+
+
+def inside_function() -> bool:
+    """Whether a `tf.function` is being traced.
+
+    >>> import gradtape as tf
+    >>> tf.inside_function()
+    False
+    """
+    return False
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether `tensor` stands in a graph and has no value yet.
+
+    >>> import gradtape as tf
+    >>> tf.is_symbolic_tensor(tf.constant(1.0))
+    False
+    """
+    return False
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Nothing done inside the block is recorded, by any tape or accumulator.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     with tf.init_scope():
+    ...         y = x * x
+    >>> tape.gradient(y, x) is None
+    True
+    """
+    with dispatch.recorded_by(()):
+        yield
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """Eagerly, ops run in program order: the block is just run.
+
+    >>> import gradtape as tf
+    >>> with tf.control_dependencies([tf.constant(1.0)]):
+    ...     y = tf.constant(2.0)
+    """
+    if callable(control_inputs):
+        control_inputs()
+    return nullcontext()
+
+
+def group(*inputs: Any, **kwargs: Any) -> None:
+    """Eagerly, what is grouped has run already.
+
+    >>> import gradtape as tf
+    >>> tf.group(tf.constant(1.0))
+    """
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+
+
+def no_op(name: str | None = None) -> None:
+    """Does nothing.
+
+    >>> import gradtape as tf
+    >>> tf.no_op()
+    """
+
+
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
+    """The tensors as a list, once all of them have been computed.
+
+    >>> import gradtape as tf
+    >>> [float(t) for t in tf.tuple([tf.constant(1.0), tf.constant(2.0)])]
+    [1.0, 2.0]
+    """
+    return [None if t is None else ops.identity(to_tensor(t)) for t in tensors]
+
+
+def timestamp(name: str | None = None) -> Tensor:
+    """The seconds since 1970, as a float64 tensor.
+
+    >>> import gradtape as tf
+    >>> float(tf.timestamp()) > 1.7e9
+    True
+    """
+    return Tensor(np.float64(time.time()))
+
+
+def get_logger() -> logging.Logger:
+    """The logger that warnings go to.
+
+    >>> import gradtape as tf
+    >>> tf.get_logger().name
+    'gradtape'
+    """
+    return logging.getLogger("gradtape")
+
+
+_DEVICE = re.compile(
+    r"(/job:[\w-]+)?(/replica:\d+)?(/task:\d+)?(/?(device:)?(CPU|GPU|TPU|XLA_CPU|XLA_GPU)(:(\d+|\*))?)?", re.IGNORECASE
+)
+
+
+def device(device_name: Any) -> Any:
+    """A context that asks for a device; a device that is not there is replaced by one that is.
+
+    >>> import gradtape as tf
+    >>> with tf.device("/GPU:0"):
+    ...     x = tf.constant(1.0)
+    """
+    if callable(device_name):
+        raise RuntimeError("tf.device does not support functions.")
+    name = getattr(device_name, "name", device_name)
+    if name is not None and not _DEVICE.fullmatch(str(name).replace("physical_device", "device")):
+        raise ValueError(
+            f"Unknown attribute is encountered while parsing the device spec: {name!r}. Write it as '/CPU:0'"
+        )
+    return nullcontext()
+
+
+_PYTHON_ERRORS = {
+    TypeError: errors.InvalidArgumentError,
+    ValueError: errors.InvalidArgumentError,
+    StopIteration: errors.OutOfRangeError,
+    MemoryError: errors.ResourceExhaustedError,
+    NotImplementedError: errors.UnimplementedError,
+}
+
+
+def _called(function: Callable[..., Any], args: list[Any]) -> Any:
+    try:
+        return function(*args)
+    except errors.OpError:
+        raise
+    except Exception as error:
+        known = (kind for base, kind in _PYTHON_ERRORS.items() if type(error) is base)
+        raise next(known, errors.UnknownError)(f"{type(error).__name__}: {error}") from error
+
+
+def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> Any:
+    """What a Python function returned, as tensors of the types declared: one, or a list."""
+    if not isinstance(declared, list | builtins.tuple):
+        return make(result, declared)
+    values = [] if result is None else list(result) if isinstance(result, list | builtins.tuple) else [result]
+    if len(values) != len(declared):
+        raise errors.InvalidArgumentError(
+            f"the function returned {len(values)} values, but Tout declares {len(declared)}"
+        )
+    return [make(value, kind) for value, kind in zip(values, declared, strict=True)]
+
+
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
+    """`func(*inp)` on tensors; what it computes is differentiable.
+
+    Args:
+      Tout: the dtype of the result, or a list of dtypes for a list of results.
+
+    >>> import gradtape as tf
+    >>> float(tf.py_function(lambda x: x * x, [tf.constant(3.0)], tf.float32))
+    9.0
+    """
+    result = _called(func, [to_tensor(x) for x in inp])
+
+    def make(value: Any, kind: Any) -> Tensor:
+        return to_tensor(value, dtype=kind.dtype if hasattr(kind, "shape") else as_dtype(kind))
+
+    try:
+        return _outputs(result, Tout, make)
+    except (ValueError, TypeError) as error:
+        raise errors.InvalidArgumentError(f"{type(error).__name__}: {error}") from error
+
+
+def numpy_function(
+    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
+) -> Any:
+    """`func(*inp)` on NumPy arrays; no gradient flows through it.
+
+    Args:
+      Tout: the dtype of the result, or a list of dtypes for a list of results.
+
+    >>> import gradtape as tf
+    >>> float(tf.numpy_function(lambda x: x + 1, [tf.constant(3.0)], tf.float32))
+    4.0
+    """
+    arrays = [np.asarray(to_tensor(x).numpy()) for x in inp]
+    return _outputs(_called(func, arrays), Tout, lambda value, kind: to_tensor(np.asarray(value)))
+
+
+def print(*inputs: Any, **kwargs: Any) -> None:
+    """Prints values, tensors in short form, to `output_stream` (standard error unless given).
+
+    Keyword arguments: `output_stream` (`sys.stdout`, `sys.stderr` or "file://path"), `summarize` (how many entries at
+    each end of a dimension, 3; -1 for all), `sep`, `end`, `name`.
+
+    >>> import gradtape as tf, sys
+    >>> tf.print("x =", tf.constant([1.0, 2.5]), output_stream=sys.stdout)
+    x = [1 2.5]
+    """
+    stream = kwargs.pop("output_stream", sys.stderr)
+    summarize = kwargs.pop("summarize", 3)
+    sep, end = kwargs.pop("sep", " "), kwargs.pop("end", "\n")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    count = 3 if summarize is None else summarize
+    text = sep.join(x if isinstance(x, str) else pprint.pformat(_shown(x, count)) for x in inputs) + end
+    if hasattr(stream, "write"):
+        stream.write(text)
+    elif isinstance(stream, str) and stream.startswith("file://"):
+        with open(stream.removeprefix("file://"), "a") as file:
+            file.write(text)
+    else:
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr "
+            "and 'file://<filepath>'."
+        )
+
+
+class _Shown:
+    """Stands for a tensor in a structure that is printed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _shown(x: Any, count: int) -> Any:
+    def leaf(value: Any) -> Any:
+        if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
+            return _Shown(summary(to_tensor(value), count))
+        return value
+
+    return nest.map_structure(leaf, x)
+
+
+def summary(x: Tensor, count: int) -> str:
+    """A tensor as `tf.print` shows it: `count` entries at each end of every dimension, or all if it is negative."""
+    array = np.asarray(x.array)
+    return _summary(array, count, x.dtype is string, 0)
+
+
+def _summary(array: Any, count: int, text: bool, depth: int) -> str:
+    if not array.ndim:
+        value = array.item() if text else array[()]
+        return f'"{value.decode(errors="replace")}"' if text else _number(value)
+    size = len(array)
+    indices: list[Any] = list(range(size))
+    if 0 <= count and size > 2 * count:
+        indices = [*range(count), None, *range(size - count, size)]
+    parts = ["..." if i is None else _summary(array[i], count, text, depth + 1) for i in indices]
+    between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
+    return f"[{between.join(parts)}]"
+
+
+def _number(value: Any) -> str:
+    """The shortest of TensorFlow's two spellings of a number that gives it back."""
+    if isinstance(value, np.bool_ | np.integer):
+        return str(int(value))
+    if isinstance(value, np.complexfloating):
+        return f"({_number(value.real)},{_number(value.imag)})"
+    if isinstance(value, np.float64):
+        short = f"{value:.15g}"
+        return short if float(short) == value or value != value else f"{value:.17g}"
+    single = np.float32(value)
+    short = f"{single:.6g}"
+    return short if np.float32(short) == single or single != single else f"{single:.9g}"
+
+
+def print_values(x: Tensor, count: int) -> str:
+    """The first `count` values of a tensor (all if negative), as assertions show them."""
+    flat = np.ravel(x.array).tolist()
+    shown = flat if count < 0 or len(flat) <= count else flat[:count]
+    return ", ".join(map(str, shown)) + (", ..." if len(shown) < len(flat) else "")

@@ -1,0 +1,414 @@
+"""`tf.test`: gradients checked against differences, and a `unittest` case that compares tensors."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import errors, nest
+from ..dtypes import as_dtype
+from ..engine.convert import to_tensor
+from ..engine.tape import GradientTape
+from ..slices import IndexedSlices
+from ..tensor import Tensor
+
+NAMESPACES = ("test",)
+__all__ = ["TestCase", "compute_gradient", "is_built_with_cuda", "is_gpu_available", "main"]
+
+
+def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
+    """The Jacobians of `f` by the tape and by central differences with step `delta`: a tuple of 2-D arrays each.
+
+    Row i, column j is the derivative of entry i of the result with respect to entry j of an argument. A complex number
+    counts as two entries.
+
+    >>> import gradtape as tf
+    >>> theoretical, numerical = tf.test.compute_gradient(lambda x: x * x, [tf.constant([1.0, 2.0])])
+    >>> theoretical[0].tolist()
+    [[2.0, 0.0], [0.0, 4.0]]
+    """
+    if not isinstance(x, list | tuple):
+        raise ValueError(
+            f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
+        )
+    xs = [to_tensor(value) for value in x]
+    for i, value in enumerate(xs):
+        if not value.dtype.differentiable:
+            raise AssertionError(f"Cannot compute gradient for unsupported type {value.dtype.name} of argument {i}")
+    step = 1 / 1024 if delta is None else delta
+    with GradientTape(persistent=True) as tape:
+        tape.watch(xs)
+        y = to_tensor(f(*xs))
+    rows = list(_rows(tape, y, xs))
+    examples = [_as_real(value.array) for value in xs]
+    theoretical = tuple(
+        np.array([row[i] for row in rows], like.dtype).reshape(len(rows), like.size) for i, like in enumerate(examples)
+    )
+    return theoretical, tuple(_numerical(f, xs, i, step, y) for i in range(len(xs)))
+
+
+def _as_real(array: Any) -> np.ndarray[Any, Any]:
+    """The entries of an array in a row, a complex number as two."""
+    flat = np.ravel(array)
+    return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
+
+
+def _rows(tape: GradientTape, y: Tensor, xs: list[Tensor]) -> Iterator[list[Any]]:
+    """For each entry of `y`, its derivative with respect to every entry of each argument."""
+    for i in range(_as_real(y.array).size):
+        seed = np.zeros(y.dims, y.dtype.numpy).reshape(-1)
+        _as_real(seed)[i] = 1
+        grads = tape.gradient(y, xs, output_gradients=Tensor(seed.reshape(y.dims), y.dtype))
+        yield [
+            _as_real(np.zeros(x.dims, x.dtype.numpy) if g is None else to_tensor(g).array)
+            for g, x in zip(grads, xs, strict=True)
+        ]
+
+
+def _numerical(f: Callable[..., Any], xs: list[Tensor], i: int, step: float, y: Tensor) -> np.ndarray[Any, Any]:
+    x = np.array(xs[i].array)
+    entries = _as_real(x).size
+    columns = []
+    for j in range(entries):
+        moved = []
+        for sign in (1, -1):
+            flat = x.reshape(-1).copy()
+            _as_real(flat)[j] += sign * step
+            at = [*xs[:i], Tensor(flat.reshape(x.shape), xs[i].dtype), *xs[i + 1 :]]
+            moved.append(_as_real(to_tensor(f(*at)).array))
+        columns.append((moved[0] - moved[1]) / moved[0].dtype.type(2 * step))
+    return np.stack(columns, axis=1) if columns else np.zeros((_as_real(y.array).size, 0), y.dtype.numpy)
+
+
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+    """Whether gradtape can use a GPU here.
+
+    >>> import gradtape as tf
+    >>> tf.test.is_gpu_available() == bool(tf.config.list_physical_devices("GPU"))
+    True
+    """
+    from .config import list_physical_devices
+
+    return bool(list_physical_devices("GPU"))
+
+
+def is_built_with_cuda() -> bool:
+    """Whether gradtape was made for CUDA: it is made for NumPy.
+
+    >>> import gradtape as tf
+    >>> tf.test.is_built_with_cuda()
+    False
+    """
+    return False
+
+
+def main(argv: Any = None) -> None:
+    """Runs the tests of the module that is being run, as `unittest.main` does.
+
+    >>> import gradtape as tf
+    >>> callable(tf.test.main)
+    True
+    """
+    unittest.main(argv=argv)
+
+
+class _EagerSession:
+    """What stands for a session: it evaluates at once."""
+
+    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+        return _value(fetches)
+
+
+def _value(x: Any) -> Any:
+    """A nest of tensors as NumPy values."""
+
+    def leaf(t: Any) -> Any:
+        if callable(t) and not isinstance(t, Tensor):
+            return _value(t())
+        if isinstance(t, IndexedSlices):
+            return IndexedSlices(t.values.numpy(), t.indices.numpy(), t.dense_shape)
+        return t.numpy() if hasattr(t, "numpy") else t
+
+    return nest.map_structure(leaf, x)
+
+
+def _array(x: Any) -> np.ndarray[Any, Any]:
+    array = np.asarray(_value(to_tensor(x) if isinstance(x, IndexedSlices) else x))
+    if array.dtype.kind in "US":
+        return array.astype("S").astype(object)
+    return array
+
+
+class TestCase(unittest.TestCase):
+    """A test case with assertions about tensors, arrays and nests of them.
+
+    >>> import gradtape as tf
+    >>> class SquareTest(tf.test.TestCase):
+    ...     def runTest(self):
+    ...         self.assertAllClose(tf.square([1.0, 2.0]), [1.0, 4.0])
+    >>> SquareTest().run().wasSuccessful()
+    True
+    """
+
+    __test__ = False  # for pytest: this class has no tests
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__test__ = True
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of a nest of tensors, as NumPy arrays."""
+        return None if tensors is None else _value(tensors)
+
+    @contextmanager
+    def session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Iterator[Any]:
+        """A context for code written for sessions: everything runs eagerly."""
+        yield _EagerSession()
+
+    cached_session = session
+
+    def test_session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Any:
+        """The same as `session`; its name makes test runners take it for a test."""
+        if self.id().endswith(".test_session"):
+            self.skipTest("Not a test.")
+        return self.session(graph, config, use_gpu, force_gpu)
+
+    def get_temp_dir(self) -> str:
+        """A directory for this test's files, removed after it."""
+        if not hasattr(self, "_folder"):
+            folder = tempfile.TemporaryDirectory()
+            self.addCleanup(folder.cleanup)
+            self._folder = folder.name
+        return self._folder
+
+    create_tempdir = get_temp_dir
+
+    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
+        """`|a - b| <= atol + rtol |b|` for all entries of two values or nests of the same structure."""
+        if isinstance(a, dict) or isinstance(b, dict):
+            self.assertEqual(set(a), set(b), msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, f"{msg or ''} at key {key!r}")
+        elif _is_ragged(a) or _is_ragged(b):
+            self.assertEqual(len(a), len(b), msg)
+            for i, (x, y) in enumerate(zip(a, b, strict=True)):
+                self.assertAllClose(x, y, rtol, atol, f"{msg or ''} at index {i}")
+        else:
+            x, y = _array(a), _array(b)
+            self._same_shape(x, y, msg)
+            np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=str(msg or ""))
+
+    def assertAllCloseAccordingToType(
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: Any = None,
+    ) -> None:
+        """`assertAllClose` with the tolerance of the coarser dtype."""
+        x, y = _array(a), _array(b)
+        table = {
+            "float32": (float_rtol, float_atol), "complex64": (float_rtol, float_atol),
+            "float16": (half_rtol, half_atol), "bfloat16": (bfloat16_rtol, bfloat16_atol),
+        }  # fmt: skip
+        for array in (x, y):
+            coarse = table.get(array.dtype.name, (rtol, atol))
+            rtol, atol = max(rtol, coarse[0]), max(atol, coarse[1])
+        wide = [z.astype(np.float64) if z.dtype.kind not in "cO" else z for z in (x, y)]
+        self.assertAllClose(*wide, rtol=rtol, atol=atol, msg=msg)
+
+    def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+        """All entries are equal; NaN equals NaN."""
+        x, y = _array(a), _array(b)
+        self._same_shape(x, y, msg)
+        np.testing.assert_array_equal(x, y, err_msg=str(msg or ""))
+
+    def _same_shape(self, x: Any, y: Any, msg: Any) -> None:
+        self.assertEqual(x.shape, y.shape, f"{msg or ''} Shape mismatch: expected {x.shape}, got {y.shape}.")
+
+    def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
+        """Some entry is not close."""
+        self._not(lambda: self.assertAllClose(a, b, rtol, atol), "close", msg)
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+        """Some entry is not equal."""
+        self._not(lambda: self.assertAllEqual(a, b), "equal", msg)
+
+    def _not(self, assertion: Callable[[], None], what: str, msg: Any) -> None:
+        try:
+            assertion()
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are {what} at all elements. {msg or ''}")
+
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is greater."""
+        self.assertGreater(_array(a).min(), comparison_target)
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is greater or equal."""
+        self.assertGreaterEqual(_array(a).min(), comparison_target)
+
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is less."""
+        self.assertLess(_array(a).max(), comparison_target)
+
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is less or equal."""
+        self.assertLessEqual(_array(a).max(), comparison_target)
+
+    def assertAllInRange(
+        self,
+        target: Any,
+        lower_bound: Any,
+        upper_bound: Any,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        """Every entry lies between the bounds."""
+        x = _array(target)
+        below = x <= lower_bound if open_lower_bound else x < lower_bound
+        above = x >= upper_bound if open_upper_bound else x > upper_bound
+        outside = np.argwhere(below | above | (x != x))
+        if len(outside):
+            left, right = "(" if open_lower_bound else "[", ")" if open_upper_bound else "]"
+            interval = f"{left}{lower_bound}, {upper_bound}{right}"
+            shown = "\n".join(f"  {index} : {x[tuple(index)]}" for index in outside[:10])
+            self.fail(f"{len(outside)} of the {x.size} element(s) are outside the range {interval}:\n{shown}")
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        """Every entry is one of a set."""
+        others = np.setdiff1d(_array(target), list(expected_set))
+        if others.size:
+            self.fail(f"{others.size} unique element(s) are not in the set {expected_set}: {others}")
+
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: Any = None) -> None:
+        """The shapes are equal."""
+        self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+        """The dtype is the one expected."""
+        self.assertEqual(as_dtype(_array(target).dtype), as_dtype(expected_dtype))
+
+    def assertNear(self, f1: Any, f2: Any, err: float, msg: Any = None) -> None:
+        """Two numbers differ by `err` at most."""
+        near = f1 == f2 or abs(f1 - f2) <= err
+        self.assertTrue(near, f"{f1} != {f2} +/- {err}{'' if msg is None else f' ({msg})'}")
+
+    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: Any = None) -> None:
+        """The entries of two sequences differ by `err` at most."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for a, b in zip(farray1, farray2, strict=True):
+            self.assertNear(float(a), float(b), err, msg)
+
+    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None) -> None:
+        """The norm of the difference of two arrays is at most `err`."""
+        self.assertTrue(np.linalg.norm(_array(ndarray1) - _array(ndarray2)) < err, msg)
+
+    @contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[Any]:
+        """The block raises; a pattern is found in the message, or a predicate is true of the exception."""
+        check = expected_err_re_or_predicate
+        try:
+            yield
+        except exception_type as error:
+            text = getattr(error, "message", None) or str(error)
+            if not (check(error) if callable(check) else re.search(check, text)):
+                raise AssertionError(f"Exception of type {type(error)}: {text} does not match {check!r}") from error
+        else:
+            self.fail(f"{exception_type.__name__} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        """The block raises one of `tf.errors` with a message like this."""
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+    def assertRaisesIncompatibleShapesError(
+        self, exception_type: Any = errors.InvalidArgumentError
+    ) -> Any:
+        """The block raises because shapes do not fit."""
+        return self.assertRaisesWithPredicateMatch(exception_type, r"Incompatible shapes|Dimensions must be equal")
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
+        """Two names of devices mean the same."""
+        self.assertEqual(*(str(d).lower().replace("device:", "").rpartition("/")[2] for d in (device1, device2)), msg)
+
+    def assertSameStructure(self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None) -> None:
+        """Two nests are equal."""
+        self.assertEqual(a, b, msg or f"{aname} and {bname} differ")
+
+    def assertLen(self, container: Any, expected_len: int, msg: Any = None) -> None:
+        """A container has this many elements."""
+        self.assertEqual(len(container), expected_len, msg)
+
+    def assertEmpty(self, container: Any, msg: Any = None) -> None:
+        """A container has no elements."""
+        self.assertEqual(len(container), 0, msg)
+
+    def assertNotEmpty(self, container: Any, msg: Any = None) -> None:
+        """A container has elements."""
+        self.assertNotEqual(len(container), 0, msg)
+
+    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: Any = None) -> None:
+        """`minv <= value <= maxv`."""
+        self.assertTrue(minv <= value <= maxv, msg or f"{value} is not between {minv} and {maxv}")
+
+    def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
+        """A text begins so."""
+        self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r} does not start with {expected_start!r}")
+
+    def assertEndsWith(self, actual: Any, expected_end: Any, msg: Any = None) -> None:
+        """A text ends so."""
+        self.assertTrue(actual.endswith(expected_end), msg or f"{actual!r} does not end with {expected_end!r}")
+
+    def assertItemsEqual(self, first: Any, second: Any, msg: Any = None) -> None:
+        """Two collections have the same elements, in any order."""
+        self.assertCountEqual(first, second, msg)
+
+    def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
+        """Two collections are equal as sets."""
+        self.assertEqual(set(expected_seq), set(actual_seq), msg)
+
+    def assertContainsSubset(self, expected_subset: Any, actual_set: Any, msg: Any = None) -> None:
+        """One set contains another."""
+        self.assertLessEqual(set(expected_subset), set(actual_set), msg)
+
+    def assertDictAlmostEqual(
+        self, a: Any, b: Any, places: int | None = None, msg: Any = None, delta: float | None = None
+    ) -> None:
+        """Two dicts have the same keys and nearly the same numbers."""
+        self.assertEqual(set(a), set(b), msg)
+        for key in a:
+            self.assertAlmostEqual(a[key], b[key], places, msg, delta)
+
+    def assertSequenceAlmostEqual(
+        self, expected_seq: Any, actual_seq: Any, places: int | None = None, msg: Any = None, delta: float | None = None
+    ) -> None:
+        """Two sequences have nearly the same numbers."""
+        self.assertEqual(len(expected_seq), len(actual_seq), msg)
+        for a, b in zip(expected_seq, actual_seq, strict=True):
+            self.assertAlmostEqual(a, b, places, msg, delta)
+
+
+def _is_ragged(x: Any) -> bool:
+    """Whether a list holds things that do not make one array."""
+    if not isinstance(x, list | tuple):
+        return False
+    shapes = {np.shape(item) if not isinstance(item, dict) else dict for item in (_value(y) for y in x)}
+    return len(shapes) > 1 or dict in shapes

@@ -1,0 +1,113 @@
+"""A switch: while it is on, no op and no gradient may produce infinity or NaN.
+
+Off, it costs nothing, because nothing asks whether it is on: switching it on exchanges every op's kernel for one that
+looks at what it returns, and the tape's sweep for one that looks at every cotangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..tensor import Tensor
+from . import backprop, blocks, tape
+from .op import Namespace, Op, registry
+
+_exchanged: list[Callable[[], None]] = []  # each puts one thing back as it was
+
+
+def switch_on() -> None:
+    """From here on an op whose result has infinities or NaNs raises InvalidArgumentError."""
+    if _exchanged:
+        return
+    Namespace.load_all()
+    for op in registry.values():
+        _exchange_kernel(op)
+    tape.sweep = _watched_sweep
+    _exchanged.append(lambda: setattr(tape, "sweep", backprop.sweep))
+
+
+def switch_off() -> None:
+    """Ends what `switch_on` began."""
+    while _exchanged:
+        _exchanged.pop()()
+
+
+def _exchange_kernel(op: Op) -> None:
+    kernel = op.numpy
+
+    def watched(*arrays: Any, **attrs: Any) -> Any:
+        value = kernel(*arrays, **attrs)
+        outputs = value if type(value) is tuple else (value,)
+        for i, y in enumerate(outputs):
+            check(y, f'output {i} of eagerly-executing op "{op.title}" (# of outputs: {len(outputs)})', arrays)
+        return value
+
+    replacements = {"kernel": watched, "kernel_into": blocks.into(watched)}
+    for cell, name in _cells(op.call):
+        if name in replacements:
+            before = cell.cell_contents
+            cell.cell_contents = replacements[name]
+            _exchanged.append(lambda cell=cell, before=before: setattr(cell, "cell_contents", before))  # type: ignore[misc]
+    op.numpy = watched
+    _exchanged.append(lambda: setattr(op, "numpy", kernel))
+
+
+def _cells(call: Any) -> Iterator[tuple[Any, str]]:
+    """The variables an op's call function has around it, the quiet case's kernel among them."""
+    if hasattr(call, "__code__"):
+        yield from zip(call.__closure__ or (), call.__code__.co_freevars, strict=True)
+
+
+def _watched_sweep(records: list[Any], grads: dict[int, Any], wanted: set[int], **options: Any) -> None:
+    options["hooks"] = _Watch(records, options["hooks"])
+    backprop.sweep(records, grads, wanted, **{**options, "release": False})
+
+
+class _Watch:
+    """The hooks of a sweep, with a look at the cotangent in front of each position's own."""
+
+    def __init__(self, records: list[Any], hooks: dict[int, list[Any]]) -> None:
+        self.records = records
+        self.hooks = hooks
+
+    def __contains__(self, position: int) -> bool:
+        return True
+
+    def __getitem__(self, position: int) -> list[Any]:
+        return [lambda g: self._look(position, g), *self.hooks.get(position, ())]
+
+    def _look(self, position: int, g: Tensor) -> None:
+        with suppress(TypeError):  # a batch of cotangents has no values here: its ops were looked at
+            users = [r[0].title for r in self.records[position + 1 :] if type(r) is tuple and position in r[1]]
+            check(g.array, f"the gradient of op {' or '.join(map(repr, dict.fromkeys(users))) or 'output'}", ())
+
+
+def check(array: Any, where: str, inputs: Any) -> None:
+    """Raises InvalidArgumentError if `array` has infinities or NaNs, with their numbers and the inputs of the op."""
+    dtype = dtypes.of_numpy(array.dtype)
+    if not (dtype.is_floating or dtype.is_complex) or dtype.narrow or np.isfinite(array).all():
+        return
+    nan = int(np.isnan(array).sum())
+    infinite = np.isinf(array)
+    negative = int((infinite & (np.real(array) < 0)).sum())
+    counts = {"-Inf": negative, "+Inf": int(infinite.sum()) - negative, "NaN": nan}
+    lines = [f"  # of {kind} elements: {n}" for kind, n in counts.items() if n]
+    shown = [f"  Input {i}: {Tensor(np.asarray(x))}" for i, x in enumerate(inputs)]
+    kinds = " and ".join(kind for kind, n in counts.items() if n)
+    raise errors.InvalidArgumentError(
+        "\n".join(
+            (
+                f"\n!!! Detected Infinity or NaN in {where} !!!",
+                f"  dtype: {dtype!r}",
+                f"  shape: {np.shape(array)}",
+                *lines,
+                *shown,
+                f" : Tensor had {kinds} values. tf.debugging.disable_check_numerics() stops these checks",
+            )
+        )
+    )

@@ -1,0 +1,83 @@
+"""`gradtape.extend`: the seam for ops of your own.
+
+An op is one record: a kernel, its derivatives, samples to try it on. From its family follow gradients of every order,
+forward mode, Jacobians, vectorised execution and its tests:
+
+>>> import gradtape as tf
+>>> from gradtape import extend
+>>> cube = extend.elementwise("cube", lambda xp, x: x * x * x, dx=lambda x: 3 * x * x)
+>>> extend.check_op(cube)
+>>> x = tf.constant([1.0, 2.0])
+>>> with tf.GradientTape() as tape:
+...     tape.watch(x)
+...     y = cube(x)
+>>> tape.gradient(y, x).numpy().tolist()
+[3.0, 12.0]
+
+A kernel takes the array module `xp` (NumPy, or one that spells things alike) and arrays; attributes are keyword-only.
+A rule takes by name what it needs, and only that is kept for the backward pass: an input (`x`), the output (`y`), a
+shape (`x_shape`), an attribute, and `m`, which has every op as a function (`m.exp(x)`, `m.sum(x, axis=(0,))`). A rule is
+written with operators and `m` alone, so that it runs on bare arrays and can be recorded, and differentiated, as well.
+
+- `elementwise(name, kernel, dx=..., ...)`: a partial derivative for each argument: a formula, `ONE`, `NEG`, a `Mask`
+  (select, do not multiply), `ZeroWins` (0 times infinity is 0), or None.
+- `linear(name, kernel, transpose=...)`: the transpose of a linear map.
+- `bilinear(name, kernel, da=..., db=...)`: the transposes of a product.
+- `reduction(name, kernel, weight=...)`: the weight of each element in what it is reduced to.
+- `opaque(name, kernel, vjp=...)`: a rule for the cotangents of all inputs; `jvp` and `batch` if you have them.
+- `constant(name, kernel)`: gradients stop here.
+
+>>> def spread(m, g, x_shape, factor):
+...     return m.broadcast_to(factor * g, shape=x_shape)
+>>> scaled_total = extend.linear(
+...     "scaled_total", lambda xp, x, *, factor: factor * xp.sum(x), transpose=spread,
+...     moves_data=False, samples=[extend.sample((3, 2), factor=2.0), extend.sample((0,), factor=1.0)],
+... )
+>>> extend.check_op(scaled_total)
+>>> float(scaled_total(tf.constant([1.0, 2.0]), factor=10.0))
+30.0
+
+`check_op` raises AssertionError where a rule does not agree with the kernel:
+
+>>> wrong = extend.elementwise("wrong_square", lambda xp, x: x * x, dx=lambda x: 3 * x)
+>>> try:
+...     extend.check_op(wrong)
+... except AssertionError:
+...     print("caught")
+caught
+"""
+
+from __future__ import annotations
+
+from .engine.convert import register
+from .engine.families import (
+    NEG,
+    ONE,
+    Mask,
+    ZeroWins,
+    bilinear,
+    constant,
+    elementwise,
+    linear,
+    no_rule,
+    opaque,
+    reduction,
+    shift_axes,
+    unbroadcast,
+)
+from .engine.op import Op, Sample, sample
+
+__all__ = [
+    "NEG", "ONE", "Mask", "Op", "Sample", "ZeroWins", "bilinear", "check_op", "constant", "elementwise", "linear",
+    "no_rule", "opaque", "reduction", "register", "sample", "shift_axes", "unbroadcast",
+]  # fmt: skip
+
+
+def check_op(op: Op) -> None:
+    """Runs every check an op gets on all its samples; AssertionError says what does not hold.
+
+    Values, forward mode against differences, the adjoint identity, second order, batching, Jacobians, dtypes, shapes.
+    """
+    from .inspect.opcheck import check_op as check
+
+    check(op)
