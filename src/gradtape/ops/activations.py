@@ -66,6 +66,6 @@ gelu_tanh = elementwise(
     "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH, dx=_gelu_tanh_slope
 )
 silu = elementwise(
-    "silu", lambda xp, x: x * backends.special(xp).expit(x), on=_SMOOTH,
+    "silu", lambda xp, x: x / (1 + xp.exp(-x)), on=_SMOOTH,
     dx=lambda m, x, y: y + m.sigmoid(x) * (1 - y),
 )  # fmt: skip

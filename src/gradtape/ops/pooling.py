@@ -54,6 +54,17 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     return place
 
 
+def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings, dilations):
+    """The position of each maximum in its flattened image, or in the whole flattened batch."""
+    count, rows, columns, channels = place.shape
+    n, i, j, c = xp.ogrid[:count, :rows, :columns, :channels]
+    place = place.astype(np.int64)
+    row = i * strides[0] - paddings[0][0] + place // window[1] * dilations[0]
+    column = j * strides[1] - paddings[1][0] + place % window[1] * dilations[1]
+    image = n * size[0] if include_batch else 0
+    return ((image + row) * size[1] + column) * channels + c
+
+
 def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
     """Each cotangent goes to the place under its window that won."""
     _, keys = _keys(size, window, strides, paddings, dilations)
@@ -145,6 +156,10 @@ max_pool_place = constant(
     "max_pool_place", _max_pool_place, on=_REAL, batch=_batch_examples("max_pool_place"),
     samples=[sample((2, 4, 4, 2), (2, 2, 2, 2), **_SQUARE)],
 )  # fmt: skip
+max_pool_index = constant(
+    "max_pool_index", _max_pool_index, on=INT,
+    samples=[sample(np.arange(8).reshape(2, 2, 2, 1) % 4, size=(4, 4), include_batch=True, **_SQUARE)],
+)
 max_pool_back = linear(
     "max_pool_back", _max_pool_back, on=_REAL, moves_data=False, batch=_batch_examples("max_pool_back"),
     transpose=lambda m, g, place, window, strides, paddings, dilations: m.max_pool_pick(

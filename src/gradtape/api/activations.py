@@ -1,0 +1,144 @@
+"""The activation functions of neural networks, and dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..engine.convert import to_array, to_tensor
+from ..engine.op import ops
+from ..tensor import Tensor
+
+NAMESPACES = ("nn",)
+__all__ = [
+    "crelu", "dropout", "elu", "gelu", "leaky_relu", "relu", "relu6", "selu", "silu", "swish",
+]  # fmt: skip
+
+
+def relu(features: Any, name: str | None = None) -> Tensor:
+    """`max(x, 0)`; its derivative at 0 is 0.
+
+    >>> import gradtape as tf
+    >>> tf.nn.relu(tf.constant([-1.0, 0.0, 2.0])).numpy()
+    array([0., 0., 2.], dtype=float32)
+    """
+    return ops.relu(features)
+
+
+def relu6(features: Any, name: str | None = None) -> Tensor:
+    """`min(max(x, 0), 6)`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.relu6(tf.constant([-1.0, 3.0, 9.0])).numpy()
+    array([0., 3., 6.], dtype=float32)
+    """
+    return ops.relu6(features)
+
+
+def elu(features: Any, name: str | None = None) -> Tensor:
+    """`x` where it is positive, `exp(x) - 1` elsewhere.
+
+    >>> import gradtape as tf
+    >>> tf.nn.elu(tf.constant([0.0, 2.0])).numpy()
+    array([0., 2.], dtype=float32)
+    """
+    return ops.elu(features)
+
+
+def selu(features: Any, name: str | None = None) -> Tensor:
+    """`scale * x` where `x` is positive, `scale * alpha * (exp(x) - 1)` elsewhere: keeps mean 0 and variance 1.
+
+    >>> import gradtape as tf
+    >>> tf.nn.selu(tf.constant([0.0, 2.0])).numpy()
+    array([0.      , 2.101402], dtype=float32)
+    """
+    return ops.selu(features)
+
+
+def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+    """`x` where it is positive, `alpha * x` elsewhere; the derivative at 0 is `alpha`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.leaky_relu(tf.constant([-1.0, 2.0])).numpy()
+    array([-0.2,  2. ], dtype=float32)
+    """
+    if isinstance(alpha, Tensor):
+        raise TypeError(f"Expected float for argument 'alpha' not {alpha!r}.")
+    x = to_tensor(features)
+    return ops.leaky_relu(ops.cast(x, dtype=dtypes.float32) if x.dtype.is_integer else x, alpha=float(alpha))
+
+
+def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    """`relu(x)` and `relu(-x)`, concatenated along `axis`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.crelu(tf.constant([-1.0, 2.0])).numpy()
+    array([0., 2., 1., 0.], dtype=float32)
+    """
+    x = to_tensor(features)
+    return ops.relu(ops.concat(x, -x, axis=int(to_array(axis)) % len(x.dims)))
+
+
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+    """`x` times the probability that a standard normal number is below it; `approximate` uses tanh.
+
+    >>> import gradtape as tf
+    >>> tf.nn.gelu(tf.constant([0.0, 1.0])).numpy()
+    array([0.       , 0.8413447], dtype=float32)
+    """
+    x = to_tensor(features)
+    if not x.dtype.is_floating:
+        raise ValueError(f"`features.dtype` must be a floating point tensor. Received: features.dtype={x.dtype!r}")
+    return ops.gelu_tanh(x) if approximate else ops.gelu(x)
+
+
+def silu(features: Any, beta: Any = 1.0) -> Tensor:
+    """`x * sigmoid(beta * x)`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.silu(tf.constant([0.0, 1.0])).numpy()
+    array([0.       , 0.7310586], dtype=float32)
+    """
+    x = to_tensor(features)
+    if type(beta) in (int, float) and beta == 1:
+        return ops.silu(x)
+    return x * ops.sigmoid(x * to_tensor(beta, dtype=None if isinstance(beta, Tensor) else x.dtype))
+
+
+swish = silu
+
+
+def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+    """Each element set to 0 with probability `rate`, the others scaled by `1 / (1 - rate)`.
+
+    Args:
+      noise_shape: the shape of the mask, which is broadcast to that of `x`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.dropout(tf.constant([1.0, 2.0]), rate=0.0).numpy()
+    array([1., 2.], dtype=float32)
+    """
+    from .random.draws import uniform
+
+    x = to_tensor(x)
+    if not x.dtype.is_floating:
+        raise ValueError(
+            f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype!r}"
+        )
+    number = isinstance(rate, int | float | np.number)
+    if number and not 0 <= rate < 1:
+        raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
+    if number and rate == 0:
+        return ops.identity(x)
+    shape = x.dims
+    if noise_shape is not None:
+        wished = list(noise_shape) if isinstance(noise_shape, list | tuple) else to_array(noise_shape).tolist()
+        shape = tuple(n if k is None else int(k) for n, k in zip(x.dims, wished, strict=True))
+    if not number:
+        rate = to_tensor(rate)
+        rate = rate if rate.dtype is x.dtype else ops.cast(rate, dtype=x.dtype)
+    keep = ops.greater_equal(uniform(shape, dtype=x.dtype, seed=seed), rate)
+    scaled = x * (1 / (1 - rate)) if number else x / (1 - rate)
+    return ops.masked(keep, scaled)

@@ -1,0 +1,118 @@
+"""Losses whose stable form is not the composition of their parts: cross entropies from logits, and half the square.
+
+A softmax cross entropy is over the last axis, and its derivative by the logits is `softmax - labels`: nothing is
+exponentiated that could overflow, and nothing is divided that could vanish.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dtypes import FLOAT, NARROW
+from ..engine.batching import spread
+from ..engine.families import elementwise, opaque
+from ..engine.op import sample
+
+_SMOOTH = FLOAT | NARROW
+
+
+def _shifted(xp, logits):
+    """The logits less their largest, and the logarithm of the sum of their exponentials."""
+    z = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf) if logits.size else logits
+    return z, xp.log(xp.exp(z).sum(axis=-1))
+
+
+def _dense(xp, labels, logits):
+    z, total = _shifted(xp, logits)
+    return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
+
+
+def _column(m, g):
+    return m.reshape(g, shape=(*g.shape, 1))
+
+
+def _slope(m, labels, logits):
+    axis = len(logits.shape) - 1
+    return m.softmax(logits, axis=axis) * m.sum(labels, axis=(axis,), keepdims=True) - labels
+
+
+def _dense_vjp(m, g, need, labels, logits):
+    axis = len(logits.shape) - 1
+    return (
+        -_column(m, g) * m.log_softmax(logits, axis=axis) if need[0] else None,
+        _column(m, g) * _slope(m, labels, logits) if need[1] else None,
+    )
+
+
+def _dense_jvp(m, inputs, y, attrs, ts):
+    (labels, logits), (t_labels, t_logits) = inputs, ts
+    axis = len(logits.dims) - 1
+    terms = []
+    if t_labels is not None:
+        terms.append(-t_labels * m.log_softmax(logits, axis=axis))
+    if t_logits is not None:
+        terms.append(t_logits * _slope(m, labels, logits))
+    return m.sum(sum(terms[1:], terms[0]), axis=(axis,), keepdims=False)
+
+
+def _batch_leading(name):
+    """The loss does not care how many leading axes there are."""
+
+    def batch(m, size, inputs, flags, attrs):
+        return getattr(m, name)(*[spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)])
+
+    return batch
+
+
+softmax_cross_entropy = opaque(
+    "softmax_cross_entropy", _dense, vjp=_dense_vjp, jvp=_dense_jvp, on=_SMOOTH,
+    batch=_batch_leading("softmax_cross_entropy"),
+    samples=[sample((3, 4), (3, 4)), sample((4,), (4,)), sample((0, 3), (0, 3)), sample((2, 1, 3), (2, 1, 3))],
+)  # fmt: skip
+
+
+def _sparse(xp, labels, logits):
+    classes = logits.shape[-1]
+    if xp is np and labels.size and not 0 <= labels.min() <= labels.max() < classes:
+        wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
+        raise ValueError(
+            f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: {labels}"
+        )
+    z, total = _shifted(xp, logits)
+    return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+def _sparse_slope(m, labels, logits):
+    classes = m.constant(np.arange(logits.shape[-1]))
+    hits = m.equal(_column(m, labels), classes)
+    return m.softmax(logits, axis=len(logits.shape) - 1) - m.cast(hits, dtype=logits.dtype)
+
+
+sparse_softmax_cross_entropy = opaque(
+    "sparse_softmax_cross_entropy", _sparse, batch=_batch_leading("sparse_softmax_cross_entropy"),
+    vjp=lambda m, g, labels, logits: (None, _column(m, g) * _sparse_slope(m, labels, logits)),
+    jvp=lambda m, inputs, y, attrs, ts: m.sum(
+        ts[1] * _sparse_slope(m, *inputs), axis=(len(inputs[1].dims) - 1,), keepdims=False
+    ),
+    samples=[
+        sample(np.array([0, 3, 1]), (3, 4)),
+        sample(np.array(2), (4,)),
+        sample(np.zeros((0,), int), (0, 3)),
+        sample(np.array([[1], [0]]), (2, 1, 3)),
+    ],
+)  # fmt: skip
+
+sigmoid_cross_entropy = elementwise(
+    "sigmoid_cross_entropy",
+    lambda xp, labels, logits: xp.maximum(logits, 0) - logits * labels + xp.log1p(xp.exp(-xp.abs(logits))), on=_SMOOTH,
+    dlabels=lambda logits: -logits, dlogits=lambda m, labels, logits: m.sigmoid(logits) - labels,
+)  # fmt: skip
+
+half_square = opaque(
+    "half_square", lambda xp, x: (x * x).sum(dtype=x.dtype) / 2, vjp=lambda m, g, x: g * x, on=_SMOOTH,
+    jvp=lambda m, inputs, y, attrs, ts: m.sum(ts[0] * inputs[0], axis=tuple(range(len(ts[0].dims))), keepdims=False),
+    batch=lambda m, size, inputs, flags, attrs: m.sum(
+        m.square(inputs[0]), axis=tuple(range(1, len(inputs[0].dims))), keepdims=False
+    ) / 2,
+    samples=[sample((3, 4)), sample(()), sample((0, 2))],
+)  # fmt: skip
