@@ -148,7 +148,9 @@ def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
         return (lambda xs, y, attrs: (*keep(xs, y, attrs), _shapes(xs))) if several else keep
 
     op.defer("keep", keeper)
-    op.defer("keep_quiet", lambda: _quiet_keeper(op, saved))
+    if len(op.args) < 3:
+        for i, attribute in enumerate(("keep_quiet", "keep_first", "keep_second")[: 2 * len(op.args) - 1]):
+            op.defer(attribute, lambda i=i: _quiet_keepers(op, saved, partials)[i])
 
     def pull(arrays: bool, conjugate: bool) -> Any:
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
@@ -233,17 +235,23 @@ def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ..
     )
 
 
-def _quiet_keeper(op: Op, saved: Saved) -> Any:
-    """`keep` for the quiet case: the inputs are arguments, and known to be plain tensors."""
-    names = {"y": "y", **{a: a for a in op.args}}
-    fields = "".join(f"{names[n]}, " for n in saved.names if n in names)
-    if len(op.args) == 1:
-        return compile_rule(f"lambda {op.args[0]}, y: ({fields})")
-    if len(op.args) == 2:
+def _quiet_keepers(op: Op, saved: Saved, partials: list[Any]) -> list[Any]:
+    """`keep` for the quiet case, where inputs are arguments and known to be plain tensors.
+
+    For two arguments there are three: both are on the tape, the first is, the second is. What only the partial of an
+    argument that is not on the tape needs is not kept.
+    """
+    needs = [set() if _formula(p) is None or isinstance(p, str) else set(parameters(_formula(p))) for p in partials]
+
+    def keeper(wanted: set[str]) -> Any:
+        fields = "".join(f"{name if name in wanted else None}, " for name in saved.names)
+        if len(op.args) == 1:
+            return compile_rule(f"lambda {op.args[0]}, y: ({fields})")
         a, b = op.args
         shapes = f"None if (sa := {a}.array.shape) == (sb := {b}.array.shape) else (sa, sb)"
         return compile_rule(f"lambda {a}, {b}, y: ({fields} {shapes},)")
-    return None
+
+    return [keeper(needs[0])] if len(needs) == 1 else [keeper(needs[0] | needs[1]), keeper(needs[0]), keeper(needs[1])]
 
 
 def _unary(op: Op, general: Any, to: DType | None) -> Any:

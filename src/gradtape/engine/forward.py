@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from . import dispatch
 from .backprop import sweep
 from .convert import to_tensor
-from .log import Log, _live
+from .log import Log, living, new_key, retire
 from .op import ops
 from .tape import UnconnectedGradients, _native, _unconnected, _warn_not_floating
 
@@ -33,8 +33,8 @@ class ForwardAccumulator:
     """
 
     def __init__(self, primals: Any, tangents: Any) -> None:
+        self.key = new_key()
         nest.assert_same_structure(primals, tangents)
-        self.key = object()
         self.level = 0
         self._recording = False
         self._variables: dict[int, tuple[Any, Any]] = {}
@@ -42,6 +42,9 @@ class ForwardAccumulator:
         seen: set[int] = set()
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             self._watch(_native(primal), tangent, seen)
+
+    def __del__(self) -> None:
+        retire(self.key)
 
     def _watch(self, primal: Any, tangent: Any, seen: set[int]) -> None:
         if not isinstance(primal, Tensor) and not hasattr(primal, "_as_tensor"):
@@ -74,7 +77,7 @@ class ForwardAccumulator:
             raise ValueError("Accumulator is already recording.")
         self.level = dispatch.next_level()
         for primal, tangent in self._tensors:
-            primal.mark = (self.key, tangent, _live(primal.mark))
+            primal.mark = (self.key, tangent, living(primal.mark))
         self._tensors = []
         dispatch.set_recorders((*dispatch.thread.recorders, self))
         self._recording = True

@@ -10,20 +10,26 @@ from ..tensor import Tensor
 from .dispatch import next_level, note
 
 
-class Key:
-    """Names a log in the marks of tensors, without keeping the log alive."""
+_living: set[int] = set()  # the ids of the keys of recorders that exist
 
-    __slots__ = ("live",)
 
-    def __init__(self) -> None:
-        self.live = True
+def new_key() -> object:
+    """A name for a recorder in the marks of tensors, which does not keep the recorder alive."""
+    key = object()
+    _living.add(id(key))
+    return key
+
+
+def retire(key: object, _discard: Any = _living.discard) -> None:
+    """Says that a recorder is gone, so that marks with its key may be dropped."""
+    _discard(id(key))
 
 
 class Log:
     """The records of one tape; see `backprop` for what a record is."""
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
-        self.key = Key()
+        self.key = new_key()
         self.level = next_level()
         self.records: list[Any] = []
         self.watches_variables = watch_accessed_variables
@@ -33,7 +39,7 @@ class Log:
         self.fragile = False  # a record runs a user's code backwards, which may raise
 
     def __del__(self) -> None:
-        self.key.live = False
+        retire(self.key)
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
@@ -56,12 +62,14 @@ class Log:
         if first is None:
             if second is None:
                 return
-            first = -1
+            first, saved = -1, op.keep_second(a, b, y)
         elif second is None:
-            second = -1
+            second, saved = -1, op.keep_first(a, b, y)
+        else:
+            saved = op.keep_quiet(a, b, y)
         records = self.records
         y.mark = (key, len(records), None)
-        records.append((op, (first, second), op.keep_quiet(a, b, y), None))
+        records.append((op, (first, second), saved, None))
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
@@ -90,7 +98,7 @@ class Log:
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
         if note(tensor.mark, self.key) is None:
-            tensor.mark = (self.key, self._leaf(), _live(tensor.mark))
+            tensor.mark = (self.key, self._leaf(), living(tensor.mark))
 
     def watch_variable(self, variable: Any) -> int:
         """Makes `variable` a leaf of this log; returns its position."""
@@ -152,9 +160,9 @@ def _caller() -> tuple[str, int, str]:
     return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
 
 
-def _live(mark: Any) -> Any:
-    """The chain of marks without those of logs that are gone."""
+def living(mark: Any) -> Any:
+    """The chain of marks without those of logs and accumulators that are gone."""
     if mark is None:
         return None
-    rest = _live(mark[2])
-    return (mark[0], mark[1], rest) if getattr(mark[0], "live", True) else rest
+    rest = living(mark[2])
+    return (mark[0], mark[1], rest) if id(mark[0]) in _living else rest

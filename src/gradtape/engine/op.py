@@ -99,7 +99,7 @@ class Op:
         self.pull: Callable[..., Any] | None = None
         self.pull_raw: Callable[..., Any] | None = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
-        self.keep_quiet: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.keep_quiet = self.keep_first = self.keep_second = _keep_nothing
         self.push: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.call: Callable[..., Any] = self.run
@@ -239,4 +239,5 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
 
 def compile_rule(source: str, **names: Any) -> Any:
     """A function from generated source: paid once, when a rule is first used."""
-    return eval(source, names)
+    # The name makes NumPy warnings count as ours, which the front door keeps quiet.
+    return eval(source, {"__name__": __name__, **names})

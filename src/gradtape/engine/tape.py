@@ -17,6 +17,7 @@ from ..tensor import Tensor
 from . import dispatch
 from .backprop import between, densify, sweep
 from .batching import BatchedTensor, batched_identity
+from .collector import recording_starts, recording_stops
 from .convert import to_tensor
 from .log import Log, TracingLog
 from .op import ops, raw
@@ -90,12 +91,14 @@ class GradientTape:
         else:
             self._log.level = dispatch.next_level()
         dispatch.set_recorders((*dispatch.thread.recorders, self._log))
+        recording_starts()
         self._entered = self._recording = True
 
     def _stop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
         dispatch.set_recorders(tuple(r for r in dispatch.thread.recorders if r is not self._log))
+        recording_stops()
         self._recording = False
 
     def _open_log(self, doing: str) -> Log:
