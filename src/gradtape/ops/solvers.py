@@ -1,7 +1,7 @@
 """Inverses, determinants and linear systems, over any leading axes, which broadcast.
 
-From A Y = B follows A dY = dB - dA Y, so the cotangent of B is the solution with the adjoint matrix and that of A is its
-product with Y.
+From A Y = B follows A dY = dB - dA Y, so the cotangent of B is the solution with the adjoint matrix, and that of A is
+the product of it and Y.
 """
 
 from __future__ import annotations
@@ -153,8 +153,9 @@ triangular_solve = opaque(
 def _banded_solve(xp, bands, b, *, low, strict):
     from scipy.linalg import solve_banded
 
-    columns = xp.stack([_moved(xp, bands[..., d, :], low + bands.shape[-2] - 1 - d) for d in range(bands.shape[-2])], -2)
-    high = low + bands.shape[-2] - 1
+    count = bands.shape[-2]
+    high = low + count - 1
+    columns = xp.stack([_moved(xp, bands[..., d, :], high - d) for d in range(count)], -2)
 
     def one(columns, b):
         try:
@@ -255,7 +256,7 @@ pinv = opaque(
     "pinv", lambda xp, a, rcond: xp.linalg.pinv(a, rcond), vjp=_pinv_back, batch=_batch_pinv, on=FIELD,
     samples=[
         sample(TALL, np.float32(1e-6)),
-        sample(np.stack([TALL.T, TALL[::-1].T]), np.float32([1e-6, 1e-5])),
+        sample(np.stack([TALL.T, TALL[::-1].T]), np.array([1e-6, 1e-5], np.float32)),
         sample(GENERAL, np.float32(1e-6)),
     ],
 )  # fmt: skip
@@ -267,5 +268,6 @@ def _batch_cross(m, size, inputs, flags, attrs):
 
 cross = bilinear(
     "cross", lambda xp, a, b: xp.cross(a, b), da=lambda m, g, b: m.cross(b, g), db=lambda m, g, a: m.cross(g, a),
-    batch=_batch_cross, on=INT | FLOAT, samples=[sample((3,), (3,)), sample((2, 4, 3), (2, 4, 3)), sample((0, 3), (0, 3))],
+    batch=_batch_cross, on=INT | FLOAT,
+    samples=[sample((3,), (3,)), sample((2, 4, 3), (2, 4, 3)), sample((0, 3), (0, 3))],
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""`tf.linalg`: matrices, and stacks of them along any leading axes."""

@@ -1,0 +1,48 @@
+"""What the arguments of linear algebra must be: tensors of matrices, square, of agreeing shapes and dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes, errors
+from ...engine import dispatch
+from ...engine.convert import to_tensor
+from ...engine.op import registry
+from ...tensor import Tensor
+
+
+def matrices(value: Any, op: str) -> Tensor:
+    """`value` as a tensor of at least two axes, for the op of that name."""
+    x = to_tensor(value)
+    if len(x.dims) < 2:
+        raise errors.InvalidArgumentError(
+            f"Input tensor 0 must have rank >= 2, got {len(x.dims)} [Op:{registry[op].title}]: the shape is {x.shape}, "
+            "the last two axes are the matrix's"
+        )
+    if x.dtype is dtypes.float16 and op != "inv":
+        raise errors.NotFoundError(
+            f"{registry[op].title} is not available for float16. Use tf.cast(x, tf.float32) and cast the result back"
+        )
+    return x
+
+
+def square_matrices(value: Any, op: str) -> Tensor:
+    """`value` as a tensor of square matrices."""
+    x = matrices(value, op)
+    if x.dims[-1] != x.dims[-2]:
+        raise errors.InvalidArgumentError(
+            f"Input matrix must be square. [Op:{registry[op].title}] The shape is {x.shape}, its last two axes differ"
+        )
+    return x
+
+
+def of_one_dtype(first: Any, second: Any, op: str) -> tuple[Tensor, Tensor]:
+    """Two tensors of the same dtype; what is not a tensor yet follows the other."""
+    known = first if isinstance(first, Tensor) or hasattr(first, "_as_tensor") else second
+    hint = getattr(known, "dtype", None) if isinstance(known, Tensor) or hasattr(known, "_as_tensor") else None
+    a, b = to_tensor(first, hint=hint), to_tensor(second, hint=hint)
+    if hint is None and a.dtype is not b.dtype:
+        b = to_tensor(second, hint=a.dtype)
+    if a.dtype is not b.dtype:
+        raise dispatch.mixed_dtypes(registry[op], 1, a.dtype, b.dtype)
+    return a, b

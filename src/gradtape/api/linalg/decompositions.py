@@ -1,0 +1,125 @@
+"""Factorisations: Cholesky, eigenvalues, singular values, QR, LU."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ... import dtypes
+from ...dtypes import DType, as_dtype
+from ...engine.op import ops
+from ...tensor import Tensor
+from .arguments import matrices, square_matrices
+
+NAMESPACES = ("linalg", "")
+__all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "svd"]
+
+
+class Qr(NamedTuple):
+    """An orthonormal `q` and an upper triangular `r` with x = q r."""
+
+    q: Tensor
+    r: Tensor
+
+
+class Lu(NamedTuple):
+    """Both triangles of a factorisation in one matrix, and the order of the rows they belong to."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def cholesky(input: Any, name: str | None = None) -> Tensor:
+    """The lower triangular L with L Lᴴ = x, of Hermitian positive definite matrices, whose lower triangle is read.
+
+    Where a matrix is not positive definite, L is nan.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy().tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
+    """
+    return ops.cholesky(ops.hermitian(square_matrices(input, "cholesky")))
+
+
+def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Eigenvalues in increasing order and eigenvectors (columns) of Hermitian matrices, whose lower triangle is read.
+
+    >>> import gradtape as tf
+    >>> e, v = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
+    >>> e.numpy().tolist()
+    [1.0, 2.0]
+    """
+    e, v = ops.eigh(square_matrices(tensor, "eigh"))
+    return ops.cast(e, dtype=v.dtype) if v.dtype.is_complex else e, v
+
+
+def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+    """The eigenvalues of Hermitian matrices, in increasing order.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy().tolist()
+    [1.0, 2.0]
+    """
+    x = square_matrices(tensor, "eigvalsh")
+    e = ops.eigvalsh(x)
+    return ops.cast(e, dtype=x.dtype) if x.dtype.is_complex else e
+
+
+def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors (columns of length 1) of square matrices; both are complex.
+
+    >>> import gradtape as tf
+    >>> e, v = tf.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
+    >>> sorted(e.numpy().imag.round(6).tolist())
+    [-1.0, 1.0]
+    """
+    return ops.eig(square_matrices(tensor, "eig"))
+
+
+def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+    """The eigenvalues of square matrices, complex and in no particular order.
+
+    >>> import gradtape as tf
+    >>> sorted(tf.linalg.eigvals([[3.0, 0.0], [0.0, 2.0]]).numpy().real.tolist())
+    [2.0, 3.0]
+    """
+    return ops.eigvals(square_matrices(tensor, "eigvals"))
+
+
+def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+    """Singular values in decreasing order, and vectors: (s, u, v) with x = u diag(s) vᴴ.
+
+    Args:
+      tensor: matrices.
+      full_matrices: whether u and v are square.
+      compute_uv: without it, only `s` is computed and returned.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.svd([[3.0, 0.0], [0.0, -4.0]], compute_uv=False).numpy().tolist()
+    [4.0, 3.0]
+    """
+    if not compute_uv:
+        return ops.singular_values(matrices(tensor, "singular_values"))
+    return ops.svd(matrices(tensor, "svd"), full_matrices=bool(full_matrices))
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
+    """The factorisation into orthonormal columns and an upper triangle.
+
+    >>> import gradtape as tf
+    >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+    >>> (q @ r).numpy().round(4).tolist()
+    [[3.0, 1.0], [4.0, 2.0]]
+    """
+    return Qr(*ops.qr(matrices(input, "qr"), full_matrices=bool(full_matrices)))
+
+
+def lu(input: Any, output_idx_type: DType = dtypes.int32, name: str | None = None) -> Lu:
+    """The factorisation x[p] = L U; L, without its diagonal of ones, and U share one matrix.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])[0].numpy().tolist()
+    [[4.0, 4.0], [0.25, 1.0]]
+    """
+    packed, order = ops.lu(square_matrices(input, "lu"))
+    dtype = as_dtype(output_idx_type)
+    return Lu(packed, order if dtype is dtypes.int32 else ops.cast(order, dtype=dtype))

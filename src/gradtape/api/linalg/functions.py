@@ -1,0 +1,46 @@
+"""Analytic functions of square matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.convert import to_tensor
+from ...engine.op import ops
+from ...tensor import Tensor
+from .arguments import square_matrices
+
+NAMESPACES = ("linalg", "")
+__all__ = ["expm", "logm", "sqrtm"]
+
+
+def expm(input: Any, name: str | None = None) -> Tensor:
+    """The exponential of each matrix, the sum of xⁿ / n!.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy().tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    x = to_tensor(input)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise ValueError(f"tf.linalg.expm does not support matrices of type {x.dtype}")
+    return ops.expm(square_matrices(x, "expm"))
+
+
+def logm(input: Any, name: str | None = None) -> Tensor:
+    """The principal logarithm of each matrix, which must be complex.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.logm(tf.constant([[1.0, 1.0], [0.0, 1.0]], tf.complex128)).numpy().real.tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
+    return ops.logm(square_matrices(input, "logm"))
+
+
+def sqrtm(input: Any, name: str | None = None) -> Tensor:
+    """The principal square root of each matrix; nan where a real matrix has only complex roots.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).numpy().tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    return ops.sqrtm(square_matrices(input, "sqrtm"))

@@ -1,0 +1,1 @@
+"""`tf.signal`: transforms, frames and windows of signals."""

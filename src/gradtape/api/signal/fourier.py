@@ -1,0 +1,331 @@
+"""Fourier transforms, along the last axes or along those named."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes, errors
+from ...engine.convert import to_array, to_tensor
+from ...engine.op import ops
+from ...ops.fourier import ADJOINT_NORM
+from ...tensor import Tensor
+
+NAMESPACES = ("signal",)
+__all__ = [
+    "fft", "fft2d", "fft3d", "fftnd", "fftshift", "ifft", "ifft2d", "ifft3d", "ifftnd", "ifftshift", "irfft", "irfft2d",
+    "irfft3d", "irfftnd", "rfft", "rfft2d", "rfft3d", "rfftnd",
+]  # fmt: skip
+
+
+def _last_axes(x: Tensor, count: int) -> tuple[int, ...]:
+    rank = len(x.dims)
+    if rank < count:
+        raise errors.InvalidArgumentError(f"Input must have rank of at least {count} but got: {list(x.dims)}")
+    return tuple(range(rank - count, rank))
+
+
+def _complex_values(value: Any) -> Tensor:
+    return to_tensor(value, hint=dtypes.complex64)
+
+
+def _real_values(value: Any) -> Tensor:
+    x = to_tensor(value, hint=dtypes.float32)
+    if x.dtype not in (dtypes.float32, dtypes.float64):
+        raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x.dtype.name}. Use tf.cast")
+    return x
+
+
+def _half_spectrum(value: Any) -> Tensor:
+    x = _complex_values(value)
+    if not x.dtype.is_complex:
+        raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x.dtype.name}. Use tf.cast")
+    return x
+
+
+def _lengths(fft_length: Any, count: int) -> list[int]:
+    given = to_array(fft_length)
+    if given.ndim == 0:
+        raise TypeError(f"{type(fft_length).__name__!r} object is not iterable: fft_length is a list of numbers")
+    if given.shape != (count,):
+        raise errors.InvalidArgumentError(f"fft_length must have shape [{count}], got {list(given.shape)}")
+    lengths: list[int] = given.tolist()
+    if any(n < 0 for n in lengths):
+        raise errors.InvalidArgumentError(f"fft_length must be >= 0, but got: {lengths}")
+    return lengths
+
+
+def _resized(x: Tensor, axes: tuple[int, ...], sizes: list[int]) -> Tensor:
+    """`x` cut off, or continued with zeros, to `sizes` along `axes`."""
+    wanted = dict(zip(axes, sizes, strict=True))
+    if any(x.dims[i] > n for i, n in wanted.items()):
+        x = ops.slice(x, key=tuple(slice(0, wanted.get(i, n)) for i, n in enumerate(x.dims)))
+    if any(x.dims[i] < n for i, n in wanted.items()):
+        x = ops.pad(x, paddings=tuple((0, max(wanted.get(i, n) - n, 0)) for i, n in enumerate(x.dims)))
+    return x
+
+
+def _rfft(value: Any, fft_length: Any, count: int) -> Tensor:
+    x = _real_values(value)
+    axes = _last_axes(x, count)
+    if fft_length is not None:
+        x = _resized(x, axes, _lengths(fft_length, count))
+    return ops.rfft(x, axis=axes, norm="backward")
+
+
+def _irfft(value: Any, fft_length: Any, count: int) -> Tensor:
+    x = _half_spectrum(value)
+    axes = _last_axes(x, count)
+    if fft_length is None:
+        sizes = [*x.dims[-count:-1], max(2 * (x.dims[-1] - 1), 0)]
+    else:
+        sizes = _lengths(fft_length, count)
+    x = _resized(x, axes, [*sizes[:-1], sizes[-1] // 2 + 1 if sizes[-1] else 0])
+    return ops.irfft(x, axis=axes, length=sizes[-1], norm="backward")
+
+
+def fft(input: Any, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform along the last axis.
+
+    >>> import gradtape as tf
+    >>> tf.signal.fft(tf.constant([1.0, 0.0], tf.complex64)).numpy().tolist()
+    [(1+0j), (1+0j)]
+    """
+    x = _complex_values(input)
+    return ops.fft(x, axis=_last_axes(x, 1), norm="backward")
+
+
+def ifft(input: Any, name: str | None = None) -> Tensor:
+    """The inverse of `tf.signal.fft`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.ifft(tf.constant([1.0, 1.0], tf.complex64)).numpy().tolist()
+    [(1+0j), 0j]
+    """
+    x = _complex_values(input)
+    return ops.ifft(x, axis=_last_axes(x, 1), norm="backward")
+
+
+def fft2d(input: Any, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform along the last two axes.
+
+    >>> import gradtape as tf
+    >>> tf.signal.fft2d(tf.ones((2, 2), tf.complex64)).numpy().tolist()
+    [[(4+0j), 0j], [0j, 0j]]
+    """
+    x = _complex_values(input)
+    return ops.fft(x, axis=_last_axes(x, 2), norm="backward")
+
+
+def ifft2d(input: Any, name: str | None = None) -> Tensor:
+    """The inverse of `tf.signal.fft2d`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.ifft2d(tf.ones((1, 2), tf.complex64)).numpy().tolist()
+    [[(1+0j), 0j]]
+    """
+    x = _complex_values(input)
+    return ops.ifft(x, axis=_last_axes(x, 2), norm="backward")
+
+
+def fft3d(input: Any, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform along the last three axes.
+
+    >>> import gradtape as tf
+    >>> tf.signal.fft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
+    [[[(2+0j), 0j]]]
+    """
+    x = _complex_values(input)
+    return ops.fft(x, axis=_last_axes(x, 3), norm="backward")
+
+
+def ifft3d(input: Any, name: str | None = None) -> Tensor:
+    """The inverse of `tf.signal.fft3d`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.ifft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
+    [[[(1+0j), 0j]]]
+    """
+    x = _complex_values(input)
+    return ops.ifft(x, axis=_last_axes(x, 3), norm="backward")
+
+
+def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The Fourier transform of real values along the last axis: the frequencies from 0 to half the length.
+
+    Args:
+      input_tensor: float32 or float64 values.
+      fft_length: a list of one number, to which the values are cut off or continued with zeros.
+
+    >>> import gradtape as tf
+    >>> tf.signal.rfft([1.0, 1.0, 1.0]).numpy().tolist()
+    [(3+0j), 0j]
+    """
+    return _rfft(input_tensor, fft_length, 1)
+
+
+def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The inverse of `tf.signal.rfft`; without `fft_length` the result has an even length.
+
+    >>> import gradtape as tf
+    >>> tf.signal.irfft(tf.constant([3.0, 0.0], tf.complex64), [3]).numpy().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return _irfft(input_tensor, fft_length, 1)
+
+
+def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The Fourier transform of real values along the last two axes.
+
+    >>> import gradtape as tf
+    >>> tf.signal.rfft2d(tf.ones((2, 2))).numpy().tolist()
+    [[(4+0j), 0j], [0j, 0j]]
+    """
+    return _rfft(input_tensor, fft_length, 2)
+
+
+def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The inverse of `tf.signal.rfft2d`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.irfft2d(tf.ones((1, 2), tf.complex64)).numpy().tolist()
+    [[1.0, 0.0]]
+    """
+    return _irfft(input_tensor, fft_length, 2)
+
+
+def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The Fourier transform of real values along the last three axes.
+
+    >>> import gradtape as tf
+    >>> tf.signal.rfft3d(tf.ones((1, 1, 2))).numpy().tolist()
+    [[[(2+0j), 0j]]]
+    """
+    return _rfft(input_tensor, fft_length, 3)
+
+
+def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The inverse of `tf.signal.rfft3d`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.irfft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
+    [[[1.0, 0.0]]]
+    """
+    return _irfft(input_tensor, fft_length, 3)
+
+
+def _named_axes(x: Tensor, fft_length: Any, axes: Any, norm: str | None) -> tuple[tuple[int, ...], Any, str]:
+    rank = len(x.dims)
+    if axes is None:
+        count = rank if fft_length is None else len(to_array(fft_length))
+        chosen = _last_axes(x, count)
+    else:
+        given = to_array(axes).ravel().tolist()
+        if any(not -rank <= i < rank for i in given) or len({i % rank for i in given}) != len(given):
+            raise errors.InvalidArgumentError(f"axes must be different axes of a value of rank {rank}, got {given}")
+        chosen = tuple(i % rank for i in given)
+    norm = norm or "backward"
+    if norm not in ADJOINT_NORM:
+        raise ValueError(f"Unknown normalization {norm!r}. Expected None, 'backward', 'ortho' or 'forward'")
+    return chosen, None if fft_length is None else _lengths(fft_length, len(chosen)), norm
+
+
+def fftnd(
+    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The discrete Fourier transform along `axes`, all of them unless told.
+
+    Args:
+      input_tensor: complex values.
+      fft_length: for each axis, to which length the values are cut off or continued with zeros.
+      axes: the axes to transform along.
+      norm: `"backward"` divides the inverse by the number of values, `"forward"` the transform, `"ortho"` both by its
+        square root.
+
+    >>> import gradtape as tf
+    >>> tf.signal.fftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
+    [[(2+0j), 0j]]
+    """
+    x = _complex_values(input_tensor)
+    chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
+    return ops.fft(x if lengths is None else _resized(x, chosen, lengths), axis=chosen, norm=norm)
+
+
+def ifftnd(
+    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The inverse of `tf.signal.fftnd`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.ifftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
+    [[(1+0j), 0j]]
+    """
+    x = _complex_values(input_tensor)
+    chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
+    return ops.ifft(x if lengths is None else _resized(x, chosen, lengths), axis=chosen, norm=norm)
+
+
+def rfftnd(
+    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The Fourier transform of real values along `axes`, of which the last keeps half of the frequencies.
+
+    >>> import gradtape as tf
+    >>> tf.signal.rfftnd(tf.ones((1, 2))).numpy().tolist()
+    [[(2+0j), 0j]]
+    """
+    x = _real_values(input_tensor)
+    chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
+    return ops.rfft(x if lengths is None else _resized(x, chosen, lengths), axis=chosen, norm=norm)
+
+
+def irfftnd(
+    input_tensor: Any, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The inverse of `tf.signal.rfftnd`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.irfftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
+    [[1.0, 0.0]]
+    """
+    x = _half_spectrum(input_tensor)
+    chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
+    if lengths is None:
+        lengths = [x.dims[i] for i in chosen[:-1]] + [2 * (x.dims[chosen[-1]] - 1)]
+    x = _resized(x, chosen, [*lengths[:-1], lengths[-1] // 2 + 1])
+    return ops.irfft(x, axis=chosen, length=lengths[-1], norm=norm)
+
+
+def _rolled(value: Any, axes: Any, half: Any) -> Tensor:
+    """The value with `half(n)` positions taken from the beginning of each axis to its end."""
+    x = to_tensor(value)
+    rank = len(x.dims)
+    for axis in range(rank) if axes is None else to_array(axes).ravel().tolist():
+        axis %= rank
+        n = x.dims[axis]
+        before = (slice(None),) * axis
+        at = half(n)
+        x = ops.concat(
+            ops.slice(x, key=(*before, slice(at, n))), ops.slice(x, key=(*before, slice(0, at))), axis=axis
+        )  # fmt: skip
+    return x
+
+
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """The value with the frequency 0 moved to the middle of each of `axes`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy().tolist()
+    [-2, -1, 0, 1, 2]
+    """
+    return _rolled(x, axes, lambda n: math.ceil(n / 2))
+
+
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """The inverse of `tf.signal.fftshift`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy().tolist()
+    [0, 1, 2, -2, -1]
+    """
+    return _rolled(x, axes, lambda n: n // 2)

@@ -1,0 +1,184 @@
+"""Signals as overlapping frames, and back: short-time Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import errors
+from ...dtypes import DType
+from ...engine.convert import to_array, to_tensor
+from ...engine.op import ops
+from ...tensor import Tensor
+from .fourier import irfft, rfft
+from .windows import hann_window
+
+NAMESPACES = ("signal",)
+__all__ = ["frame", "inverse_stft", "inverse_stft_window_fn", "overlap_and_add", "stft"]
+
+
+def _integer(value: Any, what: str) -> int:
+    given = to_array(value)
+    if given.ndim:
+        raise ValueError(f"Shape {given.shape} must have rank 0: {what} is one number")
+    if given.dtype.kind not in "iu":
+        raise ValueError(f"{what} must be an integer. Got {given.dtype}")
+    return int(given)
+
+
+def frame(
+    signal: Any,
+    frame_length: Any,
+    frame_step: Any,
+    pad_end: bool = False,
+    pad_value: Any = 0,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """The overlapping pieces of a signal: `axis` becomes two, the number of the frame and the position in it.
+
+    Args:
+      signal: values.
+      frame_length: how long a frame is.
+      frame_step: how far after one frame the next begins.
+      pad_end: whether frames begin wherever the signal goes on, and are filled up with `pad_value`.
+      pad_value: see `pad_end`.
+      axis: the axis of time.
+
+    >>> import gradtape as tf
+    >>> tf.signal.frame([1, 2, 3, 4, 5], 3, 2).numpy().tolist()
+    [[1, 2, 3], [3, 4, 5]]
+    """
+    x = to_tensor(signal)
+    length, step = _integer(frame_length, "frame_length"), _integer(frame_step, "frame_step")
+    rank = len(x.dims)
+    if not -rank <= axis < rank:
+        raise IndexError(f"axis {axis} is out of range for a signal of shape {x.shape}")
+    if step <= 0:
+        raise errors.InvalidArgumentError(f"frame_step must be positive, got {step}")
+    axis %= rank
+    size = x.dims[axis]
+    if pad_end:
+        count = -(-size // step)
+        missing = max((count - 1) * step + length - size, 0)
+        x = _continued(x, axis, missing, pad_value)
+    else:
+        count = max(0, 1 + (size - length) // step)
+    if axis == rank - 1:
+        return ops.frame(x, length=length, step=step, count=count)
+    others = [i for i in range(rank) if i != axis]
+    y = ops.frame(ops.transpose(x, perm=(*others, axis)), length=length, step=step, count=count)
+    return ops.transpose(y, perm=(*range(axis), rank - 1, rank, *range(axis, rank - 1)))
+
+
+def _continued(x: Tensor, axis: int, missing: int, value: Any) -> Tensor:
+    filling = to_tensor(value, dtype=x.dtype)
+    shape = tuple(missing if i == axis else n for i, n in enumerate(x.dims))
+    return ops.concat(x, ops.broadcast_to(filling, shape=shape), axis=axis)
+
+
+def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+    """The sum of frames, each beginning `frame_step` after the one before it.
+
+    >>> import gradtape as tf
+    >>> tf.signal.overlap_and_add([[1, 1, 1], [1, 1, 1]], 2).numpy().tolist()
+    [1, 1, 2, 1, 1]
+    """
+    x, step = to_tensor(signal), _integer(frame_step, "frame_step")
+    if len(x.dims) < 2:
+        raise ValueError(f"Shape {x.shape} must have rank at least 2")
+    if step <= 0:
+        raise errors.InvalidArgumentError(f"frame_step must be positive, got {step}")
+    count, length = x.dims[-2:]
+    return ops.overlap_add(x, step=step, size=(count - 1) * step + length if count else 0)
+
+
+def _enclosing_power_of_two(n: int) -> int:
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def _transform_length(fft_length: Any, length: int) -> int:
+    return _enclosing_power_of_two(length) if fft_length is None else _integer(fft_length, "fft_length")
+
+
+def stft(
+    signals: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The short-time Fourier transform: the spectrum of each windowed frame.
+
+    Args:
+      signals: real values, the last axis is time.
+      frame_length: how long a frame is.
+      frame_step: how far after one frame the next begins.
+      fft_length: length of the transform; the least power of two that holds a frame, if None.
+      window_fn: `window_fn(frame_length, dtype=...)` gives the weights of a frame; None for none.
+      pad_end: whether to fill up the last frames with zeros.
+
+    >>> import gradtape as tf
+    >>> tf.signal.stft(tf.ones((8,)), 4, 2).shape
+    TensorShape([3, 3])
+    """
+    x = to_tensor(signals)
+    length = _integer(frame_length, "frame_length")
+    frames = frame(x, length, frame_step, pad_end=pad_end)
+    if window_fn is not None:
+        frames = frames * window_fn(length, dtype=x.dtype)
+    return rfft(frames, [_transform_length(fft_length, length)])
+
+
+def inverse_stft_window_fn(
+    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
+) -> Callable[..., Tensor]:
+    """The window for `tf.signal.inverse_stft` that undoes `forward_window_fn` in `tf.signal.stft`.
+
+    >>> import gradtape as tf
+    >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy().tolist()
+    [0.0, 1.0, 1.0, 1.0]
+    """
+    step = _integer(frame_step, "frame_step")
+
+    def inverse_window(frame_length: Any, dtype: DType) -> Tensor:
+        length = _integer(frame_length, "frame_length")
+        weights = to_tensor(forward_window_fn(length, dtype=dtype))
+        overlaps = -(-length // step)
+        squares = ops.pad(ops.square(weights), paddings=((0, overlaps * step - length),))
+        totals = ops.sum(ops.reshape(squares, shape=(overlaps, step)), axis=(0,))
+        repeated = ops.broadcast_to(totals, shape=(overlaps, step))
+        return weights / ops.slice(ops.reshape(repeated, shape=(overlaps * step,)), key=(slice(0, length),))
+
+    return inverse_window
+
+
+def inverse_stft(
+    stfts: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window,
+    name: str | None = None,
+) -> Tensor:
+    """A signal from its short-time Fourier transform; see `tf.signal.inverse_stft_window_fn` for the window.
+
+    >>> import gradtape as tf
+    >>> x = tf.ones((8,))
+    >>> y = tf.signal.inverse_stft(tf.signal.stft(x, 4, 2), 4, 2, window_fn=tf.signal.inverse_stft_window_fn(2))
+    >>> y.numpy()[2:6].tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    x = to_tensor(stfts)
+    length = _integer(frame_length, "frame_length")
+    size = _transform_length(fft_length, length)
+    frames = irfft(x, [size])
+    if size > length:
+        frames = ops.slice(frames, key=(..., slice(0, length)))
+    elif size < length:
+        frames = ops.pad(frames, paddings=(*((0, 0),) * (len(frames.dims) - 1), (0, length - size)))
+    if window_fn is not None:
+        frames = frames * window_fn(length, dtype=frames.dtype)
+    return overlap_and_add(frames, frame_step)

@@ -1,0 +1,60 @@
+"""Fourier transforms along named axes, as TensorFlow has them at its root: lengths and axes must be given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ...dtypes import DType, as_dtype
+from ...engine.op import ops
+from ...tensor import Tensor
+from . import fourier
+
+NAMESPACES = ("",)
+__all__ = ["fftnd", "ifftnd", "irfftnd", "rfftnd"]
+
+
+def fftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform along `axes`; see `tf.signal.fftnd`.
+
+    >>> import gradtape as tf
+    >>> tf.fftnd(tf.ones((1, 2), tf.complex64), [2], [1]).numpy().tolist()
+    [[(2+0j), 0j]]
+    """
+    return fourier.fftnd(input, fft_length, axes)
+
+
+def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
+    """The inverse of `tf.fftnd`.
+
+    >>> import gradtape as tf
+    >>> tf.ifftnd(tf.ones((1, 2), tf.complex64), [2], [1]).numpy().tolist()
+    [[(1+0j), 0j]]
+    """
+    return fourier.ifftnd(input, fft_length, axes)
+
+
+def rfftnd(
+    input: Any, fft_length: Any, axes: Any, Tcomplex: DType = dtypes.complex64, name: str | None = None
+) -> Tensor:
+    """The Fourier transform of real values along `axes`, in the dtype `Tcomplex`; see `tf.signal.rfftnd`.
+
+    >>> import gradtape as tf
+    >>> tf.rfftnd(tf.ones((1, 2)), [2], [1]).numpy().tolist()
+    [[(2+0j), 0j]]
+    """
+    y, dtype = fourier.rfftnd(input, fft_length, axes), as_dtype(Tcomplex)
+    return y if y.dtype is dtype else ops.cast(y, dtype=dtype)
+
+
+def irfftnd(
+    input: Any, fft_length: Any, axes: Any, Treal: DType = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """The inverse of `tf.rfftnd`, in the dtype `Treal`.
+
+    >>> import gradtape as tf
+    >>> tf.irfftnd(tf.ones((1, 2), tf.complex64), [2], [1]).numpy().tolist()
+    [[1.0, 0.0]]
+    """
+    y, dtype = fourier.irfftnd(input, fft_length, axes), as_dtype(Treal)
+    return y if y.dtype is dtype else ops.cast(y, dtype=dtype)
