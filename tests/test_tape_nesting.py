@@ -49,11 +49,11 @@ def test_a_tape_opened_later_sees_the_gradient_of_an_earlier_one():
     x = tf.constant(3.0)
     with tf.GradientTape() as first:
         first.watch(x)
-        y = x * x * x
+        y = x * x
     with tf.GradientTape() as second:
         second.watch(x)
         g = first.gradient(y, x)
-    assert float(second.gradient(g, x)) == 18
+    assert float(second.gradient(g, x)) == 2
 
 
 def test_a_variable_is_watched_by_every_active_tape():

@@ -27,8 +27,8 @@ def test_broadcasting_and_matrices():
         y = tf.reduce_sum(tf.tanh(tf.ones((4, 3)) @ w + b))
     dw, db = tape.gradient(y, [w, b])
     slope = 4 * (1 - np.tanh([4.0, 5.0]) ** 2)
-    np.testing.assert_allclose(db, slope, rtol=1e-4)
-    np.testing.assert_allclose(dw, np.broadcast_to(slope, (3, 2)), rtol=1e-4)
+    np.testing.assert_allclose(db, slope, rtol=1e-3)
+    np.testing.assert_allclose(dw, np.broadcast_to(slope, (3, 2)), rtol=1e-3)
 
 
 def test_jacobian_and_forward_mode_agree():

@@ -56,6 +56,8 @@ def _product(i: int, partial: Any, saved: Saved, arrays: bool, conjugate: bool) 
     if partial is None or isinstance(partial, str):
         return str(partial)
     call = saved.call(f"p{i}", _formula(partial), arrays)
+    if "g" in parameters(_formula(partial)):
+        return call
     if isinstance(partial, Mask):
         return f"m.masked({call}, g)"
     if conjugate:
@@ -96,7 +98,8 @@ def elementwise(
 ) -> Op:
     """`y[i] = f(a[i], b[i], ...)`. The partial `d<arg>` may name `m`, `y`, any argument and any attribute.
 
-    A partial is a formula, `ONE`, `NEG`, a `Mask`, `ZeroWins`, or None for an argument without a derivative. `args`
+    A partial is a formula, `ONE`, `NEG`, a `Mask`, `ZeroWins`, or None for an argument without a derivative; a formula
+    that names `g` is not the partial but its product with the cotangent `g`. `args`
     names the arguments where the kernel is an operator or a function of the array module; `on` says which kinds of
     dtype the op takes, `same` which arguments must agree in dtype (all, unless told), `to` the result's dtype.
     `otherwise` is asked first about values that are not plain tensors of these kinds; it may return NotImplemented.
