@@ -516,5 +516,15 @@ def _not_in_place(sign: str, instead: str) -> Any:
     return method
 
 
+def _converted(variable: Variable, dtype: DType | None) -> Tensor:
+    """The value for an op's argument: an object of its own, should a function hand it on to the user."""
+    read = variable._as_tensor()
+    if type(read) is Tensor:
+        mark = read.mark
+        read = wrap(read.array, read.dtype)
+        read.mark = mark
+    return to_tensor(read, dtype)
+
+
 _attach_operators()
-register(Variable, lambda v, dtype: to_tensor(v._as_tensor(), dtype), 0)
+register(Variable, _converted, 0)

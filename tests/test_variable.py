@@ -1,0 +1,328 @@
+"""Variables under a tape: what is read, what is assigned, and what gradients see of it (TensorFlow's own behaviour)."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+
+def values(*tensors):
+    return [None if t is None else tf.convert_to_tensor(t).numpy().tolist() for t in tensors]
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_gradient_uses_the_value_at_the_time_of_reading(persistent):
+    v = tf.Variable(3.0)
+    with tf.GradientTape(persistent=persistent) as tape:
+        y = v * v
+    v.assign(10.0)
+    for _ in range(2 if persistent else 1):
+        assert float(tape.gradient(y, v)) == 6.0
+
+
+def test_reads_around_an_assignment_add_up():
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+        v.assign(5.0)
+        y += v * v
+    assert float(tape.gradient(y, v)) == 4.0 + 10.0
+
+
+def test_an_assigned_value_gets_no_gradient():
+    v, x = tf.Variable(1.0), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        v.assign(x * x)
+        y = 2.0 * v
+    assert values(*tape.gradient(y, [x, v])) == [None, 2.0]
+
+
+def test_the_result_of_assign_add_is_used_as_a_tensor():
+    v, x = tf.Variable(1.0), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = v.assign_add(x) * 5.0
+    assert values(y, *tape.gradient(y, [x, v])) == [20.0, None, 5.0]
+
+
+def test_the_initial_value_is_not_differentiable():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        v = tf.Variable(x * x)
+        y = v * x
+    assert values(*tape.gradient(y, [x, v])) == [9.0, 3.0]
+
+
+def test_a_variable_made_inside_the_tape_is_watched():
+    with tf.GradientTape() as tape:
+        v = tf.Variable(3.0)
+        y = v * v
+    assert float(tape.gradient(y, v)) == 6.0
+
+
+@pytest.mark.parametrize("read", [tf.Variable.value, tf.Variable.read_value, tf.convert_to_tensor, tf.identity])
+def test_a_value_read_inside_is_a_source_of_its_own(read):
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        a, b = read(v), read(v)
+        y = a * a * v + 7.0 * b
+    assert a is not b
+    assert values(*tape.gradient(y, [a, b, v])) == [18.0, 7.0, 18.0 + 9.0 + 7.0]
+
+
+def test_a_value_read_outside_is_a_constant():
+    v = tf.Variable(3.0)
+    a = v.value()
+    with tf.GradientTape() as tape:
+        y = a * a
+    assert tape.gradient(y, [a, v]) == [None, None]
+
+
+def test_watching_a_value_read_before_leaves_the_variable_alone():
+    v = tf.Variable(3.0)
+    a = v.value()
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(a)
+        y = a * v
+    assert values(*tape.gradient(y, [a, v])) == [3.0, None]
+
+
+def test_rebinding_loses_the_variable():
+    x = tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        x = x + 1.0
+        y = x * x
+    with tf.GradientTape() as later:
+        z = x * x
+    assert isinstance(x, tf.Tensor)
+    assert float(tape.gradient(y, x)) == 8.0
+    assert later.gradient(z, x) is None
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*", "/", "**"])
+def test_in_place_operators_are_refused(sign):
+    with pytest.raises(RuntimeError, match=r"is not supported. Use `variable\.assign"):
+        exec(f"v {sign}= 1.0", {"v": tf.Variable(1.0)})
+
+
+def test_items_are_assigned_through_slices():
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(TypeError, match="item assignment"):
+        v[0] = 3.0
+    v[0].assign(3.0)
+    assert v.numpy().tolist() == [3.0, 2.0]
+    assert not hasattr(tf.constant([1.0])[0], "assign")
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        ([1.0, 2.0, 3.0], ValueError),
+        (np.zeros((2, 1)), ValueError),
+        (tf.constant([1.0, 2.0], tf.float64), ValueError),
+        ("text", TypeError),
+        (None, ValueError),
+    ],
+)
+def test_a_failed_assignment_changes_nothing(value, error):
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(error):
+        v.assign(value)
+    with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError)):
+        v.assign_add(value)
+    with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError)):
+        v[:].assign("text")
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_float64_array_is_converted_and_copied():
+    v, array = tf.Variable([1.0, 2.0]), np.array([3.0, 4.0])
+    v.assign(array)
+    array[0] = 99.0
+    assert v.dtype == tf.float32
+    assert v.numpy().tolist() == [3.0, 4.0]
+    start = np.array([1.0])
+    w = tf.Variable(start)
+    start[0] = 99.0
+    w.numpy()[0] = 99.0
+    np.asarray(w)[0] = 99.0
+    assert w.numpy().tolist() == [1.0]
+
+
+def test_variables_are_no_keys_but_their_references_are():
+    v = tf.Variable(1.0)
+    with pytest.raises(TypeError, match=r"use variable.ref\(\)"):
+        hash(v)
+    assert {v.ref(): "found"}[v.ref()] == "found"
+    assert v.ref().deref() is v
+
+
+def test_equality_is_elementwise():
+    v = tf.Variable([1.0, 2.0])
+    assert (v == [1.0, 5.0]).numpy().tolist() == [True, False]
+    with pytest.raises(ValueError, match="ambiguous"):
+        assert v in [tf.Variable([1.0, 2.0])]
+
+
+def test_len_and_trainable_are_as_in_tensorflow():
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(TypeError, match="len"):
+        len(v)
+    with pytest.raises(AttributeError, match="no setter"):
+        v.trainable = False
+
+
+def test_iteration_is_differentiable():
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = sum(x * x for x in v)
+    assert tape.gradient(y, v).numpy().tolist() == [2.0, 4.0]
+
+
+def test_scalars_convert():
+    v = tf.Variable(2.5)
+    assert (bool(v), float(v), int(v), complex(v)) == (True, 2.5, 2, 2.5 + 0j)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda v: pickle.loads(pickle.dumps(v))])
+def test_copies_are_independent(copied):
+    v = tf.Variable([1.0, 2.0], trainable=False, name="v", shape=[None])
+    w = copied(v)
+    w.assign([5.0])
+    assert v.numpy().tolist() == [1.0, 2.0]
+    assert (w.trainable, w.name, w.shape, w.dtype) == (False, "v:0", tf.TensorShape([None]), tf.float32)
+
+
+def test_the_constraint_is_for_optimizers():
+    v = tf.Variable([-1.0], constraint=abs)
+    assert v.assign([-2.0]).numpy().tolist() == [-2.0]
+    assert v.constraint is abs
+
+
+def test_reads_around_a_scatter_keep_their_own_values():
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = v * v
+        v.scatter_nd_update([[0]], [5.0])
+        y += v * v
+    assert tape.gradient(y, v).numpy().tolist() == [2.0 + 10.0, 4.0 + 4.0]
+
+
+def test_sparse_reads_have_sparse_gradients():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = v.sparse_read([1, 1]) * [1.0, 10.0]
+        z = v.gather_nd([[2]])
+    g = tape.gradient(y, v)
+    assert isinstance(g, tf.IndexedSlices)
+    assert values(g.indices, g.values, g) == [[1, 1], [1.0, 10.0], [0.0, 11.0, 0.0]]
+    assert values(tape.gradient(z, v)) == [[0.0, 0.0, 1.0]]
+
+
+READS = {
+    "arithmetic": lambda v: v + 1.0,
+    "read_value": lambda v: v.read_value(),
+    "numpy": lambda v: v.numpy(),
+    "array": np.asarray,
+    "assign": lambda v: v.assign([1.0]),
+    "assign_add": lambda v: v.assign_add([1.0]),
+    "slice": lambda v: v[0],
+    "slice_assign": lambda v: v[0].assign(1.0),
+    "scatter": lambda v: v.scatter_nd_add([[0]], [1.0]),
+    "equal": lambda v: v == v,
+    "list": list,
+    "repr": repr,
+}
+NO_READS = {
+    "shape": lambda v: v.shape,
+    "name": lambda v: v.name,
+    "dtype": lambda v: v.dtype,
+    "ref": lambda v: v.ref(),
+    "handle": lambda v: v.handle,
+    "is_initialized": lambda v: v.is_initialized(),
+    "another": tf.Variable,
+}
+
+
+@pytest.mark.parametrize("name", [*READS, *NO_READS])
+def test_what_counts_as_access(name):
+    v = tf.Variable([1.0])
+    with tf.GradientTape() as tape:
+        (READS | NO_READS)[name](v)
+    assert len(tape.watched_variables()) == (name in READS)
+
+
+def test_reads_inside_stop_recording_do_not_count():
+    v = tf.Variable(1.0)
+    with tf.GradientTape() as tape, tape.stop_recording():
+        _ = v * v
+    assert tape.watched_variables() == ()
+
+
+def test_watched_variables_are_in_order_of_creation():
+    a, b, c = (tf.Variable(float(i)) for i in range(3))
+    with tf.GradientTape() as tape:
+        _ = c * a * b * a
+    watched = tape.watched_variables()
+    assert isinstance(watched, tuple)
+    assert [v.ref() for v in watched] == [a.ref(), b.ref(), c.ref()]
+    tape.gradient(tf.constant(1.0), a)
+    assert len(tape.watched_variables()) == 3
+
+
+def test_every_tape_watches():
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = v * v * v
+        g = inner.gradient(y, v)
+    assert float(g) == 12.0
+    assert float(outer.gradient(g, v)) == 12.0
+
+
+def test_threads_with_tapes_of_their_own_share_a_variable():
+    v, found = tf.Variable(3.0), {}
+
+    def work(name):
+        for _ in range(200):
+            with tf.GradientTape() as tape:
+                y = v * v * v
+            found.setdefault(name, set()).add(float(tape.gradient(y, v)))
+            float(v * 1.0)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == {i: {27.0} for i in range(4)}
+
+
+def test_forward_mode_follows_assignments():
+    v = tf.Variable([2.0, 3.0])
+    with tf.autodiff.ForwardAccumulator(v, tf.constant([1.0, 1.0])) as acc:
+        v.assign(v * v)
+        v[0].assign(v[1] * 10.0)
+        y = v + 0.0
+    assert acc.jvp(y).numpy().tolist() == [60.0, 6.0]
+
+
+def test_a_slice_lets_go_of_its_variable():
+    from gradtape import variable
+
+    v = tf.Variable([1.0, 2.0])
+    part = v[0]
+    assert id(part) in variable._sliced
+    del part
+    assert not variable._sliced
+
+
+@pytest.mark.parametrize("member", [name for name in dir(tf.Variable) if not name.startswith("_")])
+def test_members_are_documented(member):
+    assert getattr(tf.Variable, member).__doc__
