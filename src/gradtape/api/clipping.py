@@ -64,7 +64,7 @@ def clip_by_global_norm(
     _check_list(t_list)
     norm = global_norm(t_list) if use_norm is None else use_norm
     limit = _limit(clip_norm, norm)
-    scale = limit * ops.minimum(1 / norm, 1 / limit)
+    scale = limit * ops.minimum(ops.reciprocal(norm), ops.reciprocal(limit))
     scale = ops.where(ops.is_finite(norm), scale, float("nan"))
     clipped = []
     for t in t_list:

@@ -165,7 +165,7 @@ def sobol_sample(
            [0.75, 0.25],
            [0.25, 0.75]], dtype=float32)
     """
-    from scipy.stats import qmc
+    from scipy.stats import qmc  # type: ignore[import-untyped]
 
     dim, num_results, skip = (int(to_array(n)) for n in (dim, num_results, skip))
     if dim < 1:

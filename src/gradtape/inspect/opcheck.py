@@ -291,13 +291,14 @@ def check_jacobian(op: Op, case: Sample) -> None:
         for x, jacobian in zip(floats, tape.jacobian(y, floats), strict=True):
             if jacobian is None:
                 continue
-            rows = []
-            for i in range(n):
-                seed = np.zeros(n)
-                seed[i] = 1
+            units = [1, 1j] if y.dtype.is_complex and not x.dtype.is_complex else [1]
+            rows = np.zeros((n, *x.dims), jacobian.dtype.numpy)
+            for i, unit in itertools.product(range(n), units):
+                seed = np.zeros(n, y.dtype.numpy)
+                seed[i] = unit
                 grad = tape.gradient(y, x, Tensor(seed.reshape(y.dims)))
-                rows.append(np.zeros(x.dims) if grad is None else _array(grad))
-            want = np.array(rows).reshape((*y.dims, *x.dims))
+                rows[i] += 0 if grad is None else unit * _array(grad)
+            want = rows.reshape((*y.dims, *x.dims))
             np.testing.assert_allclose(jacobian.array, want, rtol=1e-9, atol=1e-11)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..errors import InvalidArgumentError
 from ..tensor import Tensor, wrap
-from . import arithmetic, bits, contraction, logic
+from . import arithmetic, bits, contraction, logic, slicing
 from .powers import power
 
 
@@ -67,4 +67,4 @@ for _name, _call in {**_UNARY, **_BINARY, **_COMPARISONS}.items():
     setattr(Tensor, f"__{_name}__", _call)
 for _name, _call in _BINARY.items():
     setattr(Tensor, f"__r{_name}__", _reflected(_call))
-Tensor.__getitem__ = lambda self, i: __import__("gradtape.engine.op",fromlist=["ops"]).ops.slice(self, key=(i,) if not isinstance(i, tuple) else i)
+Tensor.__getitem__ = slicing.getitem  # type: ignore[attr-defined]
