@@ -77,8 +77,9 @@ def _integers(xp, state, count, dtype):
 
 def _uniform_int(xp, state, low, high, *, shape, dtype):
     unsigned = xp.uint64 if dtype.size == 8 else xp.uint32
-    span = high.astype(unsigned) - low.astype(unsigned)
-    return (low.astype(unsigned) + _integers(xp, state, math.prod(shape), dtype) % span).astype(dtype.numpy).reshape(shape)
+    low, high = low.astype(unsigned).reshape(1), high.astype(unsigned).reshape(1)
+    drawn = _integers(xp, state, math.prod(shape), dtype)
+    return (low + drawn % (high - low)).astype(dtype.numpy).reshape(shape)
 
 
 random_uniform_int = constant(
@@ -131,5 +132,6 @@ def _shuffle(xp, state, value):
 
 
 random_shuffle = constant(
-    "random_shuffle", _shuffle, samples=[sample(STATE, (7, 2)), sample(STATE, (1,)), sample(STATE, (0, 2))], moves_data=True
-)
+    "random_shuffle", _shuffle, moves_data=True,
+    samples=[sample(STATE, (7, 2)), sample(STATE, (1,)), sample(STATE, (0, 2))],
+)  # fmt: skip

@@ -192,7 +192,9 @@ class Generator:
         """How many of `counts` trials succeed with probability `probs`; `shape` ends with that of the parameters."""
         dims = dims_of(shape)
         trials, chances = to_tensor(counts), to_tensor(probs)
-        return distributions.binomial(self._next(dims), dims, trials, chances, dtypes.as_dtype(dtype))
+        inner = math.prod(np.broadcast_shapes(trials.dims, chances.dims))
+        reserved = inner, 50 * (math.prod(dims) // max(inner, 1) + 3)  # TensorFlow's count for this distribution
+        return distributions.binomial(self._next(reserved), dims, trials, chances, dtypes.as_dtype(dtype))
 
     def make_seeds(self, count: Any = 1) -> Tensor:
         """`count` seeds for the stateless functions, as columns."""
@@ -209,7 +211,9 @@ class Generator:
 def _joined(key: Any, counter: Any, size: int) -> np.ndarray[Any, Any]:
     key, counter = _signed(key), _signed(counter)
     if key.shape != () or counter.shape != (size - 1,):
-        raise ValueError(f"Shapes {counter.shape} and {[size - 1]} are incompatible, or the key is no scalar: {key.shape}")
+        raise ValueError(
+            f"Shapes {counter.shape} and {[size - 1]} of the counter, or {key.shape} and [] of the key, are incompatible"
+        )
     return np.concatenate([counter, key.reshape(1)])
 
 

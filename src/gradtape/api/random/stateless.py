@@ -41,7 +41,7 @@ def stateless_uniform(
 
     >>> import gradtape as tf
     >>> print(tf.random.stateless_uniform([3], seed=[1, 2]))
-    tf.Tensor([0.5441101  0.20738031 0.07356433], shape=(3,), dtype=float32)
+    tf.Tensor([0.8440604  0.19204533 0.9962232 ], shape=(3,), dtype=float32)
     """
     dtype = dtypes.as_dtype(dtype)
     if dtype.name not in _UNIFORM:

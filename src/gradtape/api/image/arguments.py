@@ -1,0 +1,42 @@
+"""What an image is, and what the functions on images demand of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.convert import to_tensor
+from ...engine.op import ops
+from ...tensor import Tensor
+
+
+def to_image(image: Any) -> Tensor:
+    """An image, or a batch of them, as a tensor; its last three axes must not be empty."""
+    tensor = to_tensor(image)
+    if len(tensor.dims) < 3:
+        raise ValueError(f"'image' (shape {tensor.shape}) must be at least three-dimensional.")
+    if 0 in tensor.dims[-3:]:
+        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {tensor.shape}")
+    return tensor
+
+
+def to_image_or_batch(image: Any) -> Tensor:
+    """An image of rank 3 or a batch of rank 4."""
+    tensor = to_image(image)
+    if len(tensor.dims) > 4:
+        raise ValueError(f"'image' (shape {tensor.shape}) must have either 3 or 4 dimensions.")
+    return tensor
+
+
+def on_batch(image: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """`function`, which takes a batch, on a batch or on a single image."""
+    if len(image.dims) == 4:
+        return function(image)
+    result = function(ops.reshape(image, shape=(1, *image.dims)))
+    return ops.reshape(result, shape=result.dims[1:])
+
+
+def require(condition: Any, message: str) -> None:
+    """Raises ValueError with the message unless the condition holds."""
+    if not bool(condition):
+        raise ValueError(message)

@@ -1,0 +1,371 @@
+"""Images changed at random: from the process's streams, or as a function of the seed given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...engine.convert import to_array, to_tensor
+from ...engine.op import ops
+from ...ops import philox
+from ...tensor import Tensor
+from ..casting import cast
+from ..random.arguments import scrambled
+from ..random.draws import uniform
+from ..random.stateless import stateless_uniform
+from .arguments import require, to_image_or_batch
+from .color import adjust_brightness, adjust_contrast, adjust_hue, adjust_jpeg_quality, adjust_saturation
+from .geometry import flipped
+
+NAMESPACES = ("image",)
+__all__ = [
+    "random_brightness",
+    "random_contrast",
+    "random_crop",
+    "random_flip_left_right",
+    "random_flip_up_down",
+    "random_hue",
+    "random_jpeg_quality",
+    "random_saturation",
+    "stateless_random_brightness",
+    "stateless_random_contrast",
+    "stateless_random_crop",
+    "stateless_random_flip_left_right",
+    "stateless_random_flip_up_down",
+    "stateless_random_hue",
+    "stateless_random_jpeg_quality",
+    "stateless_random_saturation",
+    "stateless_sample_distorted_bounding_box",
+]
+
+Draw = Callable[..., Tensor]
+
+
+def _global(seed: Any) -> Draw:
+    return lambda shape, low, high, dtype=dtypes.float32: uniform(shape, low, high, dtype, seed)
+
+
+def _stateless(seed: Any) -> Draw:
+    return lambda shape, low, high, dtype=dtypes.float32: stateless_uniform(shape, seed, low, high, dtype)
+
+
+def _flip(image: Any, axis: int, draw: Draw) -> Tensor:
+    picture = to_image_or_batch(image)
+    if len(picture.dims) == 3:
+        return flipped(picture, axis) if draw([], 0, 1.0).array < 0.5 else picture
+    chance = draw([picture.dims[0]], 0, 1.0)
+    chosen = ops.reshape(ops.rint(chance) > 0.5, shape=(picture.dims[0], 1, 1, 1))
+    return ops.where(chosen, flipped(picture, axis), picture)
+
+
+def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
+    """The image, or each of a batch, mirrored along its width with probability one half.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_flip_left_right(tf.zeros([2, 3, 1])).shape
+    TensorShape([2, 3, 1])
+    """
+    return _flip(image, 1, _global(seed))
+
+
+def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
+    """The image, or each of a batch, mirrored along its height with probability one half.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_flip_up_down(tf.zeros([2, 3, 1])).shape
+    TensorShape([2, 3, 1])
+    """
+    return _flip(image, 0, _global(seed))
+
+
+def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
+    """`random_flip_left_right` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_flip_left_right([[[1], [2]]], seed=[2, 1]).numpy().ravel()
+    array([2, 1], dtype=int32)
+    """
+    return _flip(image, 1, _stateless(seed))
+
+
+def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
+    """`random_flip_up_down` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_flip_up_down([[[1]], [[2]]], seed=[2, 1]).numpy().ravel()
+    array([2, 1], dtype=int32)
+    """
+    return _flip(image, 0, _stateless(seed))
+
+
+def _brightness(image: Any, most: Any, draw: Draw) -> Tensor:
+    require(most >= 0, "max_delta must be non-negative.")
+    return adjust_brightness(image, draw([], -most, most))
+
+
+def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
+    """The image's brightness changed by up to `max_delta` either way.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_brightness(tf.zeros([2, 3, 1]), 0.2).shape
+    TensorShape([2, 3, 1])
+    """
+    return _brightness(image, max_delta, _global(seed))
+
+
+def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor:
+    """`random_brightness` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_brightness(tf.zeros([2, 3, 1]), 0.2, seed=[1, 2]).shape
+    TensorShape([2, 3, 1])
+    """
+    return _brightness(image, max_delta, _stateless(seed))
+
+
+def _factor(lower: Any, upper: Any, draw: Draw) -> Tensor:
+    require(upper > lower, "upper must be > lower.")
+    require(lower >= 0, "lower must be non-negative.")
+    return draw([], lower, upper)
+
+
+def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
+    """The image's contrast times a factor between `lower` and `upper`.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_contrast(tf.zeros([2, 3, 1]), 0.2, 0.5).shape
+    TensorShape([2, 3, 1])
+    """
+    return adjust_contrast(image, _factor(lower, upper, _global(seed)))
+
+
+def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Tensor:
+    """`random_contrast` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_contrast(tf.zeros([2, 3, 1]), 0.2, 0.5, seed=[1, 2]).shape
+    TensorShape([2, 3, 1])
+    """
+    return adjust_contrast(image, _factor(lower, upper, _stateless(seed)))
+
+
+def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
+    """The image's saturation times a factor between `lower` and `upper`.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_saturation(tf.zeros([2, 3, 3]), 0.2, 0.5).shape
+    TensorShape([2, 3, 3])
+    """
+    return adjust_saturation(image, _factor(lower, upper, _global(seed)))
+
+
+def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
+    """`random_saturation` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_saturation(tf.zeros([2, 3, 3]), 0.2, 0.5, seed=[1, 2]).shape
+    TensorShape([2, 3, 3])
+    """
+    return adjust_saturation(image, _factor(lower, upper, _stateless(seed)))
+
+
+def _hue(image: Any, most: Any, draw: Draw) -> Tensor:
+    require(most <= 0.5, "max_delta must be <= 0.5.")
+    require(most >= 0, "max_delta must be non-negative.")
+    return adjust_hue(image, draw([], -most, most))
+
+
+def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
+    """The image's hues turned by up to `max_delta` either way.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_hue(tf.zeros([2, 3, 3]), 0.2).shape
+    TensorShape([2, 3, 3])
+    """
+    return _hue(image, max_delta, _global(seed))
+
+
+def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
+    """`random_hue` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_hue(tf.zeros([2, 3, 3]), 0.2, seed=[1, 2]).shape
+    TensorShape([2, 3, 3])
+    """
+    return _hue(image, max_delta, _stateless(seed))
+
+
+def _jpeg_quality(image: Any, low: Any, high: Any, draw: Draw) -> Tensor:
+    require(0 <= low <= 100 and 0 <= high <= 100, "jpeg encoding range must be between 0 and 100.")
+    require(low < high, "`min_jpeg_quality` must be less than `max_jpeg_quality`.")
+    return adjust_jpeg_quality(image, draw([], low, high, dtypes.int32))
+
+
+def random_jpeg_quality(image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any = None) -> Tensor:
+    """The image as it looks after being stored as a JPEG of a quality in the range given.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_jpeg_quality(tf.zeros([8, 8, 3]), 75, 95).shape
+    TensorShape([8, 8, 3])
+    """
+    return _jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, _global(seed))
+
+
+def stateless_random_jpeg_quality(image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any) -> Tensor:
+    """`random_jpeg_quality` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_jpeg_quality(tf.zeros([8, 8, 3]), 75, 95, seed=[1, 2]).shape
+    TensorShape([8, 8, 3])
+    """
+    return _jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, _stateless(seed))
+
+
+def _crop(value: Any, size: Any, draw: Draw) -> Tensor:
+    given, wanted = to_tensor(value), to_array(size)
+    dims = np.array(given.dims)
+    if wanted.shape != dims.shape or (wanted > dims).any():
+        raise errors.InvalidArgumentError(f"Need value.shape >= size, got {dims.tolist()} {wanted.tolist()}")
+    drawn = np.asarray(draw([dims.size], 0, 2**31 - 1, dtypes.int32).array)
+    first = drawn % (dims - wanted + 1)
+    return given[tuple(slice(int(a), int(a + n)) for a, n in zip(first, wanted, strict=True))]
+
+
+def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:
+    """A part of `value` of shape `size`, from anywhere in it.
+
+    >>> import gradtape as tf
+    >>> tf.image.random_crop(tf.zeros([5, 5, 3]), [2, 3, 3]).shape
+    TensorShape([2, 3, 3])
+    """
+    return _crop(value, size, _global(seed))
+
+
+def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
+    """`random_crop` as a function of a seed of two integers.
+
+    >>> import gradtape as tf
+    >>> tf.image.stateless_random_crop([1, 2, 3, 4], [2], seed=[1, 2]).shape
+    TensorShape([2])
+    """
+    return _crop(value, size, _stateless(seed))
+
+
+class _Words:
+    """The words of a stream one after the other."""
+
+    def __init__(self, state: Any) -> None:
+        self.state, self.block, self.left = state, 0, [0][:0]
+
+    def word(self) -> int:
+        if not self.left:
+            self.left = philox.words(np, self.state, np.array([self.block], np.uint64))[0].tolist()[::-1]
+            self.block += 1
+        return self.left.pop()
+
+    def unit(self) -> Any:
+        return np.float32(self.word() & 0x7FFFFF) * np.float32(2.0**-23)
+
+    def below(self, count: int) -> int:
+        return self.word() % count
+
+
+def _random_box(width: int, height: int, areas: Any, aspect: Any, words: _Words) -> tuple[int, int, int, int] | None:
+    """A box [x, y, width, height] of this aspect ratio with an area in the range given, or None if none fits."""
+    f32 = np.float32
+    least, most = (f32(a) * f32(width) * f32(height) for a in areas)
+    rows, most_rows = (int(np.rint(np.sqrt(area / aspect))) for area in (least, most))
+    if np.rint(f32(most_rows) * aspect) > width:
+        most_rows = int((f32(width) + f32(0.5) - f32(1e-7)) / aspect)
+        if np.rint(f32(most_rows) * aspect) > width:
+            most_rows -= 1
+    most_rows = min(most_rows, height)
+    rows = min(rows, most_rows)
+    if rows < most_rows:
+        rows += words.below(most_rows - rows + 1)
+    columns = int(np.rint(f32(rows) * aspect))
+    if columns * rows < least:
+        rows += 1
+        columns = int(np.rint(f32(rows) * aspect))
+    if columns * rows > most:
+        rows -= 1
+        columns = int(np.rint(f32(rows) * aspect))
+    if not least <= columns * rows <= most or not 0 < columns <= width or not 0 < rows <= height:
+        return None
+    y = words.below(height - rows) if rows < height else 0
+    x = words.below(width - columns) if columns < width else 0
+    return x, y, columns, rows
+
+
+def _covers(box: tuple[int, int, int, int], objects: Any, share: float) -> bool:
+    """Whether the box covers at least this share of one of the objects, [top, left, bottom, right] in pixels."""
+    x, y, columns, rows = box
+    for top, left, bottom, right in objects:
+        area = (bottom - top) * (right - left)
+        tall, wide = min(bottom, y + rows) - max(top, y), min(right, x + columns) - max(left, x)
+        if area >= 1 and np.float32(max(tall, 0) * max(wide, 0)) / np.float32(area) >= share:
+            return True
+    return False
+
+
+def stateless_sample_distorted_bounding_box(
+    image_size: Any,
+    bounding_boxes: Any,
+    seed: Any,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = None,
+    area_range: Any = None,
+    max_attempts: Any = None,
+    use_image_if_no_bounding_boxes: Any = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A random box in an image that covers enough of one of the objects: where it begins, its size, and as a box.
+
+    Args:
+      image_size: [height, width, channels].
+      bounding_boxes: the objects, [batch, n, 4] with [y_min, x_min, y_max, x_max] in units of the image's size.
+      min_object_covered: the share of an object that must be inside.
+      aspect_ratio_range: width over height, [0.75, 1.33] unless told.
+      area_range: the share of the image the box may cover, [0.05, 1] unless told.
+      max_attempts: after so many boxes, 100 unless told, the whole image is the answer.
+
+    >>> import gradtape as tf
+    >>> begin, size, box = tf.image.stateless_sample_distorted_bounding_box(
+    ...     [40, 50, 3], [[[0.1, 0.2, 0.5, 0.9]]], seed=[1, 2])
+    >>> begin.numpy(), size.numpy()
+    (array([12,  3,  0], dtype=int32), array([26, 32, -1], dtype=int32))
+    """
+    dims = to_tensor(image_size)
+    height, width = (int(n) for n in to_array(dims)[:2])
+    boxes = to_array(bounding_boxes, np.float32)
+    if boxes.size and (boxes.ndim != 3 or boxes.shape[-1] != 4):
+        raise errors.InvalidArgumentError(f"bounding_boxes must have shape [batch, n, 4], got {list(boxes.shape)}")
+    aspects = (0.75, 1.33) if aspect_ratio_range is None else tuple(aspect_ratio_range)
+    areas = (0.05, 1.0) if area_range is None else tuple(area_range)
+    if not boxes.size:
+        if not use_image_if_no_bounding_boxes:
+            raise errors.InvalidArgumentError(
+                "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if you wish to "
+                "not provide any bounding boxes."
+            )
+        objects = [(0, 0, height, width)]
+    else:
+        flat = boxes.reshape(-1, 4)
+        scaled = flat * np.array([height, width, height, width], np.float32)
+        objects = [tuple(map(int, row)) for row in scaled.tolist()]
+    words = _Words(scrambled(seed).array)
+    found = (0, 0, width, height)
+    low, high = (np.float32(a) for a in aspects)
+    for _ in range(100 if max_attempts is None else int(max_attempts)):
+        aspect = words.unit() * (high - low) + low
+        box = _random_box(width, height, areas, aspect, words)
+        if box is not None and _covers(box, objects, float(min_object_covered)):
+            found = box
+            break
+    x, y, columns, rows = found
+    corners = np.array([y / height, x / width, (y + rows) / height, (x + columns) / width], np.float32)
+    begin, size = to_tensor([y, x, 0], dtype=dims.dtype), to_tensor([rows, columns, -1], dtype=dims.dtype)
+    return begin, size, cast(corners.reshape(1, 1, 4), dtypes.float32)
