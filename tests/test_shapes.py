@@ -1,0 +1,67 @@
+"""Shapes by their laws; what TensorFlow answers to each member is in the recorded comparison."""
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradtape as tf
+from gradtape.shapes import broadcast
+
+shapes = st.none() | st.lists(st.none() | st.integers(0, 3), max_size=3)
+
+
+@given(shapes, shapes)
+def test_merging_is_symmetric_and_refines_both(a, b):
+    a, b = tf.TensorShape(a), tf.TensorShape(b)
+    assert a.is_compatible_with(b) == b.is_compatible_with(a)
+    if a.is_compatible_with(b):
+        merged = a.merge_with(b)
+        assert merged == b.merge_with(a)
+        assert merged.is_subtype_of(a)
+        assert merged.is_subtype_of(b)
+    else:
+        with pytest.raises(ValueError, match="not compatible"):
+            a.merge_with(b)
+
+
+@given(shapes, shapes)
+def test_the_common_supertype_contains_both(a, b):
+    a, b = tf.TensorShape(a), tf.TensorShape(b)
+    common = a.most_specific_common_supertype([b])
+    assert common == b.most_specific_common_supertype([a])
+    assert a.is_subtype_of(common)
+    assert b.is_subtype_of(common)
+
+
+@given(shapes)
+def test_copies_are_equal(a):
+    a = tf.TensorShape(a)
+    for other in (copy.deepcopy(a), pickle.loads(pickle.dumps(a)), tf.TensorShape(a)):
+        assert other == a
+        assert hash(other) == hash(a)
+        assert repr(other) == repr(a)
+
+
+@given(shapes, shapes)
+def test_concatenation_adds_the_ranks(a, b):
+    whole = tf.TensorShape(a) + b
+    known = a is not None and b is not None
+    assert whole.rank == (len(a) + len(b) if known else None)
+    if known:
+        assert whole[: len(a)] == a
+        assert whole[len(a) :] == b
+
+
+def test_the_unknown_rank_equals_only_itself():
+    assert tf.TensorShape(None) != tf.TensorShape([])
+    assert tf.TensorShape([]) != tf.TensorShape(None)
+
+
+def test_broadcast():
+    assert broadcast((3, 1), (4,), ()) == (3, 4)
+    assert broadcast((0, 1), (1, 5)) == (0, 5)
+    with pytest.raises(ValueError, match="cannot be broadcast"):
+        broadcast((2,), (3,))
