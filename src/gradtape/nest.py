@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence, ValuesView
+from functools import cache
 from typing import Any
 
 from .shapes import TensorShape
@@ -21,12 +22,16 @@ def is_nested(seq: Any) -> bool:
     >>> tf.nest.is_nested([1, 2]), tf.nest.is_nested("text")
     (True, False)
     """
-    if isinstance(seq, list | tuple | dict):
-        return not isinstance(seq, TensorShape)
-    if isinstance(seq, str | bytes):
+    return _has_parts(type(seq))
+
+
+@cache
+def _has_parts(kind: type) -> bool:
+    """Whether values of this type are nested; asked once a type, for the abstract classes are slow to answer."""
+    if issubclass(kind, str | bytes | TensorShape):
         return False
-    return isinstance(seq, Sequence | Mapping | MappingView) or (
-        hasattr(type(seq), "__tf_flatten__") or hasattr(type(seq), "__attrs_attrs__")
+    return issubclass(kind, Sequence | Mapping | MappingView) or (
+        hasattr(kind, "__tf_flatten__") or hasattr(kind, "__attrs_attrs__")
     )
 
 
