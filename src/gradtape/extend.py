@@ -16,8 +16,8 @@ forward mode, Jacobians, vectorised execution and its tests:
 
 A kernel takes the array module `xp` (NumPy, or one that spells things alike) and arrays; attributes are keyword-only.
 A rule takes by name what it needs, and only that is kept for the backward pass: an input (`x`), the output (`y`), a
-shape (`x_shape`), an attribute, and `m`, which has every op as a function (`m.exp(x)`, `m.sum(x, axis=(0,))`). A rule is
-written with operators and `m` alone, so that it runs on bare arrays and can be recorded, and differentiated, as well.
+shape (`x_shape`), an attribute, and `m`, which has every op as a function (`m.exp(x)`, `m.sum(x, axis=(0,))`). A rule
+is written with operators and `m` alone, so that it runs on bare arrays and can be recorded, and differentiated, too.
 
 - `elementwise(name, kernel, dx=..., ...)`: a partial derivative for each argument: a formula, `ONE`, `NEG`, a `Mask`
   (select, do not multiply), `ZeroWins` (0 times infinity is 0), or None.
@@ -26,6 +26,9 @@ written with operators and `m` alone, so that it runs on bare arrays and can be 
 - `reduction(name, kernel, weight=...)`: the weight of each element in what it is reduced to.
 - `opaque(name, kernel, vjp=...)`: a rule for the cotangents of all inputs; `jvp` and `batch` if you have them.
 - `constant(name, kernel)`: gradients stop here.
+
+`on` says which kinds of dtype an op takes: `FLOAT`, `COMPLEX`, `INT`, `BOOL`, `NARROW` (bfloat16 and float8, computed
+in float32), joined by `|`, or `FLOATING`, `NUMERIC`, `ANY`. `register(type, conversion)` makes tensors of your types.
 
 >>> def spread(m, g, x_shape, factor):
 ...     return m.broadcast_to(factor * g, shape=x_shape)
@@ -49,6 +52,7 @@ caught
 
 from __future__ import annotations
 
+from .dtypes import ANY, BOOL, COMPLEX, FLOAT, FLOATING, INT, NARROW, NUMERIC
 from .engine.convert import register
 from .engine.families import (
     NEG,
@@ -68,8 +72,9 @@ from .engine.families import (
 from .engine.op import Op, Sample, sample
 
 __all__ = [
-    "NEG", "ONE", "Mask", "Op", "Sample", "ZeroWins", "bilinear", "check_op", "constant", "elementwise", "linear",
-    "no_rule", "opaque", "reduction", "register", "sample", "shift_axes", "unbroadcast",
+    "ANY", "BOOL", "COMPLEX", "FLOAT", "FLOATING", "INT", "NARROW", "NEG", "NUMERIC", "ONE", "Mask", "Op", "Sample",
+    "ZeroWins", "bilinear", "check_op", "constant", "elementwise", "linear", "no_rule", "opaque", "reduction",
+    "register", "sample", "shift_axes", "unbroadcast",
 ]  # fmt: skip
 
 

@@ -16,19 +16,25 @@ __all__ = ["RegisterGradient", "custom_gradient", "grad_pass_through", "no_gradi
 
 
 class _WithGradient:
-    """A callable, bound to its object where it is used as a method, whose calls are recorded with their own rule."""
+    """A callable, bound to its object where it is used as a method, whose calls are recorded with their own rule.
 
-    def __init__(self, f: Callable[..., Any], pair: Callable[..., Any]) -> None:
+    `pairing(f)` is the function that returns the result and the rule.
+    """
+
+    def __init__(self, f: Callable[..., Any], pairing: Callable[..., Any], name: str | None = None) -> None:
         functools.update_wrapper(self, f)
-        self._pair = pair
+        self._f = f
+        self._pairing = pairing
+        self._pair = pairing(f)
+        self._name = str(name or getattr(f, "__name__", "function"))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return custom_call(self._pair, getattr(self, "__name__", "function"), args, kwargs)
+        return custom_call(self._pair, self._name, args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        return _WithGradient(self.__wrapped__, functools.partial(self._pair, instance))  # type: ignore[attr-defined]
+        return _WithGradient(functools.partial(self._f, instance), self._pairing, self._name)
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
@@ -52,7 +58,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """
     if f is None:
         return custom_gradient
-    return _WithGradient(f, f)
+    return _WithGradient(f, lambda f: f)
 
 
 def recompute_grad(f: Callable[..., Any]) -> Any:
@@ -66,7 +72,7 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
     >>> float(tape.gradient(y, x))
     27.0
     """
-    return _WithGradient(f, recomputed(f))
+    return _WithGradient(f, recomputed)
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Any:
@@ -80,14 +86,17 @@ def grad_pass_through(f: Callable[..., Any]) -> Any:
     >>> float(y), float(tape.gradient(y, x))
     (1.0, 1.0)
     """
+    return _WithGradient(f, _passed_through)
 
+
+def _passed_through(f: Callable[..., Any]) -> Callable[..., Any]:
     def pair(*args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
         def straight(*gs: Tensor, variables: Any = None) -> Any:
             return (gs, [None] * len(variables)) if variables else gs
 
         return f(*args, **kwargs), straight
 
-    return _WithGradient(f, pair)
+    return pair
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:

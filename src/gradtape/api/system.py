@@ -289,7 +289,7 @@ def _summary(array: Any, count: int, text: bool, depth: int) -> str:
     indices: list[Any] = list(range(size))
     if 0 <= count and size > 2 * count:
         indices = [*range(count), None, *range(size - count, size)]
-    parts = ["..." if i is None else _summary(array[i], count, text, depth + 1) for i in indices]
+    parts = ["..." if i is None else _summary(array[i, ...], count, text, depth + 1) for i in indices]
     between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
     return f"[{between.join(parts)}]"
 

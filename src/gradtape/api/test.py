@@ -183,6 +183,8 @@ class TestCase(unittest.TestCase):
             self.skipTest("Not a test.")
         return self.session(graph, config, use_gpu, force_gpu)
 
+    test_session.__test__ = False  # type: ignore[attr-defined]
+
     def get_temp_dir(self) -> str:
         """A directory for this test's files, removed after it."""
         if not hasattr(self, "_folder"):
@@ -231,8 +233,8 @@ class TestCase(unittest.TestCase):
         for array in (x, y):
             coarse = table.get(array.dtype.name, (rtol, atol))
             rtol, atol = max(rtol, coarse[0]), max(atol, coarse[1])
-        wide = [z.astype(np.float64) if z.dtype.kind not in "cO" else z for z in (x, y)]
-        self.assertAllClose(*wide, rtol=rtol, atol=atol, msg=msg)
+        x, y = (z.astype(np.float64) if z.dtype.kind not in "cO" else z for z in (x, y))
+        self.assertAllClose(x, y, rtol=rtol, atol=atol, msg=msg)
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
         """All entries are equal; NaN equals NaN."""
@@ -347,7 +349,8 @@ class TestCase(unittest.TestCase):
 
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
         """Two names of devices mean the same."""
-        self.assertEqual(*(str(d).lower().replace("device:", "").rpartition("/")[2] for d in (device1, device2)), msg)
+        first, second = (str(d).lower().replace("device:", "").rpartition("/")[2] for d in (device1, device2))
+        self.assertEqual(first, second, msg)
 
     def assertSameStructure(self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None) -> None:
         """Two nests are equal."""
@@ -395,7 +398,7 @@ class TestCase(unittest.TestCase):
         """Two dicts have the same keys and nearly the same numbers."""
         self.assertEqual(set(a), set(b), msg)
         for key in a:
-            self.assertAlmostEqual(a[key], b[key], places, msg, delta)
+            self.assertAlmostEqual(a[key], b[key], places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
 
     def assertSequenceAlmostEqual(
         self, expected_seq: Any, actual_seq: Any, places: int | None = None, msg: Any = None, delta: float | None = None
@@ -403,7 +406,7 @@ class TestCase(unittest.TestCase):
         """Two sequences have nearly the same numbers."""
         self.assertEqual(len(expected_seq), len(actual_seq), msg)
         for a, b in zip(expected_seq, actual_seq, strict=True):
-            self.assertAlmostEqual(a, b, places, msg, delta)
+            self.assertAlmostEqual(a, b, places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
 
 
 def _is_ragged(x: Any) -> bool:

@@ -17,6 +17,7 @@ from .. import errors, nest
 from ..tensor import Tensor
 from . import dispatch
 from .op import ops
+from .randomness import drawing_for_each
 
 logger = logging.getLogger("gradtape")
 _looped: set[str] = set()
@@ -45,8 +46,8 @@ class BatchedTensor(Tensor):
     def __getattr__(self, name: str) -> Any:
         if name == "array":
             raise NeedsValue(
-                "the value of a tensor inside vectorized_map, or of a Jacobian's cotangent, is not known: it stands for "
-                "many. Use tf.where or tf.cond instead of Python's if, and tf ops instead of NumPy"
+                "the value of a tensor inside vectorized_map, or of a Jacobian's cotangent, is not known: it stands "
+                "for many. Use tf.where or tf.cond instead of Python's if, and tf ops instead of NumPy"
             )
         return super().__getattr__(name)
 
@@ -147,7 +148,13 @@ def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
     flat = nest.flatten(elems)
     size = common_size(flat)
     entered = [x[0] if x.dims[0] == 1 < size else enter(x, level) for x in flat]
-    result = fn(nest.pack_sequence_as(elems, entered))
+
+    def states(draw: Callable[[], Any]) -> Tensor:
+        drawn = [ops.constant(draw()) for _ in range(size)]
+        return enter(ops.stack(*drawn, axis=0) if drawn else Tensor(np.zeros((0, 3), np.uint64)), level)
+
+    with drawing_for_each(states):
+        result = fn(nest.pack_sequence_as(elems, entered))
     return nest.map_structure(lambda y: None if y is None else leave(ops.constant(y), level, size), result)
 
 

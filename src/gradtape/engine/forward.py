@@ -93,14 +93,15 @@ class ForwardAccumulator:
 
         def tangent(x: Any) -> Any:
             x = _native(x)
-            found = dispatch.note(x.mark, self.key) if isinstance(x, Tensor) else self._variables.get(id(x), (x, None))[1]
-            if found is None and isinstance(x, Tensor):
-                found = next((t for primal, t in self._tensors if primal is x and self._recording), None)
+            found = dispatch.note(x.mark, self.key) if isinstance(x, Tensor) else self._of_variable(x)
             if found is None and unconnected is UnconnectedGradients.ZERO:
                 return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)
             return found
 
         return nest.map_structure(tangent, primals)
+
+    def _of_variable(self, variable: Any) -> Any:
+        return self._variables.get(id(variable), (variable, None))[1]
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Part of what a recorder offers; see `record`."""
@@ -154,7 +155,7 @@ def _transposed(op: Any) -> Any:
             terms = [_inner(c, t) for c, t in zip(pulled, tangents, strict=True) if c is not None and t is not None]
             total = sum(terms[1:], terms[0]) if terms else None
         position = None if total is None else log.position(total)
-        if position is None:
+        if total is None or position is None:
             return (None,) * len(blanks) if several else None
         at = [log.position(g) for g in blanks]
         grads = {position: Tensor(np.ones(total.dims, total.dtype.numpy), total.dtype)}

@@ -1,8 +1,8 @@
 """Where random numbers come from: every draw is a pure function of a Philox state, and this file hands the states out.
 
 A state is three unsigned 64-bit numbers: the low and the high half of the counter, and the key. A draw that is given no
-seed takes its state from `next_seed`, the one place to record the states of a computation and to replay it with the same
-random numbers:
+seed takes its state from `next_seed`, the one place to record the states of a computation and to replay it with the
+same random numbers:
 
     with recording_seeds() as seeds:
         y = f(x)
@@ -83,13 +83,17 @@ class _Frames(threading.local):
     """The recordings and replays this thread is inside of, the innermost last."""
 
     frames: tuple[Any, ...] = ()
+    draw: Callable[[Callable[[], State]], Any] = staticmethod(lambda take: take())  # one draw, or one for each member
 
 
 _thread = _Frames()
 
 
-def next_seed(take: Callable[[], State]) -> State:
-    """The state of one draw: what `take` gives, or, in a replay, what it gave when it was recorded."""
+def next_seed(take: Callable[[], State]) -> Any:
+    """The state of one draw: what `take` gives, or, in a replay, what it gave when it was recorded.
+
+    In a vectorised computation it is a tensor that stands for a state of each member.
+    """
     recordings = []
     for frame in reversed(_thread.frames):
         if isinstance(frame, list):
@@ -104,13 +108,13 @@ def next_seed(take: Callable[[], State]) -> State:
             ) from None
         break
     else:
-        seed = take()
+        seed = _thread.draw(take)
     for recording in recordings:
         recording.append(seed)
     return seed
 
 
-def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> State:
+def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
     """`next_seed` from the process's streams: see `set_global_seed`."""
     return next_seed(lambda: _streams.take(kind, op_seed, blocks))
 
@@ -133,3 +137,14 @@ def recording_seeds() -> Any:
 def replaying_seeds(seeds: list[State]) -> Any:
     """A context inside which draws get the states of `seeds` again, in order; nothing else moves on."""
     return _inside(iter(tuple(seeds)))
+
+
+@contextmanager
+def drawing_for_each(together: Callable[[Callable[[], Any]], Any]) -> Iterator[None]:
+    """A context inside which a draw is what `together(draw one)` makes: a state for each member of a batch."""
+    before = _thread.draw
+    _thread.draw = lambda take: together(lambda: before(take))
+    try:
+        yield
+    finally:
+        _thread.draw = before

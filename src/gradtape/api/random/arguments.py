@@ -91,9 +91,9 @@ def scrambled(seed: Any, alg: Any = "auto_select") -> Tensor:
     return ops.random_scramble(seed)
 
 
-def as_state(seed: State) -> Tensor:
+def as_state(seed: Any) -> Tensor:
     """A drawn state as a tensor, which ops take."""
-    return Tensor(seed)
+    return seed if isinstance(seed, Tensor) else Tensor(seed)
 
 
 def bounds(minval: Any, maxval: Any, dtype: DType) -> tuple[Tensor, Tensor]:

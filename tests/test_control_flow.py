@@ -1,0 +1,191 @@
+"""Choices, loops, maps and folds under tapes: what runs is what is recorded."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+
+def gradient(f, *xs):
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = f(*xs)
+    return tape.gradient(y, list(xs))
+
+
+def second_derivative(f, x):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        (first,) = gradient(f, x)
+    return outer.gradient(first, x)
+
+
+X = tf.constant(2.0)
+V = tf.constant([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("f", "expected"),
+    [
+        (lambda x: tf.cond(x > 0, lambda: x**3, lambda: -x), 12.0),
+        (lambda x: tf.case([(x < 0, lambda: x), (x > 1, lambda: x**3)]), 12.0),
+        (lambda x: tf.switch_case(tf.constant(1), [lambda: x, lambda: x**3]), 12.0),
+        (lambda x: tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * x), (0, x))[1], 12.0),
+        (lambda x: tf.foldl(lambda a, b: a * b, tf.stack([x, x, x])), 12.0),
+        (lambda x: tf.foldr(lambda a, b: a * b, tf.stack([x, x, x])), 12.0),
+        (lambda x: tf.scan(lambda a, b: a * b, tf.stack([x, x, x]))[-1], 12.0),
+        (lambda x: tf.reduce_sum(tf.map_fn(lambda a: a**3, tf.stack([x, x]))), 24.0),
+        (lambda x: tf.reduce_sum(tf.vectorized_map(lambda a: a**3, tf.stack([x, x]))), 24.0),
+    ],
+)
+def test_everything_is_differentiable_twice(f, expected):
+    assert float(gradient(f, X)[0]) == expected
+    assert float(second_derivative(f, X)) == expected
+
+
+def test_cond_whose_branch_ignores_x_has_no_gradient():
+    assert gradient(lambda x: tf.cond(x > 0, lambda: tf.constant(1.0), lambda: x), X) == [None]
+
+
+def test_while_loop_with_back_prop_false_is_differentiated_eagerly():
+    def f(x):
+        return tf.while_loop(lambda y: y < 100.0, lambda y: [y * x], [x], back_prop=False)[0]
+
+    assert float(gradient(f, X)[0]) == 7 * 2.0**6
+
+
+def test_while_loop_keeps_the_type_of_what_body_returns():
+    assert isinstance(tf.while_loop(lambda i: i < 2, lambda i: [i + 1], (tf.constant(0),)), list)
+    assert isinstance(tf.while_loop(lambda i: i < 2, lambda i: (i + 1,), [tf.constant(0)]), tuple)
+
+
+def test_jacobian_of_a_while_loop():
+    with tf.GradientTape() as tape:
+        tape.watch(V)
+        y = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * V), (0, V))[1]
+    np.testing.assert_allclose(tape.jacobian(y, V), np.diag([3.0, 12.0, 27.0]))
+
+
+def test_map_fn_in_forward_mode_and_jacobian():
+    with tf.autodiff.ForwardAccumulator(V, tf.constant([1.0, 0.0, 2.0])) as acc:
+        y = tf.map_fn(lambda a: a * a, V)
+    assert acc.jvp(y).numpy().tolist() == [2.0, 0.0, 12.0]
+    with tf.GradientTape() as tape:
+        tape.watch(V)
+        y = tf.map_fn(lambda a: a * a, V)
+    np.testing.assert_allclose(tape.jacobian(y, V), np.diag([2.0, 4.0, 6.0]))
+
+
+def test_gradient_of_a_long_map_is_linear_in_its_length():
+    n = 3000
+    x = tf.ones([n])
+    (g,) = gradient(lambda x: tf.map_fn(lambda a: 2.0 * a, x), x)
+    assert g.numpy().tolist() == [2.0] * n
+
+
+def test_map_fn_says_how_to_change_the_dtype():
+    text = "TensorArray dtype is float32 but Op is trying to write dtype int32"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        tf.map_fn(lambda a: tf.cast(a, tf.int32), V)
+
+
+def test_variables_inside_loops_are_watched():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.map_fn(lambda a: a * v * v, V))
+    assert float(tape.gradient(y, v)) == 36.0
+
+
+def test_py_function_is_differentiable_and_numpy_function_is_not():
+    assert float(gradient(lambda x: tf.py_function(lambda a: a * a, [x], tf.float32), X)[0]) == 4.0
+    assert gradient(lambda x: tf.numpy_function(lambda a: a * a, [x], tf.float32), X) == [None]
+
+
+def test_gradients_and_hessians_need_a_graph():
+    for f in (tf.gradients, tf.hessians):
+        with pytest.raises(RuntimeError, match=r"when eager execution is enabled\. Use tf\.GradientTape"):
+            f(X, X)
+
+
+def test_init_scope_pauses_all_recorders():
+    v = tf.Variable(2.0)
+    acc = tf.autodiff.ForwardAccumulator(v, tf.constant(1.0))
+    with tf.GradientTape() as outer, tf.GradientTape() as tape, acc:
+        with tf.init_scope():
+            y = v * v
+        z = v * y
+    assert acc.jvp(y) is None and float(acc.jvp(z)) == 4.0
+    assert float(tape.gradient(z, v)) == 4.0
+    assert outer.gradient(y, v) is None
+
+
+def test_function_runs_eagerly_and_says_so():
+    calls = []
+
+    class Model:
+        @tf.function
+        def double(self, x):
+            calls.append(x)
+            return 2.0 * x
+
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([], tf.float32)])
+    def square(x):
+        return x * x
+
+    assert float(Model().double(X)) == 4.0 and len(calls) == 1
+    assert float(gradient(square, X)[0]) == 4.0
+    assert float(square.python_function(X)) == 4.0 and square.__name__ == "square"
+    with pytest.raises(tf.errors.UnimplementedError, match="eagerly"):
+        square.get_concrete_function(X)
+
+
+def test_print_as_tensorflow_does(capsys):
+    nested = {"x": tf.constant(1), "y": [tf.constant([1, 2]), 3]}
+    tf.print(tf.constant([1.0, 2.0]), "a", nested, output_stream=sys.stdout)
+    tf.print(tf.range(20), output_stream=sys.stdout)
+    tf.print(tf.range(20), output_stream=sys.stdout, summarize=2)
+    tf.print(tf.ones([5, 5]), output_stream=sys.stdout, summarize=2)
+    tf.print(tf.constant("abc"), tf.constant(["a", "b"]), 1, None, sep="|", end="E\n", output_stream=sys.stdout)
+    tf.print(tf.constant([0.1, 1e10, 1e-7]), tf.constant(1 / 3), tf.constant([True]), output_stream=sys.stdout)
+    tf.print(tf.constant(1 / 3, tf.float64), tf.constant(123456789.0), tf.ones([2, 2, 2]), output_stream=sys.stdout)
+    assert capsys.readouterr().out == (
+        "[1 2] a {'x': 1, 'y': [[1 2], 3]}\n"
+        "[0 1 2 ... 17 18 19]\n"
+        "[0 1 ... 18 19]\n"
+        "[[1 1 ... 1 1]\n [1 1 ... 1 1]\n ...\n [1 1 ... 1 1]\n [1 1 ... 1 1]]\n"
+        '"abc"|["a" "b"]|1|NoneE\n'
+        "[0.1 1e+10 1e-07] 0.333333343 [1]\n"
+        "0.33333333333333331 123456792 [[[1 1]\n  [1 1]]\n\n [[1 1]\n  [1 1]]]\n"
+    )
+    tf.print("to standard error")
+    assert capsys.readouterr().err == "to standard error\n"
+
+
+def test_print_to_a_file(tmp_path):
+    for i in range(2):
+        tf.print(i, output_stream=f"file://{tmp_path}/log")
+    assert (tmp_path / "log").read_text() == "0\n1\n"
+
+
+def test_devices_are_accepted_and_unknown_ones_named():
+    whole = "/job:localhost/replica:0/task:0/device:CPU:0"
+    for name in ("/CPU:0", "CPU:0", "gpu:1", "/GPU:0", "/device:GPU:0", whole, None, ""):
+        with tf.device(name):
+            assert float(X * X) == 4.0
+    with tf.device(tf.config.list_logical_devices()[0]), tf.control_dependencies([X]):
+        pass
+    with pytest.raises(ValueError, match="'/foo'"):
+        tf.device("/foo")
+
+
+def test_config():
+    assert [d.device_type for d in tf.config.list_physical_devices()] == ["CPU"]
+    tf.config.set_visible_devices([], "GPU")
+    tf.config.set_visible_devices(tf.config.list_physical_devices())
+    with pytest.raises(RuntimeError, match="CPU"):
+        tf.config.set_visible_devices([], "CPU")
+    tf.config.run_functions_eagerly(True)
+    assert tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(False)

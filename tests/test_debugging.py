@@ -1,0 +1,196 @@
+"""Checks that raise, and the tools of tf.test."""
+
+import io
+import unittest
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [([1.0, np.nan], "NaN"), ([np.inf], "Inf"), ([-np.inf], "Inf"), ([np.nan, np.inf], "Inf and NaN")],
+)
+def test_check_numerics(value, found):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"^msg : Tensor had {found} values"):
+        tf.debugging.check_numerics(tf.constant(value), "msg")
+
+
+def test_check_numerics_looks_at_the_gradient():
+    x = tf.constant(0.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sqrt(tf.debugging.check_numerics(x, "fwd"))
+    text = r"Not a number \(NaN\) or infinity \(Inf\) values detected in gradient. b'fwd' : Tensor had Inf values"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        tape.gradient(y, x)
+
+
+@pytest.fixture
+def checking():
+    tf.debugging.enable_check_numerics()
+    yield
+    tf.debugging.disable_check_numerics()
+
+
+def test_enabled_checks_name_the_op_and_show_its_inputs(checking):
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.math.log(tf.constant([0.0, 1.0]))
+    text = str(caught.value)
+    assert 'output 0 of eagerly-executing op "Log"' in text
+    assert "# of -Inf elements: 1" in text and "shape: (2,)" in text and "[0. 1.]" in text
+    with pytest.raises(tf.errors.InvalidArgumentError, match="NaN elements: 1"):
+        tf.constant([0.0, 1.0]) / tf.constant([0.0, 2.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
+        tf.reduce_sum(tf.constant([3e38, 3e38]))
+    assert not bool(tf.math.is_nan(tf.constant(1.0)))
+
+
+def test_enabled_checks_look_at_large_tensors(checking):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Exp"):
+        tf.exp(tf.fill([1 << 19], 1000.0))
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_enabled_checks_look_at_gradients(checking, persistent):
+    x = tf.constant(0.0)
+    with tf.GradientTape(persistent) as tape:
+        tape.watch(x)
+        y = tf.sqrt(x) + x
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gradient of op 'Sqrt'"):
+        tape.gradient(y, x)
+
+
+def test_enabled_checks_let_sound_gradients_pass(checking):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        a, b = tf.split(x * x, 2)
+        y = a * 2.0
+    assert tape.gradient(b, x).numpy().tolist() == [0.0, 4.0]
+    assert tape.jacobian(y, x).numpy().tolist() == [[4.0, 0.0]]
+
+
+def test_disabling_puts_everything_back():
+    from gradtape.engine import tape as tape_module
+    from gradtape.ops.transcendental import log
+
+    before = log.numpy, tape_module.sweep
+    for _ in range(2):
+        tf.debugging.enable_check_numerics()
+        tf.debugging.enable_check_numerics()
+        assert log.numpy is not before[0]
+        tf.debugging.disable_check_numerics()
+        assert (log.numpy, tape_module.sweep) == before
+    assert tf.math.log(tf.constant(0.0)).numpy() == -np.inf
+
+
+def test_messages_of_assertions():
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.debugging.assert_equal(tf.constant([1.0, 2.0]), tf.constant([1.0, 3.0]), message="MSG")
+    assert str(caught.value) == (
+        "MSG\nCondition x == y did not hold.\nIndices of first 1 different values:\n[[1]]\n"
+        "Corresponding x values:\n[2.]\n"
+        "Corresponding y values:\n[3.]\nFirst 2 elements of x:\n[1. 2.]\nFirst 2 elements of y:\n[1. 3.]"
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Summarized data: 0, 1, \.\.\."):
+        tf.Assert(tf.constant(False), [tf.range(10)], summarize=2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)MSG.*Condition x > 0 did not hold element-wise"):
+        tf.debugging.assert_positive(tf.constant([1, 0]), message="MSG")
+    with pytest.raises(ValueError, match=r"must have rank 2\.  Received rank 1"):
+        tf.debugging.assert_rank(tf.ones([2]), 2)
+
+
+def test_assert_shapes_names_the_tensors():
+    text = (
+        r"Specified by tensor shape=\(2,\) dtype=float32 dimension 0.  Tensor shape=\(3, 3\) dtype=float32 dimension 1 "
+        r"must have size 2.  Received size 3"
+    )
+    with pytest.raises(ValueError, match=text):
+        tf.debugging.assert_shapes([(tf.ones([2]), ("N",)), (tf.ones([3, 3]), ("M", "N"))])
+    tf.debugging.assert_shapes([(tf.ones([4, 2, 3]), ("...", 2, 3))])
+
+
+def test_assertions_under_a_tape_do_not_disturb_it():
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        tf.debugging.assert_positive(x)
+        y = tf.debugging.check_numerics(x * x, "y")
+    assert float(tape.gradient(y, x)) == 4.0
+
+
+def test_compute_gradient():
+    theoretical, numerical = tf.test.compute_gradient(lambda x, y: x * y, [np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+    np.testing.assert_allclose(theoretical, numerical, atol=1e-9)
+    assert theoretical[0].tolist() == [[3.0, 0.0], [0.0, 4.0]]
+    (theoretical,), (numerical,) = tf.test.compute_gradient(lambda x: x[:0], [tf.ones([2])])
+    assert theoretical.shape == numerical.shape == (0, 2)
+    with pytest.raises(ValueError, match="must be a list or tuple of values convertible to a Tensor"):
+        tf.test.compute_gradient(tf.square, tf.constant(1.0))
+    with pytest.raises(AssertionError, match="unsupported type int32 of argument 0"):
+        tf.test.compute_gradient(tf.square, [tf.constant(1)])
+
+
+class Case(tf.test.TestCase):
+    def test_comparisons_that_hold(self):
+        self.assertAllClose(tf.constant([1.0, 2.0]), [1.0, 2.0])
+        self.assertAllClose({"a": tf.constant(1.0)}, {"a": 1.0})
+        self.assertAllClose([tf.constant(1.0), tf.constant([2.0])], [1.0, [2.0]])
+        self.assertAllEqual(tf.constant(["a"]), [b"a"])
+        self.assertAllEqual(tf.Variable([1, 2]), [1, 2])
+        self.assertNotAllClose([1.0], [2.0])
+        self.assertNotAllEqual([1], [2])
+        self.assertAllInRange(tf.constant([1.0, 2.0]), 1.0, 2.0)
+        self.assertAllInSet(tf.constant([1, 2]), [1, 2, 3])
+        self.assertAllGreater([1, 2], 0)
+        self.assertAllGreaterEqual([1, 2], 1)
+        self.assertAllLess([1, 2], 3)
+        self.assertAllLessEqual([1, 2], 2)
+        self.assertAllCloseAccordingToType(tf.constant([1.0], tf.float16), [1.0005])
+        self.assertShapeEqual(np.ones(2), tf.ones([2]))
+        self.assertDTypeEqual(tf.constant(1.0), np.float32)
+        self.assertNear(1.0, 1.001, 0.01)
+        self.assertArrayNear([1.0], [1.001], 0.01)
+        self.assertNDArrayNear(np.ones(2), np.ones(2), 0.01)
+        self.assertLen([1], 1)
+        self.assertDeviceEqual("/cpu:0", "/CPU:0")
+        with self.assertRaisesOpError("shapes"), self.session():
+            tf.ones([2]) + tf.ones([3])
+        with self.assertRaisesIncompatibleShapesError():
+            tf.ones([2]) + tf.ones([3])
+        with self.cached_session() as session:
+            self.assertEqual(session.run(tf.constant(1.0)), 1.0)
+        self.assertEqual(self.evaluate([tf.constant(1.0), tf.Variable(2.0)]), [1.0, 2.0])
+        with open(f"{self.get_temp_dir()}/file", "w") as file:
+            file.write("text")
+
+    def test_comparisons_that_fail(self):
+        for failing in (
+            lambda: self.assertAllClose([1.0, 2.0], [1.0, 2.1]),
+            lambda: self.assertAllClose([1.0], [1.0, 1.0]),
+            lambda: self.assertAllEqual([1], [2]),
+            lambda: self.assertNotAllEqual([1], [1]),
+            lambda: self.assertAllInRange([1.0, 2.0], 1.0, 2.0, open_upper_bound=True),
+            lambda: self.assertAllInRange([np.nan], 1.0, 2.0),
+            lambda: self.assertAllInSet([1, 2], [1]),
+            lambda: self.assertAllLess([1, 2], 2),
+            lambda: self.assertDTypeEqual(tf.constant(1.0), np.float64),
+            lambda: self.assertNear(1.0, 1.1, 0.01),
+            lambda: self.assertShapeEqual(np.ones(2), tf.ones([3])),
+        ):
+            self.assertRaises(AssertionError, failing)
+        with self.assertRaises(AssertionError), self.assertRaisesOpError("other"):
+            tf.ones([2]) + tf.ones([3])
+
+
+def test_the_case_runs_under_unittest():
+    tests = unittest.defaultTestLoader.loadTestsFromTestCase(Case)
+    result = unittest.TextTestRunner(stream=io.StringIO()).run(tests)
+    assert result.wasSuccessful() and len(result.skipped) == 1
+
+
+def test_what_is_there():
+    assert tf.test.is_gpu_available() is False and tf.test.is_built_with_cuda() is False

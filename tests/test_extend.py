@@ -1,0 +1,84 @@
+"""Ops defined from outside: what follows from a family, and what a wrong rule looks like."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape import extend
+from gradtape.engine.op import ops, raw, registry
+
+
+@pytest.fixture
+def forget():
+    """Removes the ops a test defined."""
+    before = set(registry)
+    yield
+    for name in set(registry) - before:
+        del registry[name]
+        delattr(ops, name)
+        delattr(raw, name)
+
+
+def test_an_elementwise_op_has_everything(forget):
+    softabs = extend.elementwise(
+        "softabs", lambda xp, x, *, width: xp.sqrt(x * x + width * width), dx=lambda x, y: x / y,
+        samples=[extend.sample((3, 2), width=1.0), extend.sample((), width=0.5), extend.sample((0,), width=1.0)],
+    )  # fmt: skip
+    extend.check_op(softabs)
+    x = tf.constant([3.0, 0.0])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = softabs(x, width=4.0)
+        g = tape.gradient(y, x)
+    assert y.numpy().tolist() == [5.0, 4.0] and g.numpy().tolist() == pytest.approx([0.6, 0.0])
+    np.testing.assert_allclose(outer.jacobian(g, x), np.diag([16 / 125, 1 / 4]), rtol=1e-6)
+    assert tf.vectorized_map(lambda a: softabs(a, width=4.0), x).numpy().tolist() == [5.0, 4.0]
+    with tf.autodiff.ForwardAccumulator(x, tf.ones([2])) as acc:
+        y = softabs(x, width=4.0)
+    np.testing.assert_allclose(acc.jvp(y), [0.6, 0.0], rtol=1e-6)
+
+
+def test_masks_and_one(forget):
+    gate = extend.elementwise(
+        "gate", lambda xp, a, b: xp.where(b > 0, a, xp.zeros_like(a)), da=extend.Mask(lambda b: b > 0), db=None,
+        on=extend.FLOAT, kinks=True,
+    )  # fmt: skip
+    shift = extend.elementwise("shift", lambda xp, a, b: a - b, da=extend.ONE, db=extend.NEG)
+    extend.check_op(gate)
+    extend.check_op(shift)
+
+
+def test_an_opaque_op_without_batch_or_jvp(forget):
+    cumulative = extend.opaque(
+        "running_product", lambda xp, x: xp.cumprod(x),
+        vjp=lambda m, g, x, y: m.reverse(m.cumsum(m.reverse(g * y, axis=(0,)), axis=0), axis=(0,)) / x,
+        samples=[extend.sample((4,), domain=(0.5, 2))], on=extend.FLOAT,
+    )  # fmt: skip
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = cumulative(x)
+    assert tape.gradient(y, x).numpy().tolist() == pytest.approx([9.0, 4.0, 2.0])
+
+
+@pytest.mark.parametrize("dx", [lambda x: 3.001 * x * x, lambda x: -3 * x * x, lambda x: 2 * x])
+def test_wrong_rules_are_caught(forget, dx):
+    op = extend.elementwise("wrong_cube", lambda xp, x: x * x * x, dx=dx)
+    with pytest.raises(AssertionError):
+        extend.check_op(op)
+
+
+def test_an_incomplete_record_is_an_error_at_definition(forget):
+    with pytest.raises(TypeError, match="needs the partials"):
+        extend.elementwise("half_done", lambda xp, a, b: a * b, da=lambda b: b)
+    with pytest.raises(ValueError, match="no samples"):
+        extend.opaque("untried", lambda xp, x: x, vjp=lambda m, g: g, samples=[])
+    extend.elementwise("defined_once", lambda xp, x: x, dx=extend.ONE)
+    with pytest.raises(ValueError, match="defined twice"):
+        extend.elementwise("defined_once", lambda xp, x: x, dx=extend.ONE)
+
+
+def test_everything_named_is_there():
+    assert all(hasattr(extend, name) for name in extend.__all__)
