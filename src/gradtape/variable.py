@@ -18,7 +18,7 @@ import numpy as np
 from . import errors
 from .dtypes import DType, as_dtype
 from .engine import dispatch
-from .engine.convert import register, to_array, to_tensor
+from .engine.convert import readable, register, to_array, to_tensor
 from .engine.op import ops
 from .rows import Combine, as_rows, combined, flat_rows, last, scattered
 from .scopes import scoped
@@ -528,3 +528,4 @@ def _converted(variable: Variable, dtype: DType | None) -> Tensor:
 
 _attach_operators()
 register(Variable, _converted, 0)
+readable.add(Variable)

@@ -7,6 +7,7 @@ unless one is asked for. In a list the first number decides between them. Tensor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..tensor import Tensor, wrap
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
 _DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
 _KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
+readable: set[type] = set()  # types with `_as_tensor`, whose value is read without asking further
 _registered: list[tuple[int, Any, Callable[..., Any]]] = []
 
 
@@ -78,8 +80,8 @@ def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
         known = known or x.dtype
         if x.dtype is not known:
             raise errors.InvalidArgumentError(
-                f"cannot compute {title} as input #{i}(zero-based) was expected to be a {known.kernel_name()} tensor but "
-                f"is a {x.dtype.kernel_name()} tensor [Op:{title}]. Use tf.cast(x, ...) to make them agree"
+                f"cannot compute {title} as input #{i}(zero-based) was expected to be a {known.kernel_name()} tensor "
+                f"but is a {x.dtype.kernel_name()} tensor [Op:{title}]. Use tf.cast(x, ...) to make them agree"
             )
         tensors.append(x)
     return tensors
@@ -151,7 +153,9 @@ def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
     try:
         own = dtypes.of_numpy(value.dtype)
     except TypeError:
-        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {value.dtype}).") from None
+        raise ValueError(
+            f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {value.dtype})."
+        ) from None
     target = dtype or own
     if target is dtypes.string:
         return wrap(_as_strings(value), dtypes.string)
@@ -196,8 +200,8 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
         array = np.array(value)
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
-    kind = array.dtype.kind
-    if kind in "SUO":
+    letter = array.dtype.kind
+    if letter in "SUO":
         if not all(issubclass(k, str | bytes) for k in kinds):
             raise _mixed(value)
         if dtype not in (None, dtypes.string):
@@ -205,7 +209,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
         return _from_numpy(np.array(value, dtype=object), dtypes.string)
     if dtype is None:
         dtype = _dtype_of_numbers(value, array) if array.size else dtypes.float32
-    elif array.size and kind not in _TAKES.get(dtype.kind, "biuf"):
+    elif array.size and letter not in _TAKES.get(dtype.kind, "biuf"):
         raise _inconvertible(value, dtype)
     return wrap(array.astype(dtype.numpy, copy=False), dtype)
 
@@ -218,6 +222,8 @@ def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
         raise _mixed(value)
     if kind in "iu":
         return _integer_dtype(int(array.min()), int(array.max()))
+    if kind == "f" and all(isinstance(leaf, Integral) for leaf in _leaves(value)):
+        raise _out_of_range(value)
     if isinstance(first, np.inexact):
         return dtypes.of_numpy(first.dtype)
     return _DEFAULTS[{"b": bool, "f": float, "c": complex}[kind]]
@@ -258,7 +264,9 @@ def _is_tensor(kind: type) -> bool:
 
 
 def _dtype_of_first_tensor(value: Any) -> DType | None:
-    return next((leaf.dtype for leaf in _leaves(value) if isinstance(leaf, Tensor) or hasattr(leaf, "_as_tensor")), None)
+    return next(
+        (leaf.dtype for leaf in _leaves(value) if isinstance(leaf, Tensor) or hasattr(leaf, "_as_tensor")), None
+    )
 
 
 def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
@@ -279,7 +287,7 @@ def _other(value: Any, dtype: DType | None) -> Tensor:
         if dtype not in (None, dtypes.string):
             raise _inconvertible(value, dtype)
         return _from_numpy(np.array(value, dtype=object), dtype)
-    for base in (int, float, complex):
+    for base in _KINDS:
         if isinstance(value, base):
             return _number(base(value), dtype)
     if hasattr(value, "__tf_tensor__"):
@@ -298,8 +306,9 @@ def _of_shape(shape: TensorShape, dtype: DType | None) -> Tensor:
         raise TypeError(
             f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
         )
-    dtype = dtype or _integer_dtype(0, max(shape, default=0))  # type: ignore[type-var]
-    return wrap(np.array(tuple(shape), dtype.numpy), dtype)
+    sizes = [n for n in shape if n is not None]
+    dtype = dtype or _integer_dtype(0, max(sizes, default=0))
+    return wrap(np.array(sizes, dtype.numpy), dtype)
 
 
 def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
@@ -334,7 +343,7 @@ def _inconvertible(value: Any, dtype: DType) -> Exception:
 
 def _mixed(value: Any) -> Exception:
     return ValueError(
-        f"Can't convert Python sequence with mixed types to Tensor: {value!r}. Its first value says of what type all are"
+        f"Can't convert Python sequence with mixed types to Tensor: {value!r}. The first value says what all are"
     )
 
 

@@ -22,7 +22,7 @@ from ..dtypes import DType
 from ..tensor import Tensor, wrap
 from . import blocks, dispatch
 from .blocks import LARGE
-from .convert import to_tensor
+from .convert import readable, to_tensor
 from .dispatch import run, thread
 from .op import Op, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, sample, wire
 
@@ -262,6 +262,8 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
     kernel_into = blocks.into(kernel)
 
     def call(x: Any) -> Any:
+        if type(x) in readable:
+            x = x._as_tensor()
         if type(x) is not Tensor or not x.dtype.kind & kinds:
             return general(x)
         array = x.array
@@ -287,11 +289,8 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
 
     def call(a: Any, b: Any) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
-            if type(a) is Tensor and (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
-                b = wrap(a.dtype.as_numpy_dtype(b), a.dtype)
-            elif type(b) is Tensor and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
-                a = wrap(b.dtype.as_numpy_dtype(a), b.dtype)
-            else:
+            a, b = _read_both(a, b)
+            if type(a) is not Tensor or type(b) is not Tensor:
                 return general(a, b)
         if a.dtype is not b.dtype or not a.dtype.kind & kinds:
             return general(a, b)
@@ -315,6 +314,20 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         return y
 
     return call
+
+
+def _read_both(a: Any, b: Any) -> tuple[Any, Any]:
+    """Variables as their values, and a Python number beside a tensor of floats as a tensor; others as they are."""
+    if type(a) in readable:
+        a = a._as_tensor()
+    if type(b) in readable:
+        b = b._as_tensor()
+    if type(a) is Tensor:
+        if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
+            b = wrap(a.dtype.as_numpy_dtype(b), a.dtype)
+    elif type(b) is Tensor and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
+        a = wrap(b.dtype.as_numpy_dtype(a), b.dtype)
+    return a, b
 
 
 def _matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
@@ -452,6 +465,7 @@ def bilinear(
         return sum(terms[1:], terms[0]) if terms else None
 
     def call(a: Any, b: Any, **attrs: Any) -> Any:
+        a, b = _read_both(a, b)
         if type(a) is Tensor and type(b) is Tensor and a.dtype is b.dtype and a.dtype.kind & op.kinds:
             return run(op, (a, b), attrs)
         return run(op, _matched(op, (a, b), (0, 1)), attrs)
