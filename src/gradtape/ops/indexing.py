@@ -21,14 +21,15 @@ from ..slices import IndexedSlices
 
 _LARGE = 1 << 15  # from here on a sparse matrix product adds rows faster than `np.add.at`
 _SPARSE_KINDS = "fdFD"
+_UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in (1, 2, 4, 8)}
 
 
 def _check_range(xp, indices, size):
     """Indices are from 0 to size - 1; XLA, which cannot raise, clips them."""
     if xp is not np or not indices.size:
         return
-    low, high = (indices.min(), indices.max()) if indices.shape else (indices, indices)
-    if low < 0 or high >= size:
+    # Read as unsigned, a negative index is a huge one, so that one comparison finds both kinds.
+    if np.maximum.reduce(indices.view(_UNSIGNED[indices.dtype]), axis=None) >= size:
         flat = int(np.argmax(((indices < 0) | (indices >= size)).reshape(-1)))
         at = ",".join(map(str, np.unravel_index(flat, indices.shape)))
         raise errors.InvalidArgumentError(
@@ -73,7 +74,7 @@ def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
     if xp is not np:
         return add_at(xp, xp.zeros((count, width), values.dtype), rows, values)
     if values.size >= _LARGE and values.dtype.char in _SPARSE_KINDS and count:
-        from scipy.sparse import csr_matrix
+        from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         places = (np.ones(len(rows), values.dtype), rows, np.arange(len(rows) + 1))
         return csr_matrix(places, shape=(len(rows), count)).T @ values
@@ -85,7 +86,7 @@ def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
 
 
 def _batch_gather(m, size, inputs, flags, attrs):
-    """Batched values are one more axis before `axis`, batched indices one more axis of indices, both one more batch axis."""
+    """Batched values have one more axis before `axis`, batched indices more indices; together they are a batch axis."""
     (x, indices), axis, batch = inputs, attrs.get("axis", 0), attrs.get("batch", 0)
     if not flags[1] and not batch:
         return m.gather(x, indices, axis=axis + 1, batch=0)
@@ -210,7 +211,11 @@ def _put_rows_forward(m, inputs, y, attrs, ts):
 put_rows = opaque(
     "put_rows", lambda xp, x, indices, u: put(xp.array(x), indices, u), vjp=_put_rows_back, jvp=_put_rows_forward,
     batch=_fold("put_rows"), moves_data=True,
-    samples=[sample((4, 2), np.array([2, 0]), (2, 2)), sample((3,), np.array([1]), (1,)), sample((3,), np.zeros(0, int), (0,))],
+    samples=[
+        sample((4, 2), np.array([2, 0]), (2, 2)),
+        sample((3,), np.array([1]), (1,)),
+        sample((3,), np.zeros(0, int), (0,)),
+    ],
 )  # fmt: skip
 
 

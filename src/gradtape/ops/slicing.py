@@ -107,7 +107,8 @@ def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Tensor]]:
     items = tuple(key) if isinstance(key, list | tuple) else (key,)
     if len(items) > 1 and isinstance(items[0], bool):
         raise TypeError(f"Cannot convert {items[1]!r} to EagerTensor of dtype bool: a mask must be the whole key")
-    found, moving = [], {}
+    found: list[Any] = []
+    moving: dict[int, Tensor] = {}
     for i, item in enumerate(items):
         if item is None or item is Ellipsis:
             found.append(item)
@@ -160,8 +161,8 @@ def _gathered(x: Tensor, key: tuple[Any, ...], moving: dict[int, Tensor]) -> Ten
     y = getitem(x, key)
     for i in sorted(moving, reverse=True):
         axis = i - sum(type(k) is int for k in key[:i])
-        size = y.dims[axis]
-        index = ops.where(moving[i] < 0, moving[i] + size, moving[i])
+        index: Any = moving[i]
+        index = ops.where(index < 0, index + y.dims[axis], index)
         y = ops.gather(y, index, axis=axis, batch=0)
     return y
 
@@ -192,5 +193,5 @@ def _invalid(text: str, dims: tuple[int, ...]) -> Exception:
     return errors.InvalidArgumentError(f"{text} [Op:StridedSlice] on a tensor of shape {list(dims)}")
 
 
-Tensor.__getitem__ = getitem  # type: ignore[attr-defined]
-Tensor.__iter__ = iterate  # type: ignore[attr-defined]
+Tensor.__getitem__ = getitem  # type: ignore[method-assign]
+Tensor.__iter__ = iterate  # type: ignore[method-assign]

@@ -13,8 +13,8 @@ from ..engine.convert import to_tensor
 from ..engine.families import constant, linear, shift_axes, unbroadcast
 from ..engine.op import ops, raw, sample
 
-ops.constant = to_tensor
-raw.constant = np.asarray
+ops.constant = to_tensor  # type: ignore[attr-defined]
+raw.constant = np.asarray  # type: ignore[attr-defined]
 
 
 def _numpy_dtype(dtype: Any) -> Any:
@@ -79,6 +79,11 @@ def _pad_rank(m, x, rank):
 
 
 def _sum(xp, x, *, axis, keepdims=False):
+    if xp is np:
+        if x.size > 1024 and axis == (x.ndim - 1,) and x.shape[-1] <= 64 and x.dtype.char in "fd" and x.ndim > 1:
+            y = np.einsum("...i->...", x)  # for many short rows several times faster than `add.reduce`
+            return y[..., None] if keepdims else y
+        return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to it
     return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
 
 
