@@ -2,8 +2,8 @@
 
     python tools/index_names.py
 
-Every module of `gradtape.api` says in `__all__` what it offers and in `NAMESPACES` where TensorFlow has those names, the
-most specific place first; the other places a name has in TensorFlow are in the recorded table.
+Every module of `gradtape.api` says in `__all__` what it offers and in `NAMESPACES` where TensorFlow has those names,
+the most specific place first; the other places a name has in TensorFlow are in the recorded table.
 """
 
 import importlib
@@ -20,28 +20,37 @@ NAMES = {
 '''
 
 
-def main() -> None:
-    table = json.loads((ROOT / "tests/data/tensorflow_api.json").read_text())["names"]
-    index: dict[str, str] = {}
-    broken: list[str] = []
+def index(table: dict) -> tuple[dict[str, str], list[str]]:
+    """Where each name lives, and what is wrong with the modules of `gradtape.api`."""
+    found: dict[str, str] = {}
+    wrong: list[str] = []
     for info in pkgutil.walk_packages(gradtape.api.__path__, "gradtape.api."):
         try:
             module = importlib.import_module(info.name)
         except Exception as error:
-            broken.append(f"{info.name} does not import: {error}")
+            wrong.append(f"{info.name} does not import: {error}")
             continue
         for name in getattr(module, "__all__", ()) if hasattr(module, "NAMESPACES") else ():
             paths = [f"{space}.{name}".lstrip(".") for space in module.NAMESPACES]
             known = [path for path in paths if path in table]
             first = known[0] if known else paths[0]
             value = table.get(first, {}).get("kind") == "value"  # the table knows the aliases of functions only
-            for path in (first, *(known if value else table.get(first, {}).get("same_as", ()))):
-                index[path] = f"{info.name.removeprefix('gradtape.')}:{name}"
-    lines = "".join(f'    "{path}": "{where}",\n' for path, where in sorted(index.items()))
+            where = f"{info.name.removeprefix('gradtape.')}:{name}"
+            for path in {first, *(known if value else table.get(first, {}).get("same_as", ()))}:
+                if found.get(path, where).partition(":")[0] != where.partition(":")[0]:
+                    wrong.append(f"{path} is offered by {found[path]} and by {where}")
+                found[path] = where
+    return found, wrong
+
+
+def main() -> None:
+    table = json.loads((ROOT / "tests/data/tensorflow_api.json").read_text())["names"]
+    found, wrong = index(table)
+    lines = "".join(f'    "{path}": "{where}",\n' for path, where in sorted(found.items()))
     (ROOT / "src/gradtape/api/names.py").write_text(f"{HEADER}{lines}}}\n")
-    missing = sorted(set(table) - set(index))
-    print(*broken, sep="\n")
-    print(f"{len(index)} names; {len(missing)} of TensorFlow's are missing: {' '.join(missing)}")
+    missing = sorted(set(table) - set(found))
+    print(*wrong, sep="\n")
+    print(f"{len(found)} names; {len(missing)} of TensorFlow's are missing: {' '.join(missing)}")
 
 
 if __name__ == "__main__":

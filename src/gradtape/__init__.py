@@ -10,6 +10,7 @@ tf.Tensor(6.0, shape=(), dtype=float32)
 
 from __future__ import annotations
 
+import importlib as _importlib
 import sys as _sys
 import warnings as _warnings
 from typing import Any as _Any
@@ -41,6 +42,8 @@ _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\."
 def __getattr__(name: str) -> _Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in ("extend", "inspect"):
+        return _importlib.import_module(f"gradtape.{name}")
     value = _resolve(name)
     globals()[name] = value
     return value
@@ -52,8 +55,9 @@ def __dir__() -> list[str]:
 
 for _space in _spaces():
     _own = _sys.modules.get(f"gradtape.{_space}")
-    if _own is not None:  # dtypes, errors, nest: the module itself is the namespace, and lends what it lacks
-        _own.__getattr__ = _Namespace(_space).__getattr__  # type: ignore[method-assign]
+    if _own is not None:  # dtypes, errors, nest: the module itself is the namespace, and is lent what it lacks
+        _lent = _Namespace(_space)
+        vars(_own).update(__getattr__=_lent.__getattr__, __dir__=_lent.__dir__)
         continue
     _parent, _, _leaf = _space.rpartition(".")
     _module = _sys.modules[f"gradtape.{_space}"] = _Namespace(_space)

@@ -21,6 +21,10 @@ class OpError(Exception):
     """
 
     error_code = UNKNOWN
+    node_def: Any
+    op: Any
+    message: str
+    experimental_payloads: dict[str, Any]
 
     def __init__(self, node_def: Any = None, op: Any = None, message: str = "", *args: Any) -> None:
         """`OpError(message)`, or TensorFlow's `OpError(node_def, op, message, error_code)`."""
@@ -30,7 +34,7 @@ class OpError(Exception):
         self.node_def = node_def
         self.op = op
         self.message = message
-        self.experimental_payloads: dict[str, Any] = {}
+        self.experimental_payloads = {}
         if args and type(self) is OpError:
             self.error_code = args[0]
 

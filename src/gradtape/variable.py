@@ -65,6 +65,9 @@ class Variable:
 
     __array_priority__ = 100
 
+    dtype: DType
+    constraint: Callable[[Any], Any] | None
+
     def __init__(
         self,
         initial_value: Any = None,
@@ -100,7 +103,7 @@ class Variable:
                 f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
                 f"explicitly supplied `shape` argument ({shape})."
             )
-        self.dtype: DType = value.dtype
+        self.dtype = value.dtype
         self.constraint = constraint
         self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
         self._synchronization = synchronization

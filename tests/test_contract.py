@@ -1,0 +1,177 @@
+"""The contract with TensorFlow, its names at its places with its parameters and defaults, and the house's own rules."""
+
+import ast
+import importlib.util
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gradtape as tf
+from gradtape.api.names import NAMES
+from gradtape.api.namespace import resolve
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "gradtape"
+TABLE = json.loads((ROOT / "tests" / "data" / "tensorflow_api.json").read_text())["names"]
+
+# TensorFlow's names that gradtape does not have yet.
+MISSING = set(
+    """
+    edit_distance nn.collapse_repeated nn.ctc_beam_search_decoder nn.ctc_greedy_decoder nn.ctc_loss
+    nn.embedding_lookup_sparse nn.isotonic_regression nn.nce_loss nn.safe_embedding_lookup_sparse
+    nn.sampled_softmax_loss
+    """.split()
+)
+
+# Names whose parameters are not TensorFlow's, and why.
+OTHER_PARAMETERS = {
+    "Variable": "TensorFlow hides its constructor's parameters behind *args, **kwargs",
+    "Tensor": "made by ops in TensorFlow, from an array here",
+    **{name: "may be given a message alone" for name in TABLE if re.match(r"errors\.\w+Error$", name)},
+}
+
+# Members of TensorFlow's classes that gradtape leaves out, and why.
+PROTOBUF = "there are no protocol buffers"
+TRACING = "part of TensorFlow's own tracing protocol"
+LEFT_OUT = {
+    "DType": {
+        **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
+        **dict.fromkeys(["cast", "flatten", "from_tensors", "placeholder_value", "to_tensors"], TRACING),
+    },
+    "TensorShape": {
+        **dict.fromkeys(
+            ["as_proto", "experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF
+        ),
+        **dict.fromkeys(["cast", "flatten", "from_tensors", "placeholder_value", "to_tensors"], TRACING),
+    },
+    "TensorSpec": {
+        **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
+        **dict.fromkeys(["cast", "placeholder_value"], TRACING),
+    },
+    "TestCase": dict.fromkeys(
+        """
+        assertCommandFails assertCommandSucceeds assertContainsExactSubsequence assertContainsInOrder
+        assertContainsSubsequence assertDataclassEqual assertIsSubclass assertJsonEqual assertMappingEqual
+        assertNoCommonElements assertNotEndsWith assertNotIsSubclass assertNotStartsWith assertProtoEquals
+        assertProtoEqualsVersion assertRaisesWithLiteralMatch assertRegexMatch assertSequenceStartsWith
+        assertTotallyOrdered assertUrlEqual captureWritesToStream checkedThread create_tempfile enter_context
+        evaluate_if_both_tensors get_recorded_properties record_property tempfile_cleanup
+        """.split(),
+        "of absl's test case, which gradtape's is not built on",
+    ),
+    "Tensor": {"OVERLOADABLE_OPERATORS": "for TensorFlow's other classes, which are lent the operators"},
+    "Variable": {"SaveSliceInfo": "variables are not cut into partitions"},
+}
+
+PRESENT = sorted(set(TABLE) & set(NAMES))
+CALLABLE = [name for name in PRESENT if TABLE[name]["parameters"] is not None]
+CLASSES = [name for name in PRESENT if TABLE[name]["kind"] == "class"]
+FUNCTIONS = [name for name in PRESENT if TABLE[name]["kind"] == "function"]
+
+
+def test_names_that_are_missing_are_the_ones_known():
+    missing = set(TABLE) - set(NAMES)
+    assert not missing - MISSING, f"TensorFlow has these and gradtape does not: {sorted(missing - MISSING)}"
+    assert not MISSING - missing, f"these are there now, take them off the list: {sorted(MISSING - missing)}"
+
+
+def test_the_index_of_names_is_up_to_date():
+    spec = importlib.util.spec_from_file_location("index_names", ROOT / "tools" / "index_names.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    index, wrong = tool.index(TABLE)
+    assert not wrong
+    assert index == NAMES, "run tools/index_names.py"
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_the_front_door_opens(name):
+    space, value = None, tf
+    for part in name.split("."):
+        space, value = value, getattr(value, part)
+    assert value is resolve(name)
+    assert part in dir(space)
+
+
+def addressless(default):
+    """A default as both libraries show it: a function without its address."""
+    return re.sub(r" at 0x\w+>", ">", default)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLABLE if name not in OTHER_PARAMETERS])
+def test_parameters_are_those_of_tensorflow(name):
+    expected = [(p, kind, default and addressless(default)) for p, kind, default in TABLE[name]["parameters"]]
+    mine = [
+        (p.name, p.kind.name, None if p.default is p.empty else addressless(repr(p.default)))
+        for p in inspect.signature(resolve(name)).parameters.values()
+    ]
+    names = {p for p, _, _ in expected}
+    own = [p for p in mine if p[0] not in names and p[1] == "KEYWORD_ONLY" and p[2] is not None]
+    assert [p for p in mine if p not in own] == expected
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_members_of_classes_are_there(name):
+    value = resolve(name)
+    declared = {name for base in value.__mro__ for name in inspect.get_annotations(base)}
+    absent = {member for member in TABLE[name]["members"] if not hasattr(value, member)} - declared
+    assert absent == set(LEFT_OUT.get(name.rpartition(".")[2], {}))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_documented_with_an_example(name):
+    text = inspect.getdoc(resolve(name)) or ""
+    assert text, "no docstring"
+    assert text.splitlines()[0].endswith((".", ":")), "the first line is a sentence"
+    assert ">>>" in text, "no example"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_are_documented(name):
+    assert resolve(name).__doc__
+
+
+# Which layer each part of the package belongs to; imports point to the same layer or a lower one.
+LAYERS = {
+    "backends": 0,
+    **dict.fromkeys(["dtypes", "errors", "nest", "scopes", "shapes", "slices", "tensor"], 1),
+    "engine": 2,
+    **dict.fromkeys(["ops", "rows", "variable"], 3),
+    **dict.fromkeys(["extend", "inspect", "module", "specs", "tensor_array"], 4),
+    "graph": 5,
+    "api": 6,
+    **dict.fromkeys(["__init__", "cli", "data", "distribute", "keras_backend"], 7),
+}
+
+
+def imported(path):
+    """The parts of gradtape that a module imports, anywhere in it."""
+    package = ["gradtape", *path.relative_to(SOURCE).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+            for alias in node.names:
+                yield from [*base, alias.name][1:2]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("gradtape."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("gradtape."))
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_downward(path):
+    part = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    assert part in LAYERS, f"say in LAYERS where {part} belongs"
+    upward = {other for other in imported(path) if LAYERS.get(other, 0) > LAYERS[part]}
+    assert not upward
+
+
+def test_importing_gradtape_is_light():
+    code = "import sys, gradtape; print(*{name.split('.')[0] for name in sys.modules})"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not set(printed.split()) & {"scipy", "keras", "jax", "cupy", "matplotlib", "tensorflow", "rich", "torch"}
