@@ -219,12 +219,12 @@ put_rows = opaque(
 )  # fmt: skip
 
 
-def _extreme_rows(ufunc, method):
+def _extreme_rows(which):
     def kernel(xp, x, indices, u):
         y = xp.array(x)
-        if xp is not np:
-            return getattr(y.at[indices], method)(u)
-        ufunc.at(y, indices, u)
+        if hasattr(y, "at"):
+            return getattr(y.at[indices], which)(u)
+        getattr(xp, f"{which}imum").at(y, indices, u)
         return y
 
     return kernel
@@ -241,10 +241,11 @@ def _extreme_rows_back(m, g, x, indices, u, y):
 
 max_rows, min_rows = (
     opaque(
-        name, _extreme_rows(ufunc, method), vjp=_extreme_rows_back, batch=_fold(name), kinks=True, on=NUMERIC,
+        f"{which}_rows", _extreme_rows(which), vjp=_extreme_rows_back, batch=_fold(f"{which}_rows"),
+        kinks=True, on=NUMERIC,
         samples=[sample((4, 2), np.array([2, 0, 2]), (3, 2)), sample((3,), np.array([1, 1]), (2,))],
     )
-    for name, ufunc, method in (("max_rows", np.maximum, "max"), ("min_rows", np.minimum, "min"))
+    for which in ("max", "min")
 )  # fmt: skip
 
 

@@ -67,4 +67,5 @@ for _name, _call in {**_UNARY, **_BINARY, **_COMPARISONS}.items():
     setattr(Tensor, f"__{_name}__", _call)
 for _name, _call in _BINARY.items():
     setattr(Tensor, f"__r{_name}__", _reflected(_call))
-Tensor.__getitem__ = slicing.getitem  # type: ignore[attr-defined]
+Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign]
+Tensor.__iter__ = slicing.iterate  # type: ignore[method-assign]

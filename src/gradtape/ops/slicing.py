@@ -191,7 +191,3 @@ def _check(key: tuple[Any, ...], dims: tuple[int, ...]) -> None:
 
 def _invalid(text: str, dims: tuple[int, ...]) -> Exception:
     return errors.InvalidArgumentError(f"{text} [Op:StridedSlice] on a tensor of shape {list(dims)}")
-
-
-Tensor.__getitem__ = getitem  # type: ignore[method-assign]
-Tensor.__iter__ = iterate  # type: ignore[method-assign]
