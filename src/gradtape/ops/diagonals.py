@@ -117,7 +117,7 @@ def _project(m, g):
     return (g + adjoint(m, g)) * 0.5
 
 
-# A matrix that is Hermitian by promise: only such tangents exist, and of a cotangent only that part matters. The samples
+# A matrix that is Hermitian by promise: only such tangents exist, and only that part of a cotangent matters. The samples
 # have one entry: there, and for no other matrix, a tangent taken at random keeps the promise.
 hermitian = opaque(
     "hermitian", lambda xp, x: x, vjp=_project, jvp=lambda m, inputs, y, attrs, ts: _project(m, ts[0]),

@@ -203,11 +203,8 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
     s = ops.singular_values(x)
     if tol is None:
         largest = ops.slice(s, key=(..., slice(0, 1)))
-        threshold = largest * (float(np.finfo(s.dtype.numpy).eps) * max(x.dims[-2:]))
-    else:
-        given = to_tensor(tol, hint=s.dtype)
-        threshold = ops.reshape(given, shape=(*given.dims, 1))
-    return ops.sum(ops.cast(s > threshold, dtype=dtypes.int32), axis=(len(s.dims) - 1,))
+        tol = largest * (float(np.finfo(s.dtype.numpy).eps) * max(x.dims[-2:]))
+    return ops.sum(ops.cast(ops.greater(s, tol), dtype=dtypes.int32), axis=(len(s.dims) - 1,))
 
 
 def _triangles(lower_upper: Tensor) -> tuple[Tensor, Tensor]:

@@ -25,6 +25,12 @@ def _last_axes(x: Tensor, count: int) -> tuple[int, ...]:
     return tuple(range(rank - count, rank))
 
 
+def _last_axes_of_real(x: Tensor, count: int) -> tuple[int, ...]:
+    if len(x.dims) < count:
+        raise ValueError(f"Shape {x.shape} must have rank at least {count}")
+    return _last_axes(x, count)
+
+
 def _complex_values(value: Any) -> Tensor:
     return to_tensor(value, hint=dtypes.complex64)
 
@@ -67,7 +73,7 @@ def _resized(x: Tensor, axes: tuple[int, ...], sizes: list[int]) -> Tensor:
 
 def _rfft(value: Any, fft_length: Any, count: int) -> Tensor:
     x = _real_values(value)
-    axes = _last_axes(x, count)
+    axes = _last_axes_of_real(x, count)
     if fft_length is not None:
         x = _resized(x, axes, _lengths(fft_length, count))
     return ops.rfft(x, axis=axes, norm="backward")
@@ -75,7 +81,7 @@ def _rfft(value: Any, fft_length: Any, count: int) -> Tensor:
 
 def _irfft(value: Any, fft_length: Any, count: int) -> Tensor:
     x = _half_spectrum(value)
-    axes = _last_axes(x, count)
+    axes = _last_axes_of_real(x, count)
     if fft_length is None:
         sizes = [*x.dims[-count:-1], max(2 * (x.dims[-1] - 1), 0)]
     else:
