@@ -20,7 +20,10 @@ CASES: list[tuple[str, str]] = [
     ("matmul-both-b", f"tf.matmul({_C}, {_C}, transpose_b=True, adjoint_b=True)"),
     ("matmul-sparse", f"tf.matmul({_A}, {_B}, a_is_sparse=True, b_is_sparse=True)"),
     ("matmul-int", "tf.matmul([[1, 2]], [[3], [4]])"),
-    ("matmul-int-output", "tf.matmul(tf.constant([[1, 2]], tf.int8), tf.constant([[3], [4]], tf.int8), output_type=tf.int32)"),
+    (
+        "matmul-int-output",
+        "tf.matmul(tf.constant([[1, 2]], tf.int8), tf.constant([[3], [4]], tf.int8), output_type=tf.int32)",
+    ),
     ("matmul-bfloat16", "tf.matmul(tf.constant([[1, 2]], tf.bfloat16), tf.constant([[3], [4]], tf.bfloat16))"),
     ("matmul-half", "tf.matmul(tf.constant([[1, 2]], tf.float16), tf.constant([[3], [4]], tf.float16))"),
     ("matmul-int8", "tf.matmul(tf.constant([[1, 2]], tf.int8), tf.constant([[3], [4]], tf.int8))"),
@@ -41,14 +44,46 @@ CASES: list[tuple[str, str]] = [
     ("matmul-2d-batch", f"tf.matmul(tf.ones([2, 3]), {_T})"),
     ("matmul-empty", "tf.matmul(tf.zeros([2, 0]), tf.zeros([0, 3]))"),
     ("matmul-empty-batch", "tf.matmul(tf.zeros([0, 2, 3]), tf.zeros([3, 3]))"),
-    ("matmul-grad", "grad: lambda a, b: tf.matmul(a, b) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0, 2.0], [1.0, -1.0, 0.0]]"),
-    ("matmul-grad-ta", "grad: lambda a, b: tf.matmul(a, b, transpose_a=True) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0, 2.0], [1.0, -1.0, 0.0]]"),
-    ("matmul-grad-tab", "grad: lambda a, b: tf.matmul(a, b, True, True) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [1.0, -1.0], [3.0, 1.0]]"),
-    ("matmul-grad-adjoint", "grad: lambda a, b: tf.matmul(a, b, adjoint_a=True, adjoint_b=True) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [1.0, -1.0], [3.0, 1.0]]"),
-    ("matmul-grad-broadcast", "grad: lambda a, b: tf.matmul(a, b) ** 2 @ np.arange(12.0).reshape(3, 2, 2), [[0.5, 1.0, 2.0], [1.0, -1.0, 0.0]]"),
-    ("matmul-grad-broadcast-2", "grad: lambda a, b: tf.matmul(b, a, transpose_b=True) ** 2 @ np.arange(12.0).reshape(3, 2, 2), [[0.5, 1.0], [2.0, 1.0], [-1.0, 0.0]]"),
-    ("matmul-grad-complex", "grad: lambda a, b: tf.math.real(tf.matmul(tf.complex(a, b), tf.complex(b, a), adjoint_a=True)) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [1.0, -1.0]]"),
-    ("matmul-grad-complex-tb", "grad: lambda a, b: tf.math.imag(tf.matmul(tf.complex(a, b), tf.complex(b, a), transpose_b=True)) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [1.0, -1.0]]"),
+    (
+        "matmul-grad",
+        "grad: lambda a, b: tf.matmul(a, b) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0, 2.0], [1.0, -1.0, "
+        "0.0]]",
+    ),
+    (
+        "matmul-grad-ta",
+        "grad: lambda a, b: tf.matmul(a, b, transpose_a=True) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0, "
+        "2.0], [1.0, -1.0, 0.0]]",
+    ),
+    (
+        "matmul-grad-tab",
+        "grad: lambda a, b: tf.matmul(a, b, True, True) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [1.0, "
+        "-1.0], [3.0, 1.0]]",
+    ),
+    (
+        "matmul-grad-adjoint",
+        "grad: lambda a, b: tf.matmul(a, b, adjoint_a=True, adjoint_b=True) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], "
+        "[[0.5, 1.0], [1.0, -1.0], [3.0, 1.0]]",
+    ),
+    (
+        "matmul-grad-broadcast",
+        "grad: lambda a, b: tf.matmul(a, b) ** 2 @ np.arange(12.0).reshape(3, 2, 2), [[0.5, 1.0, 2.0], [1.0, "
+        "-1.0, 0.0]]",
+    ),
+    (
+        "matmul-grad-broadcast-2",
+        "grad: lambda a, b: tf.matmul(b, a, transpose_b=True) ** 2 @ np.arange(12.0).reshape(3, 2, 2), "
+        "[[0.5, 1.0], [2.0, 1.0], [-1.0, 0.0]]",
+    ),
+    (
+        "matmul-grad-complex",
+        "grad: lambda a, b: tf.math.real(tf.matmul(tf.complex(a, b), tf.complex(b, a), adjoint_a=True)) ** 2 "
+        "@ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [1.0, -1.0]]",
+    ),
+    (
+        "matmul-grad-complex-tb",
+        "grad: lambda a, b: tf.math.imag(tf.matmul(tf.complex(a, b), tf.complex(b, a), transpose_b=True)) ** "
+        "2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [1.0, -1.0]]",
+    ),
     ("matvec", f"tf.linalg.matvec({_A}, [1.0, 2.0, 3.0])"),
     ("matvec-ta", f"tf.linalg.matvec({_A}, [1.0, 2.0], transpose_a=True)"),
     ("matvec-adjoint", f"tf.linalg.matvec({_C}, tf.constant([1.0 + 1j, 2.0]), adjoint_a=True)"),
@@ -72,7 +107,11 @@ CASES: list[tuple[str, str]] = [
     ("tensordot-axes-one", f"tf.tensordot({_A}, {_B}, [[0]])"),
     ("tensordot-scalar", "tf.tensordot(2.0, [1.0, 2.0], 0)"),
     ("tensordot-vectors", "tf.tensordot([1.0, 2.0], [3.0, 4.0], 1)"),
-    ("tensordot-grad", "grad: lambda a, b: tf.tensordot(a, b, [[0], [1]]) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], [2.0, 1.0], [-1.0, 0.0]]"),
+    (
+        "tensordot-grad",
+        "grad: lambda a, b: tf.tensordot(a, b, [[0], [1]]) ** 2 @ [[1.0, 2.0], [3.0, 4.0]], [[0.5, 1.0], "
+        "[2.0, 1.0], [-1.0, 0.0]]",
+    ),
     ("einsum-mismatch", f"tf.einsum('ij,jk->ik', {_A}, {_A})"),
     ("einsum-too-few", f"tf.einsum('ij,jk->ik', {_A})"),
     ("einsum-too-many", f"tf.einsum('ij->ij', {_A}, {_B})"),
@@ -112,7 +151,8 @@ for _e, _shapes in [
     ("...ij,...jk->...ik", [(2, 2, 3), (2, 3, 4)]), ("...ij,jk->...ik", [(2, 2, 3), (3, 4)]),
     ("i...,i...->...", [(2, 3), (2, 3)]), ("...->...", [(2, 3)]),
     ("...i->...", [(2, 3)]), ("...ij->...ji", [(2, 2, 3)]), ("i...->i", [(2,)]), ("...ii->...i", [(2, 3, 3)]),
-    ("...i,...i->...", [(2, 3), (3,)]), ("...,...->...", [(1, 3), (2, 1)]), ("b...i,...ij->b...j", [(2, 4, 3), (4, 3, 2)]),
+    ("...i,...i->...", [(2, 3), (3,)]), ("...,...->...", [(1, 3), (2, 1)]),
+    ("b...i,...ij->b...j", [(2, 4, 3), (4, 3, 2)]),
     ("...ij,...kj->...ik", [(1, 2, 3), (2, 4, 3)]), ("...i", [(2, 3)]), ("i...j,jk...->i...k", [(2, 2, 3), (3, 4, 2)]),
     ("...ij,...jk,...kl->...il", [(2, 2, 3), (3, 4), (2, 4, 2)]), ("...i,...j->...ij", [(2, 2), (1, 3)]),
 ]:  # fmt: skip

@@ -63,7 +63,11 @@ CASES += [
     ("root-sum-name", "tf.reduce_sum(input_tensor=[1.0, 2.0], axis=0, keepdims=True, name='s')"),
     ("prod-zero", "grad: lambda x: tf.reduce_prod(x) @ [0.0, 2.0, 3.0]"),
     ("prod-two-zeros", "grad: lambda x: tf.reduce_prod(x) @ [0.0, 0.0, 3.0]"),
-    ("prod-zero-axis", "grad: lambda x: tf.reduce_prod(x, axis=[0, 2]) @ [[[1.0, 0.0], [2.0, 3.0]], [[4.0, 5.0], [0.0, 0.0]]]"),
+    (
+        "prod-zero-axis",
+        "grad: lambda x: tf.reduce_prod(x, axis=[0, 2]) @ [[[1.0, 0.0], [2.0, 3.0]], [[4.0, 5.0], [0.0, "
+        "0.0]]]",
+    ),
     ("max-tie-partial", "grad: lambda x: tf.reduce_max(x, axis=1) @ [[1.0, 3.0, 3.0], [3.0, 2.0, 3.0]]"),
     ("min-tie-partial", "grad: lambda x: tf.reduce_min(x) @ [[1.0, 3.0, 1.0], [3.0, 2.0, 1.0]]"),
     ("max-nan-grad", "grad: lambda x: tf.reduce_max(x) @ [1.0, np.nan]"),
@@ -95,7 +99,7 @@ CASES += [
 ]
 for _f in ("tf.cumsum", "tf.math.cumprod", "tf.math.cumulative_logsumexp"):
     _n = _f.rpartition(".")[2]
-    for _o in ("", "exclusive=True", "reverse=True", "exclusive=True, reverse=True", "axis=1", "axis=-1, exclusive=True"):
+    for _o in ("", "exclusive=True", "reverse=True", "exclusive=True, reverse=True", "axis=1", "axis=1,exclusive=True"):
         CASES += [
             (f"{_n}({_o})", f"{_f}({_X}, {_o})"),
             (f"{_n}-grad({_o})", f"grad: lambda x: {_f}(x, {_o}) ** 2 @ [[1.5, -2.0, 3.0], [0.5, 4.0, -1.0]]"),
@@ -131,7 +135,6 @@ for _f in ("tf.nn.softmax", "tf.nn.log_softmax"):
         (f"{_n}-3d", f"{_f}(tf.reshape(tf.range(8.0), [2, 2, 2]), axis=1)"),
         (f"{_n}-large", f"{_f}(tf.constant([1000.0, 0.0, -1000.0]))"),
         (f"{_n}-inf", f"{_f}(tf.constant([-np.inf, 0.0]))"),
-        (f"{_n}-plus-inf", f"{_f}(tf.constant([np.inf, 0.0]))"),
         (f"{_n}-half", f"{_f}(tf.constant([1.0, 2.0], tf.float16))"),
         (f"{_n}-bfloat16", f"{_f}(tf.constant([1.0, 2.0], tf.bfloat16))"),
         (f"{_n}-complex", f"{_f}(tf.constant([1j]))"),

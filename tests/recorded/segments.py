@@ -19,7 +19,10 @@ for _n in ("sum", "mean", "max", "min", "prod"):
         (f"{_n}-float-ids", f"{_f}([1.0], [0.0])"),
         (f"{_n}-complex", f"{_f}(tf.constant([1j, 2.0]), [0, 0])"),
         (f"{_n}-half", f"{_f}(tf.constant([1.0, 2.0], tf.float16), [0, 0])"),
-        (f"{_n}-grad", f"grad: lambda x: {_f}(x, [0, 0, 2, 2]) ** 2 @ [[1.0, 2.0], [3.0, -4.0], [5.0, 6.0], [7.0, 0.5]]"),
+        (
+            f"{_n}-grad",
+            f"grad: lambda x: {_f}(x, [0, 0, 2, 2]) ** 2 @ [[1.0, 2.0], [3.0, -4.0], [5.0, 6.0], [7.0, 0.5]]",
+        ),
         (f"{_n}-grad-tie", f"grad: lambda x: {_f}(x, [0, 0, 1, 1]) @ [2.0, 2.0, 1.0, 3.0]"),
     ]
 for _n in ("sum", "mean", "max", "min", "prod", "sqrt_n"):
@@ -37,7 +40,10 @@ for _n in ("sum", "mean", "max", "min", "prod", "sqrt_n"):
         (f"unsorted-{_n}-none", f"{_f}(tf.zeros([0, 2]), tf.zeros([0], tf.int32), 0)"),
         (f"unsorted-{_n}-half", f"{_f}(tf.constant([1.0, 2.0], tf.float16), [0, 0], 2)"),
         (f"unsorted-{_n}-scalar", f"{_f}(tf.constant(2.0), tf.constant(1), 2)"),
-        (f"unsorted-{_n}-grad", f"grad: lambda x: {_f}(x, [1, 0, -1, 1], 3) ** 2 @ [[1.0, 2.0], [3.0, -4.0], [5.0, 6.0], [7.0, 0.5]]"),
+        (
+            f"unsorted-{_n}-grad",
+            f"grad: lambda x: {_f}(x, [1, 0, -1, 1], 3) ** 2 @ [[1.0, 2.0], [3.0, -4.0], [5.0, 6.0], [7.0, 0.5]]",
+        ),
         (f"unsorted-{_n}-grad-tie", f"grad: lambda x: {_f}(x, [0, 0, 1, 1], 2) @ [2.0, 2.0, 1.0, 3.0]"),
         (f"unsorted-{_n}-grad-zero", f"grad: lambda x: {_f}(x, [0, 0, 0, 1], 2) @ [2.0, 0.0, 5.0, 0.0]"),
         (f"unsorted-{_n}-grad-2d", f"grad: lambda x: {_f}(x, [[0, 1], [1, 0]], 2) ** 2 @ [[1.0, 2.0], [3.0, 4.0]]"),
@@ -52,12 +58,22 @@ CASES += [
     ("partition-bad", "tf.dynamic_partition([1.0, 2.0], [0, 2], 2)"),
     ("partition-shape", "tf.dynamic_partition([1.0, 2.0], [0, 1, 1], 2)"),
     ("partition-zero", "tf.dynamic_partition([1.0, 2.0], [0, 1], 0)"),
-    ("partition-grad", "grad: lambda x: tf.dynamic_partition(x, [0, 1, 0], 2)[0] ** 2 @ [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]"),
+    (
+        "partition-grad",
+        "grad: lambda x: tf.dynamic_partition(x, [0, 1, 0], 2)[0] ** 2 @ [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]",
+    ),
     ("partition-grad-all", "grad: lambda x: tf.dynamic_partition(x, [[0, 1], [1, 0]], 3) @ [[1.0, 2.0], [3.0, 4.0]]"),
     ("stitch", "tf.dynamic_stitch([[0, 2], [1, 3]], [[10, 30], [20, 40]])"),
-    ("stitch-scalars", "tf.dynamic_stitch([6, [4, 1], [[5, 2], [0, 3]]], [[61.0, 62.0], [[41.0, 42.0], [11.0, 12.0]], [[[51.0, 52.0], [21.0, 22.0]], [[1.0, 2.0], [31.0, 32.0]]]])"),
+    (
+        "stitch-scalars",
+        "tf.dynamic_stitch([6, [4, 1], [[5, 2], [0, 3]]], [[61.0, 62.0], [[41.0, 42.0], [11.0, 12.0]], "
+        "[[[51.0, 52.0], [21.0, 22.0]], [[1.0, 2.0], [31.0, 32.0]]]])",
+    ),
     ("stitch-duplicates", "tf.dynamic_stitch([[0, 1], [1, 0]], [[1.0, 2.0], [3.0, 4.0]])"),
     ("stitch-bad", "tf.dynamic_stitch([[0, 1], [1]], [[1.0, 2.0], [3.0, 4.0]])"),
     ("stitch-empty", "tf.dynamic_stitch([tf.zeros([0], tf.int32)], [tf.zeros([0, 3])])"),
-    ("stitch-grad", "grad: lambda x, y: tf.dynamic_stitch([[0, 2], [1]], [x, y]) * [1.0, 2.0, 3.0] @ [1.0, 2.0], [3.0]"),
+    (
+        "stitch-grad",
+        "grad: lambda x, y: tf.dynamic_stitch([[0, 2], [1]], [x, y]) * [1.0, 2.0, 3.0] @ [1.0, 2.0], [3.0]",
+    ),
 ]

@@ -47,7 +47,11 @@ for _n in ("sort", "argsort"):
 CASES += [
     ("argsort-stable", "tf.argsort([2, 1, 2, 1, 3], stable=True)"),
     ("sort-grad", "grad: lambda x: tf.sort(x) * [1.0, 2.0, 3.0] @ [3.0, 1.0, 2.0]"),
-    ("sort-grad-axis", "grad: lambda x: tf.sort(x, axis=0, direction='DESCENDING') ** 2 * [[1.0], [2.0]] @ [[3.0, 1.0], [2.0, 5.0]]"),
+    (
+        "sort-grad-axis",
+        "grad: lambda x: tf.sort(x, axis=0, direction='DESCENDING') ** 2 * [[1.0], [2.0]] @ [[3.0, 1.0], "
+        "[2.0, 5.0]]",
+    ),
     ("sort-grad-ties", "grad: lambda x: tf.sort(x) * [1.0, 2.0, 3.0] @ [1.0, 1.0, 0.0]"),
     ("sort-grad-down", "grad: lambda x: tf.sort(x, direction='DESCENDING') * [1.0, 2.0, 3.0] @ [3.0, 1.0, 2.0]"),
     ("argsort-grad", "grad: lambda x: tf.cast(tf.argsort(x), tf.float64) @ [3.0, 1.0]"),
@@ -92,7 +96,10 @@ CASES += [
     ("unique_with_counts-int64", "tuple(tf.unique_with_counts(['a', 'b', 'a'], tf.int64))"),
     ("searchsorted", "tf.searchsorted([1.0, 3.0, 5.0], [0.0, 1.0, 3.5, 9.0])"),
     ("searchsorted-right", "tf.searchsorted([1, 3, 3, 5], [1, 3, 5, 6], side='right')"),
-    ("searchsorted-2d", "tf.searchsorted([[1.0, 3.0], [2.0, 4.0]], [[2.0, 3.0, 4.0], [2.0, 3.0, 5.0]], out_type=tf.int64)"),
+    (
+        "searchsorted-2d",
+        "tf.searchsorted([[1.0, 3.0], [2.0, 4.0]], [[2.0, 3.0, 4.0], [2.0, 3.0, 5.0]], out_type=tf.int64)",
+    ),
     ("searchsorted-bad-side", "tf.searchsorted([1.0], [1.0], side='middle')"),
     ("searchsorted-batch", "tf.searchsorted([[1.0, 3.0], [2.0, 4.0]], [[2.0, 3.0, 4.0]])"),
     ("searchsorted-rank", "tf.searchsorted([[1.0, 3.0], [2.0, 4.0]], [2.0])"),
@@ -112,7 +119,10 @@ CASES += [
     ("bincount-binary", "tf.math.bincount([1, 1, 3, 0], binary_output=True)"),
     ("bincount-axis", "tf.math.bincount([[1, 1, 3], [0, 2, 2]], axis=-1)"),
     ("bincount-axis-binary", "tf.math.bincount([[1, 1, 3], [0, 2, 2]], axis=-1, binary_output=True, minlength=5)"),
-    ("bincount-axis-weights", "tf.math.bincount([[1, 1, 3], [0, 2, 2]], axis=-1, weights=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])"),
+    (
+        "bincount-axis-weights",
+        "tf.math.bincount([[1, 1, 3], [0, 2, 2]], axis=-1, weights=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])",
+    ),
     ("bincount-axis-0", "tf.math.bincount([[1, 1, 3], [0, 2, 2]], axis=0)"),
     ("bincount-axis-1", "tf.math.bincount([[1, 1, 3], [0, 2, 2]], axis=1)"),
     ("bincount-2d", "tf.math.bincount([[1, 1, 3], [0, 2, 2]])"),
@@ -133,7 +143,10 @@ CASES += [
     ("confusion-squeeze", "tf.math.confusion_matrix([[1], [2]], [2, 2])"),
     ("confusion-float", "tf.math.confusion_matrix([1.0, 2.0], [2.0, 2.0])"),
     ("histogram", "tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5)"),
-    ("histogram-int64", "tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5, dtype=tf.int64)"),
+    (
+        "histogram-int64",
+        "tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5, dtype=tf.int64)",
+    ),
     ("histogram-2d", "tf.histogram_fixed_width([[-1.0, 0.0], [1.5, 2.0]], [0.0, 5.0], 3)"),
     ("histogram-range", "tf.histogram_fixed_width([1.0], [5.0, 0.0], nbins=5)"),
     ("histogram-zero-bins", "tf.histogram_fixed_width([1.0], [0.0, 5.0], nbins=0)"),

@@ -126,8 +126,8 @@ def _paired_axes(a: Tensor, b: Tensor, axes: Any) -> tuple[list[int], list[int]]
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         if axes > len(a.dims) or axes > len(b.dims):
             raise ValueError(
-                f"`axes` must not be larger than the number of dimensions of a, {len(a.dims)}, and of b, {len(b.dims)}. "
-                f"Received: {axes}."
+                f"`axes` must not be larger than the number of dimensions of a, {len(a.dims)}, and of b, "
+                f"{len(b.dims)}. Received: {axes}."
             )
         return list(range(len(a.dims) - axes, len(a.dims))), list(range(axes))
     if len(axes) != 2:
@@ -155,7 +155,8 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     unknown = set(kwargs) - {"name", "optimize", "greedy"}
     if unknown:
         raise TypeError(
-            f"Invalid keyword arguments for einsum: {', '.join(sorted(unknown))}. Valid arguments: name, optimize, greedy."
+            f"Invalid keyword arguments for einsum: {', '.join(sorted(unknown))}. Valid arguments: name, optimize, "
+            "greedy."
         )
     xs: list[Tensor] = []
     for x in inputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 from typing import Any
 
@@ -119,7 +120,8 @@ def confusion_matrix(
     rows, columns = (ops.reshape(x, shape=x.dims[:-1]) if len(x.dims) > rank and x.dims[-1] == 1 else x for x in given)
     if rows.dims != columns.dims:
         raise errors.InvalidArgumentError(
-            f"Shapes of all inputs must match: labels have the shape {list(rows.dims)}, predictions {list(columns.dims)}"
+            f"Shapes of all inputs must match: labels have the shape {list(rows.dims)}, predictions "
+            f"{list(columns.dims)}"
         )
     bound = None if num_classes is None else int(to_array(num_classes))
     for what, values in (("labels", rows.array), ("predictions", columns.array)):
@@ -130,9 +132,9 @@ def confusion_matrix(
     if bound is None:
         bound = int(max(rows.array.max(initial=0), columns.array.max(initial=0))) + 1
     wanted = dtypes.as_dtype(dtype)
-    counted = to_tensor(np.ones(rows.dims, wanted.numpy)) if weights is None else ops.cast(to_tensor(weights), dtype=wanted)
+    counted = ops.cast(to_tensor(np.ones(rows.dims) if weights is None else weights), dtype=wanted)
     places = rows * to_tensor(np.int64(bound)) + columns
-    size = int(np.prod(rows.dims))
+    size = math.prod(rows.dims)
     flat = ops.segment_sum(
         ops.reshape(counted, shape=(size,)), ops.reshape(places, shape=(size,)), count=bound * bound
     )
@@ -146,7 +148,9 @@ def _bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> tuple[Tensor
         limits = ops.cast(limits, dtype=x.dtype)
     count = int(to_array(nbins))
     if count < 1:
-        raise errors.InvalidArgumentError(f"nbins should be a positive number, but got '{count}' [Op:HistogramFixedWidth]")
+        raise errors.InvalidArgumentError(
+            f"nbins should be a positive number, but got '{count}' [Op:HistogramFixedWidth]"
+        )
     low, high = to_array(limits).tolist()
     if not low < high:
         raise errors.InvalidArgumentError(
@@ -168,7 +172,7 @@ def histogram_fixed_width(
     array([2, 1, 1, 0, 2], dtype=int32)
     """
     bins, count = _bins(values, value_range, nbins, dtypes.int32)
-    flat = ops.reshape(bins, shape=(int(np.prod(bins.dims)),))
+    flat = ops.reshape(bins, shape=(math.prod(bins.dims),))
     return ops.bincount(flat, size=count, binary=False, dtype=dtypes.as_dtype(dtype).numpy)
 
 

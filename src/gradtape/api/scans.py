@@ -72,6 +72,6 @@ def cumulative_logsumexp(
     x = to_tensor(x)
 
     def lowest(part: Tensor) -> Tensor:
-        return to_tensor(np.full(part.dims, np.finfo(np.float32).min if part.dtype.narrow else -np.inf, part.dtype.numpy))
+        return to_tensor(np.full(part.dims, -np.inf, part.dtype.numpy))
 
     return _scan(ops.cumulative_logsumexp, x, _scanned_axis(x, axis), exclusive, reverse, lowest)

@@ -25,8 +25,8 @@ def _numbers(segment_ids: Any, title: str) -> Tensor:
     ids = to_tensor(segment_ids)
     if ids.dtype not in (dtypes.int32, dtypes.int64):
         raise errors.InvalidArgumentError(
-            f"Value for attr 'Tindices' of {ids.dtype.kernel_name()} is not in the list of allowed values: int32, int64 "
-            f"[Op:{title}]"
+            f"Value for attr 'Tindices' of {ids.dtype.kernel_name()} is not in the list of allowed values: int32, "
+            f"int64 [Op:{title}]"
         )
     return ids
 
@@ -44,13 +44,10 @@ def _sorted(data: Any, segment_ids: Any, title: str) -> tuple[Tensor, Tensor, in
         return x, ids, 0
     if values[0] < 0 or (np.diff(values) < 0).any():
         raise errors.InvalidArgumentError(
-            f"segment ids must be >= 0 and are not increasing: {values} [Op:{title}]. Use tf.math.unsorted_{_snake(title)}"
+            f"segment ids must be >= 0 and must not decrease: {values} [Op:{title}]. Use the one whose name begins "
+            "with unsorted_"
         )
     return x, ids, int(values[-1]) + 1
-
-
-def _snake(title: str) -> str:
-    return title.replace("Segment", "segment_").lower()
 
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tuple[Tensor, Tensor, int]:
@@ -73,9 +70,10 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tup
 
 def _counts(x: Tensor, ids: Tensor, count: int, dtype: Any) -> Tensor:
     """How many rows each segment has, at least 1, shaped to divide the segments of `x`."""
-    ones = to_tensor(np.ones(ids.dims, dtype.numpy))
+    ones = to_tensor(np.ones(ids.dims, dtype.real_dtype.numpy))
     found = ops.segment_sum(ones, ids, count=count)
-    return ops.reshape(ops.maximum(found, ops.ones_like(found)), shape=(count, *(1,) * (len(x.dims) - 1)))
+    counts = ops.reshape(ops.maximum(found, ops.ones_like(found)), shape=(count, *(1,) * (len(x.dims) - 1)))
+    return ops.cast(counts, dtype=dtype) if dtype.is_complex else counts
 
 
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 from typing import Any
 
@@ -76,7 +77,9 @@ def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: 
 
 def _descending(direction: str) -> bool:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}")
+        raise ValueError(
+            f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}"
+        )
     return direction == "DESCENDING"
 
 
@@ -216,23 +219,17 @@ def searchsorted(
     if sequence.dtype is not sought.dtype:
         raise errors.InvalidArgumentError(
             f"cannot compute LowerBound as input #1(zero-based) was expected to be a {sequence.dtype.kernel_name()} "
-            f"tensor but is a {sought.dtype.kernel_name()} tensor [Op:LowerBound]. Use tf.cast(x, ...) to make them agree"
+            f"tensor but is a {sought.dtype.kernel_name()} tensor [Op:LowerBound]. Use tf.cast(x, ...) to make them "
+            "agree"
         )
-    lead = 1
-    for n in sequence.dims[:-1]:
-        lead *= n
-    rows = ops.reshape(sequence, shape=(lead, sequence.dims[-1]))
-    asked = 1
-    for n in sought.dims[:-1]:
-        asked *= n
-    if asked != lead:
+    lead = math.prod(sequence.dims[:-1])
+    if math.prod(sought.dims[:-1]) != lead:
         raise errors.InvalidArgumentError(
             f"Leading dim_size of both tensors must match: got the shapes {list(sequence.dims)} and "
             f"{list(sought.dims)} [Op:LowerBound]"
         )
-    found = ops.search_sorted(
-        rows, ops.reshape(sought, shape=(lead, sought.dims[-1])), side=side, dtype=dtypes.as_dtype(out_type).numpy
-    )
+    rows, places = (ops.reshape(x, shape=(lead, x.dims[-1])) for x in (sequence, sought))
+    found = ops.search_sorted(rows, places, side=side, dtype=dtypes.as_dtype(out_type).numpy)
     return ops.reshape(found, shape=sought.dims)
 
 
@@ -255,9 +252,7 @@ def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
     x = to_tensor(x)
     if not x.dtype.is_numeric:
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
-    size = 1
-    for n in x.dims:
-        size *= n
+    size = math.prod(x.dims)
     flat = ops.reshape(x, shape=(size,))
     return ops.slice(flat, key=(slice(0, max(size - 1, 0)),)), ops.slice(flat, key=(slice(1, None),))
 

@@ -65,11 +65,20 @@ def _db(m, g, a, b_shape, transpose_a, transpose_b):
     return unbroadcast(m, m.matmul(a, g, transpose_a=not transpose_a), b_shape)
 
 
+def _is_narrow(a: Any, b: Any, attrs: Any) -> bool:
+    """Whether each product `a @ b[i]` would read a large `a` for a few columns only: one large product is faster."""
+    return b.dims[1 if attrs.get("transpose_b") else 2] <= 16 and math.prod(a.dims) >= 1 << 14
+
+
 def _batch_matmul(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
     a, b = inputs
     if flags == [True, False] and len(b.dims) == 2 and not attrs.get("transpose_a"):
         y = m.matmul(_rows(m, a), b, **attrs)
         return m.reshape(y, shape=(*a.dims[:-1], y.dims[-1]))
+    if flags == [False, True] and len(a.dims) == 2 and len(b.dims) == 3 and _is_narrow(a, b, attrs):
+        turned = b if attrs.get("transpose_b") else m.transpose(b, perm=(0, 2, 1))
+        y = m.matmul(_rows(m, turned), a, transpose_b=not attrs.get("transpose_a"))
+        return m.transpose(m.reshape(y, shape=(*turned.dims[:-1], y.dims[-1])), perm=(0, 2, 1))
     rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
     aligned = []
     for x, flag in zip(inputs, flags, strict=True):
@@ -91,6 +100,8 @@ matmul = bilinear(
         sample((4, 3), (5, 4), transpose_a=True, transpose_b=True),
         sample((0, 4), (4, 2)),
         sample((0, 2, 4), (4, 2)),
+        sample((128, 128), (128, 1)),
+        sample((128, 128), (1, 128), transpose_a=True, transpose_b=True),
     ],
 )  # fmt: skip
 

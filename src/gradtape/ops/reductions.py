@@ -11,6 +11,8 @@ from ..engine.op import sample
 from .scans import advanced, cumprod_back, delayed
 
 REAL = INT | FLOAT | NARROW
+_SHORT = 32  # NumPy reduces many rows shorter than this faster after they have been turned into columns
+_BLOCK = 1 << 16  # elements that are turned at a time
 _SAMPLES = [
     sample((3, 4, 2), axis=(0, 2)),
     sample((3, 4), axis=(1,), keepdims=True),
@@ -25,6 +27,10 @@ def _extreme(xp, x, axis, keepdims, name):
         shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
         low, high = (-np.inf, np.inf) if x.dtype.kind == "f" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
         return xp.full(shape, low if name == "max" else high, x.dtype)
+    if xp is np and axis == (x.ndim - 1,) and x.ndim > 1 and 1 < x.shape[-1] <= _SHORT and x.size <= _BLOCK:
+        ufunc = np.maximum if name == "max" else np.minimum
+        y = ufunc.reduce(x.reshape(-1, x.shape[-1]).T.copy(), axis=0)
+        return y.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     return getattr(x, name)(axis=axis, keepdims=keepdims)
 
 
@@ -148,32 +154,45 @@ any_ = constant(
 )  # fmt: skip
 
 
+def _weighed(xp, x, axis, whole):
+    """`whole(values, axis)`, which may overwrite its values, along one axis of a copy of `x`."""
+    n = x.shape[axis]
+    if xp is not np or x.ndim < 2 or axis != x.ndim - 1 or n > _SHORT or not x.size:
+        return whole(x - x.max(axis=axis, keepdims=True), axis) if x.size else x
+    rows, y = x.reshape(-1, n), np.empty(x.shape, x.dtype)
+    out = y.reshape(-1, n)
+    step = _BLOCK // n
+    for i in range(0, len(rows), step):
+        columns = rows[i : i + step].T.copy()
+        columns -= np.maximum.reduce(columns, axis=0)
+        out[i : i + step] = whole(columns, 0).T
+    return y
+
+
 def _softmax(xp, x, *, axis):
-    if not x.size:
-        return x
-    e = into(xp.exp, x - x.max(axis=axis, keepdims=True))
-    return into(xp.divide, e, e.sum(axis=axis, keepdims=True))
+    def whole(z, axis):
+        e = into(xp.exp, z)
+        return into(xp.divide, e, e.sum(axis=axis, keepdims=True))
+
+    return _weighed(xp, x, axis, whole)
 
 
 def _log_softmax(xp, x, *, axis):
-    if not x.size:
-        return x
-    z = x - x.max(axis=axis, keepdims=True)
-    return into(xp.subtract, z, xp.log(xp.exp(z).sum(axis=axis, keepdims=True)))
+    def whole(z, axis):
+        return into(xp.subtract, z, xp.log(xp.exp(z).sum(axis=axis, keepdims=True)))
+
+    return _weighed(xp, x, axis, whole)
 
 
-_SOFTMAX = {
-    "on": FLOAT | NARROW,
-    "samples": [sample((3, 4), axis=1), sample((2, 3, 2), axis=1), sample((4,), axis=0), sample((0, 3), axis=0)],
-}
+_AXIS_SAMPLES = [sample((3, 4), axis=1), sample((2, 3, 2), axis=1), sample((4,), axis=0), sample((0, 3), axis=0)]
 softmax = opaque(
-    "softmax", _softmax, **_SOFTMAX,
+    "softmax", _softmax, on=FLOAT | NARROW, samples=_AXIS_SAMPLES,
     vjp=lambda m, g, y, axis: (g - m.sum(g * y, axis=(axis,), keepdims=True)) * y,
     jvp=lambda m, inputs, y, attrs, ts: (ts[0] - m.sum(ts[0] * y, axis=(attrs["axis"],), keepdims=True)) * y,
     batch=lambda m, size, inputs, flags, attrs: m.softmax(inputs[0], **shift_axes(attrs, size)),
 )  # fmt: skip
 log_softmax = opaque(
-    "log_softmax", _log_softmax, **_SOFTMAX,
+    "log_softmax", _log_softmax, on=FLOAT | NARROW, samples=_AXIS_SAMPLES,
     vjp=lambda m, g, y, axis: g - m.exp(y) * m.sum(g, axis=(axis,), keepdims=True),
     jvp=lambda m, inputs, y, attrs, ts: ts[0] - m.sum(ts[0] * m.exp(y), axis=(attrs["axis"],), keepdims=True),
     batch=lambda m, size, inputs, flags, attrs: m.log_softmax(inputs[0], **shift_axes(attrs, size)),

@@ -49,7 +49,7 @@ def _spread(xp, x, ids):
 
 
 def _batched(op: str) -> Any:
-    """A batching rule: with common ids the batch goes along with the rows, otherwise every member has ids of its own."""
+    """A batching rule: with common ids the batch goes along with the rows, otherwise each member has its own."""
 
     def batch(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
         x, ids = inputs

@@ -1,0 +1,94 @@
+"""Reductions, scans and softmax: what TensorFlow does not answer, or answers wrongly."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+
+def gradient(f, x):
+    x = tf.constant(x, tf.float64)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x).numpy()
+
+
+def hessian(f, x):
+    x = tf.constant(x, tf.float64)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        g = inner.gradient(y, x)
+    return outer.jacobian(g, x).numpy()
+
+
+def _sum_of_cumprod(options, x):
+    return tf.reduce_sum(tf.math.cumprod(x, **options))
+
+
+@pytest.mark.parametrize("x", [[1.0, 2.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]])
+def test_second_derivative_of_a_product_with_zeros(x):
+    a, b, c = x
+    want = [[0, c, b], [c, 0, a], [b, a, 0]]
+    np.testing.assert_allclose(hessian(tf.reduce_prod, x), want)
+
+
+def test_product_that_underflows_or_overflows():
+    np.testing.assert_allclose(gradient(tf.reduce_prod, [1e-200, 1e-200, 2.0]), [2e-200, 2e-200, 0.0])
+    np.testing.assert_allclose(gradient(tf.reduce_prod, [np.inf, 2.0]), [2.0, np.inf])
+
+
+def test_cumprod_with_zeros_is_differentiated_rightly():
+    np.testing.assert_allclose(gradient(tf.math.cumprod, [0.0, 2.0, 3.0]), [9.0, 0.0, 0.0])
+    np.testing.assert_allclose(gradient(tf.math.cumprod, [2.0, 0.0, 3.0]), [1.0, 8.0, 0.0])
+    for options in ({"exclusive": True}, {"reverse": True}, {"exclusive": True, "reverse": True}):
+        x = np.array([2.0, 0.0, 3.0, 5.0])
+        f = partial(_sum_of_cumprod, options)
+        step = 1e-6 * np.eye(4)
+        numeric = [(float(f(tf.constant(x + e))) - float(f(tf.constant(x - e)))) / 2e-6 for e in step]
+        np.testing.assert_allclose(gradient(f, x), numeric, rtol=1e-6, atol=1e-7)
+
+
+def test_exclusive_cumulative_logsumexp_begins_below_everything():
+    y = tf.math.cumulative_logsumexp([1.0, 2.0], exclusive=True).numpy()
+    assert y[0] < -1e38 and y[1] == 1.0
+    found = gradient(lambda x: tf.math.cumulative_logsumexp(x, exclusive=True)[1:], [1.0, 2.0])
+    np.testing.assert_allclose(found, [1, 0])
+
+
+def test_softmax_of_a_scalar():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at least one dimension"):
+        tf.nn.softmax(1.0)
+
+
+@pytest.mark.parametrize("shape", [(70, 5), (3, 40, 7), (4, 33), (20000, 10)])
+def test_short_rows_take_another_way_to_the_same_values(shape):
+    x = np.random.default_rng(0).normal(size=shape)
+    e = np.exp(x - x.max(-1, keepdims=True))
+    np.testing.assert_allclose(tf.nn.softmax(x).numpy(), e / e.sum(-1, keepdims=True), rtol=1e-12)
+    np.testing.assert_array_equal(tf.reduce_max(x, -1).numpy(), x.max(-1))
+    np.testing.assert_array_equal(tf.reduce_min(x, -1, keepdims=True).numpy(), x.min(-1, keepdims=True))
+    np.testing.assert_allclose(tf.reduce_sum(x, -1).numpy(), x.sum(-1), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(tf.nn.log_softmax(x).numpy(), np.log(e / e.sum(-1, keepdims=True)), rtol=1e-10)
+
+
+def test_jacobian_of_softmax():
+    x = tf.constant([[0.5, -1.0, 2.0]], tf.float64)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.softmax(x)
+    p = y.numpy()[0]
+    np.testing.assert_allclose(tape.jacobian(y, x).numpy()[0, :, 0], np.diag(p) - np.outer(p, p), atol=1e-15)
+
+
+def test_variables_and_axes_that_are_variables():
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    assert tf.reduce_sum(v, axis=np.int64(1)).numpy().tolist() == [3.0, 7.0]
+    with tf.GradientTape() as tape:
+        y = tf.norm(v, axis=0)
+    np.testing.assert_allclose(tape.gradient(y, v).numpy(), v.numpy() / y.numpy(), rtol=1e-6)
