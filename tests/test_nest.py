@@ -66,6 +66,23 @@ def test_classes_take_part_by_protocol():
     assert tf.nest.flatten(Plain([1])) == [Plain([1])]
 
 
+Field = collections.namedtuple("Field", "name")
+
+
+class Attrs:
+    """What the attrs package makes of a class with two fields, as far as nest looks."""
+
+    __attrs_attrs__ = (Field("first"), Field("second"))
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+
+def test_attrs_classes_take_part():
+    mapped = tf.nest.map_structure(lambda x: 10 * x, [Attrs(1, (2, 3))])
+    assert (mapped[0].first, mapped[0].second) == (10, (20, 30))
+
+
 def test_dicts_keep_their_order_and_kind():
     d = collections.defaultdict(list, {"b": 1, "a": 2})
     mapped = tf.nest.map_structure(lambda x: -x, d)

@@ -22,7 +22,7 @@ def is_nested(seq: Any) -> bool:
     >>> tf.nest.is_nested([1, 2]), tf.nest.is_nested("text")
     (True, False)
     """
-    return _has_parts(type(seq))
+    return _has_parts(type(seq))  # type: ignore[arg-type]
 
 
 @cache

@@ -246,7 +246,7 @@ class Variable:
         [3.0, 4.0]
         """
         new = to_tensor(value, dtype=self.dtype)
-        if not self._shape.is_compatible_with(new.shape):
+        if new.dims != self.dims and not self._shape.is_compatible_with(new.shape):
             raise ValueError(
                 f"Cannot assign value to variable '{self._name}': Shape mismatch. The variable shape {self._shape}, "
                 f"and the assigned value shape {new.shape} are incompatible."
