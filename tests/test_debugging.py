@@ -45,6 +45,8 @@ def test_enabled_checks_name_the_op_and_show_its_inputs(checking):
         tf.constant([0.0, 1.0]) / tf.constant([0.0, 2.0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
         tf.reduce_sum(tf.constant([3e38, 3e38]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="complex64"):
+        tf.constant(1j, tf.complex64) / tf.constant(0j, tf.complex64)
     assert not bool(tf.math.is_nan(tf.constant(1.0)))
 
 
@@ -71,6 +73,10 @@ def test_enabled_checks_let_sound_gradients_pass(checking):
         y = a * 2.0
     assert tape.gradient(b, x).numpy().tolist() == [0.0, 4.0]
     assert tape.jacobian(y, x).numpy().tolist() == [[4.0, 0.0]]
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.gather(v, [0, 0])
+    assert isinstance(tape.gradient(y, v), tf.IndexedSlices)
 
 
 def test_disabling_puts_everything_back():

@@ -294,7 +294,7 @@ def _fractional(
     else:
         from ..engine.randomness import next_global_seed
 
-        rng = np.random.default_rng(next_global_seed("fractional_pool", None, 1).tolist())
+        rng = np.random.default_rng(np.asarray(next_global_seed("fractional_pool", None, 1)).tolist())
     rows = _sequence(x.dims[1], ratios[1], pseudo_random, rng)
     columns = _sequence(x.dims[2], ratios[2], pseudo_random, rng)
     y = _regions(_regions(x, 1, rows, overlapping, largest), 2, columns, overlapping, largest)

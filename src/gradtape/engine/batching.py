@@ -17,7 +17,6 @@ from .. import errors, nest
 from ..tensor import Tensor
 from . import dispatch
 from .op import ops
-from .randomness import drawing_for_each
 
 logger = logging.getLogger("gradtape")
 _looped: set[str] = set()
@@ -144,6 +143,8 @@ def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
 
     A first axis of size 1 is the same element for all. Raises `NeedsValue` where `fn` asks for the value of an element.
     """
+    from .randomness import drawing_for_each
+
     level = dispatch.next_level()
     flat = nest.flatten(elems)
     size = common_size(flat)

@@ -118,7 +118,7 @@ def elementwise(
     )  # fmt: skip
     op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
     matching = tuple(range(len(names))) if same is None else tuple(same)
-    twin = _differentiate_elementwise(op, ordered)
+    op.twin = twin = _differentiate_elementwise(op, ordered)
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:

@@ -7,12 +7,12 @@ looks at what it returns, and the tape's sweep for one that looks at every cotan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, errors
+from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import backprop, blocks, tape
 from .op import Namespace, Op, registry
@@ -27,6 +27,8 @@ def switch_on() -> None:
     Namespace.load_all()
     for op in registry.values():
         _exchange_kernel(op)
+        if op.twin is not None:
+            _exchange_kernel(op.twin)
     tape.sweep = _watched_sweep
     _exchanged.append(lambda: setattr(tape, "sweep", backprop.sweep))
 
@@ -44,7 +46,9 @@ def _exchange_kernel(op: Op) -> None:
         value = kernel(*arrays, **attrs)
         outputs = value if type(value) is tuple else (value,)
         for i, y in enumerate(outputs):
-            check(y, f'output {i} of eagerly-executing op "{op.title}" (# of outputs: {len(outputs)})', arrays)
+            if not sound(y):
+                where = f'output {i} of eagerly-executing op "{op.title}" (# of outputs: {len(outputs)})'
+                raise failure(y, where, arrays)
         return value
 
     replacements = {"kernel": watched, "kernel_into": blocks.into(watched)}
@@ -64,34 +68,39 @@ def _cells(call: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _watched_sweep(records: list[Any], grads: dict[int, Any], wanted: set[int], **options: Any) -> None:
-    options["hooks"] = _Watch(records, options["hooks"])
+    options["hooks"] = _Watch(records, grads, options["hooks"])
     backprop.sweep(records, grads, wanted, **{**options, "release": False})
 
 
 class _Watch:
-    """The hooks of a sweep, with a look at the cotangent in front of each position's own."""
+    """The hooks of a sweep, which asks whether a position has hooks when its cotangent is complete: time to look."""
 
-    def __init__(self, records: list[Any], hooks: dict[int, list[Any]]) -> None:
+    def __init__(self, records: list[Any], grads: dict[int, Any], hooks: dict[int, list[Any]]) -> None:
         self.records = records
+        self.grads = grads
         self.hooks = hooks
 
     def __contains__(self, position: int) -> bool:
-        return True
+        g = self.grads[position]
+        values = g.values if type(g) is IndexedSlices else g
+        if type(values) is Tensor:  # of a batch of cotangents, the ops that made it were looked at
+            values = values.array
+        if isinstance(values, np.ndarray | np.generic) and not sound(values):
+            users = [r[0].title for r in self.records[position + 1 :] if type(r) is tuple and position in r[1]]
+            raise failure(values, f"the gradient of op {' or '.join(map(repr, dict.fromkeys(users)))}", ())
+        return position in self.hooks
 
     def __getitem__(self, position: int) -> list[Any]:
-        return [lambda g: self._look(position, g), *self.hooks.get(position, ())]
-
-    def _look(self, position: int, g: Tensor) -> None:
-        with suppress(TypeError):  # a batch of cotangents has no values here: its ops were looked at
-            users = [r[0].title for r in self.records[position + 1 :] if type(r) is tuple and position in r[1]]
-            check(g.array, f"the gradient of op {' or '.join(map(repr, dict.fromkeys(users))) or 'output'}", ())
+        return self.hooks[position]
 
 
-def check(array: Any, where: str, inputs: Any) -> None:
-    """Raises InvalidArgumentError if `array` has infinities or NaNs, with their numbers and the inputs of the op."""
-    dtype = dtypes.of_numpy(array.dtype)
-    if not (dtype.is_floating or dtype.is_complex) or dtype.narrow or np.isfinite(array).all():
-        return
+def sound(array: Any) -> bool:
+    """Whether an array has neither infinities nor NaNs."""
+    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+
+
+def failure(array: Any, where: str, inputs: Any) -> Exception:
+    """The exception for an array that is not sound: how many of its numbers, and what the op was given."""
     nan = int(np.isnan(array).sum())
     infinite = np.isinf(array)
     negative = int((infinite & (np.real(array) < 0)).sum())
@@ -99,11 +108,11 @@ def check(array: Any, where: str, inputs: Any) -> None:
     lines = [f"  # of {kind} elements: {n}" for kind, n in counts.items() if n]
     shown = [f"  Input {i}: {Tensor(np.asarray(x))}" for i, x in enumerate(inputs)]
     kinds = " and ".join(kind for kind, n in counts.items() if n)
-    raise errors.InvalidArgumentError(
+    return errors.InvalidArgumentError(
         "\n".join(
             (
                 f"\n!!! Detected Infinity or NaN in {where} !!!",
-                f"  dtype: {dtype!r}",
+                f"  dtype: {dtypes.of_numpy(array.dtype)!r}",
                 f"  shape: {np.shape(array)}",
                 *lines,
                 *shown,

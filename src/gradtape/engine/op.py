@@ -103,6 +103,7 @@ class Op:
         self.push: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.call: Callable[..., Any] = self.run
+        self.twin: Op | None = None  # the same op with the rules for complex values
         registry[name] = self
         setattr(raw, name, self.numpy)
 
