@@ -17,6 +17,14 @@ def put(array: Any, key: Any, values: Any) -> Any:
     return array
 
 
+def add_into(array: Any, key: Any, values: Any) -> Any:
+    """`array` with `array[key] += values`; the array is one the caller has just made, the key names no place twice."""
+    if hasattr(array, "at"):
+        return array.at[key].add(values)
+    array[key] += values
+    return array
+
+
 def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
     """`array` with `values` added at `key`, repeated indices adding up; the array is one the caller has just made."""
     if hasattr(array, "at"):

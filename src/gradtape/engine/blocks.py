@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import blas
+
 LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -60,3 +62,25 @@ def add(a: Any, b: Any) -> Any:
         if total is not None:
             return total
     return a + b
+
+
+def share_out(work: Callable[[slice], Any], count: int, size: int) -> list[Any]:
+    """What `work` gives for the parts of `range(count)`, one for each core if the work, on `size` elements, is large.
+
+    Matrix products inside `work` use no further threads.
+    """
+    if size < LARGE or count < CORES or CORES == 1 or not blas.controllable():
+        return [work(slice(0, count))]
+    share = -(-count // CORES)
+    first, *others = [slice(start, min(start + share, count)) for start in range(0, count, share)]
+    with blas.one_thread_each():
+        waiting = [_pool().submit(work, part) for part in others]
+        return [work(first), *(part.result() for part in waiting)]
+
+
+def fill(xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any) -> Any:
+    """`kernel(y, *arrays)`, which writes into `y` and returns it: for NumPy, examples shared out among the cores."""
+    if xp is not np:
+        return kernel(y, *arrays)
+    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], max(y.size, arrays[0].size))
+    return y

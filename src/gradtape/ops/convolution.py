@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import put
+from ..backends import add_into, put
 from ..dtypes import FLOAT, INT, NARROW
 from ..engine.batching import fold, spread
+from ..engine.blocks import fill, share_out
 from ..engine.families import bilinear
 from ..engine.op import sample
 
-_CHUNK = 1 << 21  # bytes of patches made at a time
+_CHUNK = 1 << 20  # bytes of patches made at a time
 
 
 def output_size(size: int, window: int, stride: int, padding: tuple[int, int], dilation: int) -> int:
@@ -68,9 +69,11 @@ def _patches(xp, x, window, strides, dilations, sizes):
     return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
 
 
-def _chunks(count, bytes_each):
-    """Ranges of examples whose patches fill the cache."""
-    step = max(1, _CHUNK // max(bytes_each, 1))
+def _chunks(xp, x, window, sizes):
+    """Ranges of examples whose patches fill the cache; for other libraries than NumPy, all examples at once."""
+    count = x.shape[0]
+    bytes_each = math.prod(sizes) * math.prod(window) * x.shape[-1] * x.dtype.itemsize
+    step = max(1, _CHUNK // max(bytes_each, 1)) if xp is np else max(count, 1)
     return [slice(i, min(i + step, count)) for i in range(0, count, step)]
 
 
@@ -109,24 +112,36 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
         y = sum(x[key][..., None] * weights for key, weights in zip(keys, kernel, strict=True))
         return y.reshape(count, *sizes, outputs)
     filters = _filter_matrices(xp, w, groups)
-    if xp is not np:
-        patches = _patch_matrices(xp, x, window, strides, dilations, sizes, groups)
-        return xp.moveaxis(xp.matmul(patches, filters), 0, 1).reshape(count, *sizes, outputs)
-    y = np.empty((count, *sizes, outputs), x.dtype)
-    for chunk in _chunks(count, math.prod(sizes) * math.prod(window) * channels * x.itemsize):
-        patches = _patch_matrices(np, x[chunk], window, strides, dilations, sizes, groups)
-        np.matmul(patches, filters, out=_by_group(np, y[chunk], groups))
-    return y
+
+    def convolved(y, x):
+        for part in _chunks(xp, x, window, sizes):
+            patches = _patch_matrices(xp, x[part], window, strides, dilations, sizes, groups)
+            if xp is np:
+                np.matmul(patches, filters, out=_by_group(np, y[part], groups))
+            else:
+                y = xp.moveaxis(xp.matmul(patches, filters), 0, 1).reshape(y.shape)
+        return y
+
+    return fill(xp, convolved, xp.empty((count, *sizes, outputs), x.dtype), x)
 
 
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     sizes, channels = a.shape[1:-1], w.shape[-2] * groups
-    rows = _by_group(xp, a, groups)
-    kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups)
-    x = xp.zeros((a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels), a.dtype)
-    for key, weights in zip(taps(w.shape[:-2], strides, dilations, sizes), kernel, strict=True):
-        part = xp.moveaxis(xp.matmul(rows, weights.transpose(1, 2, 0)), 0, 1).reshape(*a.shape[:-1], channels)
-        x = put(x, key, x[key] + part)
+    kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups).transpose(0, 2, 3, 1)
+    keys = taps(w.shape[:-2], strides, dilations, sizes)
+
+    def scattered(x, a):
+        for part in _chunks(xp, a, (2,), sizes):
+            rows = _by_group(xp, a[part], groups)
+            y = x[part]
+            for key, weights in zip(keys, kernel, strict=True):
+                values = xp.moveaxis(xp.matmul(rows, weights), 0, 1)
+                y = add_into(y, key, values.reshape(*a[part].shape[:-1], channels))
+            x = y if xp is not np else x
+        return x
+
+    shape = (a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels)
+    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a)
     if not any(map(any, paddings)):
         return x
     return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
@@ -141,11 +156,15 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
         space = tuple(range(x.ndim - 1))
         parts = [(x[key][..., None] * split).sum(axis=space) for key in taps(size, strides, dilations, sizes)]
         return xp.stack(parts).reshape(*size, 1, outputs)
-    w = xp.zeros((groups, math.prod(size) * channels // groups, outputs // groups), x.dtype)
-    each = math.prod(sizes) * math.prod(size) * channels * x.itemsize
-    for chunk in _chunks(x.shape[0], each) if xp is np else [slice(None)]:
-        patches = _patch_matrices(xp, x[chunk], size, strides, dilations, sizes, groups)
-        w = w + xp.matmul(patches.swapaxes(1, 2), _by_group(xp, b[chunk], groups))
+
+    def correlated(examples):
+        w = xp.zeros((groups, math.prod(size) * channels // groups, outputs // groups), x.dtype)
+        for part in _chunks(xp, x[examples], size, sizes):
+            patches = _patch_matrices(xp, x[examples][part], size, strides, dilations, sizes, groups)
+            w = w + xp.matmul(patches.swapaxes(1, 2), _by_group(xp, b[examples][part], groups))
+        return w
+
+    w = sum(share_out(correlated, x.shape[0], b.size)) if xp is np else correlated(slice(None))
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import masked, put
+from ..backends import add_into, masked, put
 from ..dtypes import FLOAT, INT, NARROW
 from ..engine.batching import fold, spread
+from ..engine.blocks import fill
 from ..engine.families import constant, linear, opaque
 from ..engine.op import sample
 from .convolution import output_size, padded, taps
@@ -34,24 +35,31 @@ def _inside(space, paddings):
 
 
 def _max_pool(xp, x, *, window, strides, paddings, dilations):
-    _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
-    y = x[keys[0]]
-    for key in keys[1:]:
-        y = xp.maximum(y, x[key])
-    return y if len(keys) > 1 else xp.copy(y)
+
+    def largest(y, x):
+        top = x[keys[0]]
+        for key in keys[1:]:
+            top = xp.maximum(top, x[key])
+        return put(y, slice(None), top)
+
+    return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x)
 
 
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     """The number of the place in each window, in order, that holds the first of its largest values `top`."""
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
-    missed = xp.ones(top.shape, bool)
-    place = xp.zeros(top.shape, np.uint8 if len(keys) <= 256 else np.int32)
-    for key in keys[:-1]:
-        missed = missed & (x[key] != top)
-        place = place + missed
-    return place
+
+    def count_misses(place, x, top):
+        missed = True
+        for key in keys[:-1]:
+            missed = missed & (x[key] != top)
+            place = add_into(place, slice(None), missed)
+        return place
+
+    return fill(xp, count_misses, xp.zeros(top.shape, np.uint8 if len(keys) <= 256 else np.int32), x, top)
 
 
 def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings, dilations):
@@ -69,16 +77,17 @@ def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
     """Each cotangent goes to the place under its window that won."""
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
-    if all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True)) and max(dilations) == 1:
-        # The windows tile the image: every value is written once.
-        total = xp.empty(shape, g.dtype)
+    apart = all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True))
+    tiled = apart and max(dilations) == 1  # every value is written once
+    write = put if tiled else add_into
+
+    def scattered(x, g, place):
         for i, key in enumerate(keys):
-            total = put(total, key, masked(xp, place == i, g))
-    else:
-        total = xp.zeros(shape, g.dtype)
-        for i, key in enumerate(keys):
-            total = put(total, key, total[key] + masked(xp, place == i, g))
-    return total[_inside(size, paddings)] if any(map(any, paddings)) else total
+            x = write(x, key, masked(xp, place == i, g))
+        return x
+
+    x = fill(xp, scattered, (xp.empty if tiled else xp.zeros)(shape, g.dtype), g, place)
+    return x[_inside(size, paddings)] if any(map(any, paddings)) else x
 
 
 def _max_pool_pick(xp, x, place, *, window, strides, paddings, dilations):
@@ -100,7 +109,7 @@ def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
     shape = (x.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), x.shape[-1])
     total = xp.zeros(shape, x.dtype)
     for key in keys:
-        total = put(total, key, total[key] + x)
+        total = add_into(total, key, x)
     return total[_inside(size, paddings)] if any(map(any, paddings)) else total
 
 
