@@ -54,7 +54,7 @@ def map_fn(
         result = fn(element)
         nest.assert_same_structure(declared, result)
         for column, spec, y in zip(columns, specs, nest.flatten(result), strict=True):
-            column.append(_declared(y, _dtype_of(spec), column))
+            column.append(_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
     stacked = [
         ops.stack(*column, axis=0) if column else _empty(spec) for column, spec in zip(columns, specs, strict=True)
     ]
@@ -100,21 +100,26 @@ def _dtype_of(spec: Any) -> DType:
     return spec.dtype if hasattr(spec, "shape") else as_dtype(spec)
 
 
-def _declared(y: Any, dtype: DType, before: list[Tensor]) -> Tensor:
-    """`y` if it has the dtype declared and the shape of those before it."""
+def _shape_of(spec: Any) -> Any:
+    return spec.shape if hasattr(spec, "shape") else None
+
+
+def _declared(y: Any, dtype: DType, shape: Any) -> Tensor:
+    """`y` if it has the dtype declared and a shape that fits."""
     y = to_tensor(y, hint=dtype)
     if y.dtype is not dtype:
         raise InvalidArgumentError(
             f"TensorArray dtype is {dtype.name} but Op is trying to write dtype {y.dtype.name}. Say so with "
             f"fn_output_signature=tf.{y.dtype.name}"
         )
-    if before and y.dims != before[0].dims:
-        raise ValueError(f"Incompatible shape for value ({y.dims}), expected ({before[0].dims})")
+    if shape is not None and not y.shape.is_compatible_with(shape):
+        raise ValueError(f"Incompatible shape for value ({y.shape}), expected ({tuple(shape)})")
     return y
 
 
 def _empty(spec: Any) -> Tensor:
-    dims = [n or 0 for n in spec.shape.as_list()] if hasattr(spec, "shape") and spec.shape.rank is not None else []
+    shape = _shape_of(spec)
+    dims = [] if shape is None or shape.rank is None else [n or 0 for n in shape.as_list()]
     return Tensor(np.zeros((0, *dims), _dtype_of(spec).numpy), _dtype_of(spec))
 
 
@@ -133,7 +138,7 @@ def foldl(
     >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     -4.0
     """
-    return _fold(fn, elems, initializer, reverse=False)[-1]
+    return nest.map_structure(to_tensor, _fold(fn, elems, initializer, reverse=False)[-1])
 
 
 def foldr(
@@ -151,7 +156,7 @@ def foldr(
     >>> float(tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     0.0
     """
-    return _fold(fn, elems, initializer, reverse=True)[-1]
+    return nest.map_structure(to_tensor, _fold(fn, elems, initializer, reverse=True)[-1])
 
 
 def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
@@ -166,14 +171,11 @@ def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: 
             raise OutOfRangeError(
                 "Tried to read from index 0 but array size is: 0. A fold over no elements needs an initializer"
             )
-        start = rows.pop(0)
-    else:
-        start = nest.map_structure(to_tensor, initializer)
-    made = [start]
+        initializer = rows.pop(0)
+    made = [initializer]
     for row in rows:
-        result = fn(made[-1], row)
-        nest.assert_same_structure(start, result)
-        made.append(nest.map_structure(lambda y, first: to_tensor(y, hint=first.dtype), result, start))
+        made.append(fn(made[-1], row))
+        nest.assert_same_structure(initializer, made[-1])
     return made
 
 
@@ -194,6 +196,8 @@ def scan(
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
     [1.0, 3.0, 6.0]
     """
+    if initializer is not None:
+        initializer = nest.map_structure(to_tensor, initializer)
     made = _fold(fn, elems, initializer, reverse)
     start = made[0]
     if initializer is not None:
@@ -203,7 +207,7 @@ def scan(
     columns: list[list[Tensor]] = [[] for _ in nest.flatten(start)]
     for value in made:
         for column, y, first in zip(columns, nest.flatten(value), nest.flatten(start), strict=True):
-            column.append(_declared(y, first.dtype, [first]))
+            column.append(_declared(y, first.dtype, first.dims))
     stacked = [
         ops.stack(*column, axis=0) if column else Tensor(np.zeros((0, *first.dims), first.dtype.numpy), first.dtype)
         for column, first in zip(columns, nest.flatten(start), strict=True)
