@@ -27,6 +27,8 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
         return tuple(range(rank))
     if type(axis) is int and 0 <= axis < rank:
         return (axis,)
+    if type(axis) in (list, tuple) and len(axis) == 1 and type(axis[0]) is int:
+        return (single_axis(rank, axis[0]),)
     given = to_array(axis)
     if given.size and given.dtype.kind not in "iu":
         raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32: an axis is an integer")

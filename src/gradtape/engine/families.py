@@ -466,10 +466,17 @@ def bilinear(
 
     def call(a: Any, b: Any, **attrs: Any) -> Any:
         a, b = _read_both(a, b)
-        if type(a) is Tensor and type(b) is Tensor and a.dtype is b.dtype and a.dtype.kind & op.kinds:
-            return run(op, (a, b), attrs)
-        return run(op, _matched(op, (a, b), (0, 1)), attrs)
+        if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:
+            return run(op, _matched(op, (a, b), (0, 1)), attrs)
+        try:
+            y = wrap(product(a.array, b.array, **attrs), a.dtype)
+        except ValueError as error:
+            raise dispatch.failure(op, (a, b), error) from error
+        if (a.mark is not None or b.mark is not None) and thread.recorder is not None:
+            thread.recorder.record(op, (a, b), y, attrs)
+        return y
 
+    kinds, product = op.kinds & ~dtypes.NARROW, op.numpy
     op.push = push
     op.batch = batch
     op.call = call

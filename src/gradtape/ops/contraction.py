@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import put
+from ..engine.blocks import product
 from ..engine.families import bilinear, linear, unbroadcast
 from ..engine.op import sample
 from ..errors import InvalidArgumentError
@@ -22,7 +23,9 @@ from ..errors import InvalidArgumentError
 def _product(xp, a, b):
     """`xp.matmul`, with half precision computed in single: NumPy has no fast product of its own for it."""
     if xp is np and a.dtype.char == "e":
-        return xp.matmul(a.astype("f"), b.astype("f")).astype("e")
+        return _product(xp, a.astype("f"), b.astype("f")).astype("e")
+    if xp is np and a.ndim == 2 and b.ndim == 2 and a.dtype.char in "fd":
+        return product(a, b)
     return xp.matmul(a, b)
 
 
@@ -124,28 +127,30 @@ def _plan(equation: str) -> tuple[Any, ...]:
     a_order = tuple(first.index(c) for c in (*batch, *rows, *summed))
     b_order = tuple(second.index(c) for c in (*batch, *summed, *columns))
     made = [*batch, *rows, *columns]
-    return a_order, b_order, len(batch), len(rows), len(summed), tuple(made.index(c) for c in output)
+    y_order = tuple(made.index(c) for c in output)
+    orders = (None if order == tuple(range(len(order))) else order for order in (a_order, b_order, y_order))
+    return *orders, len(batch), len(rows), len(summed), len(columns)
 
 
 def _permuted(x, order):
-    return x if order == tuple(range(len(order))) else x.transpose(order)
+    return x if order is None else x.transpose(order)
 
 
 def _contract(xp, a, b, *, equation):
-    a_order, b_order, batch, rows, summed, y_order = _plan(equation)
+    a_order, b_order, y_order, batch, rows, summed, columns = _plan(equation)
     a, b = _permuted(a, a_order), _permuted(b, b_order)
+    if rows == summed == columns == 1:
+        return _permuted(_product(xp, a, b), y_order)
     row_shape, column_shape, batch_shape = a.shape[batch : batch + rows], b.shape[batch + summed :], a.shape[:batch]
     if not summed:
-        y = a.reshape((*a.shape, *(1,) * len(column_shape))) * b.reshape((*batch_shape, *(1,) * rows, *column_shape))
+        y = a.reshape((*a.shape, *(1,) * columns)) * b.reshape((*batch_shape, *(1,) * rows, *column_shape))
         return _permuted(y, y_order)
     inner = math.prod(a.shape[batch + rows :])
     if rows != 1 or summed != 1:
         a = a.reshape((*batch_shape, math.prod(row_shape), inner))
-    if len(column_shape) != 1 or summed != 1:
+    if columns != 1 or summed != 1:
         b = b.reshape((*batch_shape, inner, math.prod(column_shape)))
-    y = _product(xp, a, b)
-    if rows != 1 or len(column_shape) != 1:
-        y = y.reshape((*batch_shape, *row_shape, *column_shape))
+    y = _product(xp, a, b).reshape((*batch_shape, *row_shape, *column_shape))
     return _permuted(y, y_order)
 
 
