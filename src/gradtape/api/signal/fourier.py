@@ -32,7 +32,9 @@ def _last_axes_of_real(x: Tensor, count: int) -> tuple[int, ...]:
 
 
 def _complex_values(value: Any) -> Tensor:
-    return to_tensor(value, hint=dtypes.complex64)
+    """`value` as complex numbers: its own, or complex64."""
+    x = to_tensor(value)
+    return x if x.dtype.is_complex else to_tensor(value, hint=dtypes.complex64)
 
 
 def _real_values(value: Any) -> Tensor:
@@ -43,7 +45,7 @@ def _real_values(value: Any) -> Tensor:
 
 
 def _half_spectrum(value: Any) -> Tensor:
-    x = _complex_values(value)
+    x = to_tensor(value, hint=dtypes.complex64)
     if not x.dtype.is_complex:
         raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x.dtype.name}. Use tf.cast")
     return x
