@@ -95,7 +95,7 @@ CASES = [
     ("foldr", "grad: lambda x: tf.foldr(lambda a, b: a * b - b, x) @ [1.0, 2.0, 3.0]"),
     ("foldl_start", "tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0]), initializer=5.0)"),
     ("foldl_python_start", "tf.foldl(lambda a, x: a + x, tf.constant([1.0, 2.0]), initializer=0)"),
-    ("foldl_grows", "tf.foldl(lambda a, x: tf.concat([a, [x]], 0), tf.constant([1.0, 2.0]), initializer=tf.zeros([0]))"),
+    ("foldl_grows", "tf.foldl(lambda a, x: tf.concat([a, [x]], 0), tf.ones([2]), initializer=tf.zeros([0]))"),
     ("foldl_changed_structure", "tf.foldl(lambda a, x: (a, x), tf.constant([1.0, 2.0]), initializer=0.0)"),
     ("foldl_empty", "tf.foldl(lambda a, x: a - x, tf.zeros([0]))"),
     (
