@@ -211,7 +211,8 @@ def _pull_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjug
         formulas.append(None if trivial else compile_rule(rule, multiply=multiply, copyto=copyto, **names))
 
     def pull(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        arrays = (g, *(s[k].array for k in tensors))
+        # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
+        arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
         cotangents: list[Any] = []
         for parent, partial, formula in zip(parents, partials, formulas, strict=True):
             if parent < 0 or partial is None:
