@@ -15,7 +15,8 @@ CASES = [
     *[(f"normal {d}", f"tf.cast(tf.random.stateless_normal([3, 5], [3, 7], dtype=tf.{d}), tf.float32)")
       for d in ("float16", "bfloat16", "float32")],
     ("normal float64", "tf.random.stateless_normal([3, 5], [3, 7], 2.0, 3.0, dtype=tf.float64)"),
-    *[(f"truncated normal {d}", f"tf.cast(tf.random.stateless_truncated_normal([99], [3, 7], dtype=tf.{d}), tf.float32)")
+    *[(f"truncated normal {d}",
+       f"tf.cast(tf.random.stateless_truncated_normal([99], [3, 7], dtype=tf.{d}), tf.float32)")
       for d in ("float16", "bfloat16", "float32", "float64")],
     ("uniform bounds", "tf.random.stateless_uniform([2, 3], [1, 2], [1.0, 2.0, 3.0], [[4.0], [5.0]])"),
     ("uniform many", "tf.reduce_sum(tf.random.stateless_uniform([50001], [1, 2], dtype=tf.float64))"),
@@ -69,7 +70,8 @@ CASES = [
         3, "g.reset_from_seed(3)", "tf.identity(g.state)", "g.reset([1, 2, 3])", "tf.identity(g.state)",
         "g.reset_from_key_counter(7, [1, 2])", "tf.identity(g.state)")),
     ("from_key_counter", "tf.random.Generator.from_key_counter(5, [1, 2], 'philox').normal([3])"),
-    ("counter carries", "(lambda g: [g.uniform([1000]), g.state][1])(tf.random.Generator.from_state([-5, 1, 2], 'philox'))"),
+    ("counter carries",
+     "(lambda g: [g.uniform([1000]), g.state][1])(tf.random.Generator.from_state([-5, 1, 2], 'philox'))"),
     ("counter carries inside", "tf.random.Generator.from_state([-5, 1, 2], 'philox').uniform([40])"),
     ("copied generator", "tf.random.Generator(tf.random.Generator.from_seed(8)).normal([2])"),
     ("create_rng_state", "tf.random.create_rng_state([12, 34], 'threefry')"),

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..backends import put
 
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _WEYL = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
+_FEW = 8
 _CHUNK = 1 << 12  # blocks mixed at a time: they stay in the cache
 
 
 def words(xp, state, blocks):
     """The four words of each of the `blocks` (uint64 numbers) of a stream: uint32, of shape `(*blocks.shape, 4)`."""
     flat = blocks.reshape(-1)
+    if xp is np and flat.size <= _FEW:
+        return np.array([_block(state.tolist(), n) for n in flat.tolist()], np.uint32).reshape((*blocks.shape, 4))
     chunks = [_mixed(xp, state, flat[at : at + _CHUNK]) for at in range(0, max(flat.shape[0], 1), _CHUNK)]
     return (chunks[0] if len(chunks) == 1 else xp.concatenate(chunks)).reshape((*blocks.shape, 4))
 
@@ -34,6 +39,19 @@ def filled(xp, state, count, each, numbers):
         chunk = numbers(xp, words(xp, state, xp.arange(at, stop, dtype=xp.uint64)))
         out = put(out, slice(at * each, stop * each), chunk.reshape(-1))
     return out[:count]
+
+
+def _block(state, number):
+    """One block in Python's integers, which for a few blocks are ten times faster than arrays."""
+    counter = (state[0] | state[1] << 64) + number
+    c0, c1, c2, c3 = (counter >> shift & _MASK for shift in (0, 32, 64, 96))
+    k0, k1 = state[2] & _MASK, state[2] >> 32
+    m0, m1 = _MULTIPLIERS
+    for _ in range(10):
+        p0, p1 = c0 * m0, c2 * m1
+        c0, c1, c2, c3 = p1 >> 32 ^ c1 ^ k0, p1 & _MASK, p0 >> 32 ^ c3 ^ k1, p0 & _MASK
+        k0, k1 = (k0 + _WEYL[0]) & _MASK, (k1 + _WEYL[1]) & _MASK
+    return c0, c1, c2, c3
 
 
 def _mixed(xp, state, blocks):

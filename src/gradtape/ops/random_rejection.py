@@ -107,9 +107,9 @@ def _gamma_draws(xp, state, a):
 
 
 def _gamma_derivative(xp, alpha, x):
-    """dx/dα of a gamma number x at fixed rank: -(∂P/∂α) / (∂P/∂x), P the regularised incomplete gamma function.
+    """dx/da of a gamma number x at fixed rank: -(∂P/∂a) / (∂P/∂x), P(a, x) the regularised incomplete gamma function.
 
-    The derivative of P is summed term by term. For large α, and far out where the terms cancel, the rank is that of the
+    The derivative of P is summed term by term. For large a, and far out where the terms cancel, the rank is that of the
     normal number x is made from.
     """
     sp = special(xp)
@@ -121,7 +121,7 @@ def _gamma_derivative(xp, alpha, x):
     large = (a > 1e4) | ((a > 50) & (x > a + 7 * xp.sqrt(a)))
     out[large] = _large_gamma_derivative(xp, a[large], x[large])
     a, x = a[~large], x[~large]
-    # With the density factored out, term n is x^(n+1) Γ(α) / Γ(α+n+1), and its weight log x - ψ(α+n+1).
+    # With the density factored out, term n is x^(n+1) Γ(a) / Γ(a+n+1), and its weight log x - ψ(a+n+1).
     term, log_x, psi = x / a, xp.log(x), sp.digamma(a + 1)
     total = term * (log_x - psi)
     n = 0
@@ -138,7 +138,7 @@ def _gamma_derivative(xp, alpha, x):
 
 
 def _large_gamma_derivative(xp, a, x):
-    """From x = α + z √α + (z² - 1)/3 + (z³ - 7z)/(36 √α) + ..., solved for z by Newton's method."""
+    """From x = a + z √a + (z² - 1)/3 + (z³ - 7z)/(36 √a) + ..., solved for z by Newton's method."""
     root = xp.sqrt(a)
     z = (x - a) / root
     for _ in range(6):

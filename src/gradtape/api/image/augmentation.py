@@ -355,7 +355,7 @@ def stateless_sample_distorted_bounding_box(
     else:
         flat = boxes.reshape(-1, 4)
         scaled = flat * np.array([height, width, height, width], np.float32)
-        objects = [tuple(map(int, row)) for row in scaled.tolist()]
+        objects = [(int(a), int(b), int(c), int(d)) for a, b, c, d in scaled.tolist()]
     words = _Words(scrambled(seed).array)
     found = (0, 0, width, height)
     low, high = (np.float32(a) for a in aspects)

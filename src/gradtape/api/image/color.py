@@ -50,7 +50,8 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
     >>> tf.image.convert_image_dtype(tf.constant([0, 255], tf.uint8), tf.float32).numpy()
     array([0., 1.], dtype=float32)
     """
-    picture, target = to_tensor(image), dtypes.as_dtype(dtype)
+    picture: Any = to_tensor(image)
+    target = dtypes.as_dtype(dtype)
     given = picture.dtype
     for kind, what in ((target, "dtype"), (given, "image dtype")):
         if not kind.is_floating and not kind.is_integer:
@@ -75,7 +76,7 @@ def _as_float(image: Tensor) -> Tensor:
     return image if image.dtype in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)
 
 
-def _mixed(images: Any, matrix: list[list[float]]) -> Tensor:
+def _mixed(images: Any, matrix: Any) -> Tensor:
     """Each pixel's three channels times a matrix."""
     pictures = to_tensor(images)
     if not pictures.dims or pictures.dims[-1] != 3:
@@ -153,7 +154,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     return ops.concat(pictures, pictures, pictures, axis=len(pictures.dims) - 1)
 
 
-def _check_colours(images: Any) -> Tensor:
+def _check_colours(images: Any) -> Any:
     pictures = to_tensor(images)
     if not pictures.dtype.is_floating:
         raise errors.InvalidArgumentError(
@@ -197,7 +198,7 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
     pictures = _check_colours(images)
     turn, saturation, value = pictures[..., 0] * 6.0, pictures[..., 1], pictures[..., 2]
 
-    def channel(distance: Tensor) -> Tensor:
+    def channel(distance: Any) -> Any:
         share = ops.minimum(ops.maximum(distance, 0.0), 1.0)
         return ((1.0 - saturation) + saturation * share) * value
 

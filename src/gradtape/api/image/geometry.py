@@ -169,13 +169,17 @@ def patches(x: Tensor, sizes: list[int], strides: list[int], rates: list[int], p
         missing = [max((c - 1) * s + w - n, 0) for c, s, w, n in zip(counts, strides, spans, inner, strict=True)]
         x = ops.pad(x, paddings=((0, 0), *((m // 2, m - m // 2) for m in missing), (0, 0)))
     elif padding == "VALID":
-        counts = [max(-(-(n - w + 1) // s), 0) for n, w, s in zip(inner, spans, strides, strict=True)]
+        if any(w > n for w, n in zip(spans, inner, strict=True)):
+            raise errors.InvalidArgumentError(
+                f"no window of size {spans} fits into {list(inner)}: the output size would be negative. Use 'SAME'"
+            )
+        counts = [-(-(n - w + 1) // s) for n, w, s in zip(inner, spans, strides, strict=True)]
     else:
         raise errors.InvalidArgumentError(f"Value for attr 'padding' of {padding!r} is not 'SAME' or 'VALID'")
     parts = []
     for place in np.ndindex(*sizes):
         key = [
-            slice(i * r, i * r + (c - 1) * s + 1 if c else 0, s)
+            slice(i * r, i * r + (c - 1) * s + 1, s)
             for i, r, c, s in zip(place, rates, counts, strides, strict=True)
         ]
         parts.append(ops.slice(x, key=(slice(None), *key)))

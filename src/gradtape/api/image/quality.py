@@ -25,18 +25,23 @@ def _axes(x: Tensor, *axes: int) -> tuple[int, ...]:
     return tuple(axis + len(x.dims) for axis in axes)
 
 
-def _compared(a: Any, b: Any, max_val: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _compared(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
     """Two images and the range of their values, in float32."""
     first = to_tensor(a)
     second = to_tensor(b, hint=first.dtype)
-    if min(len(first.dims), len(second.dims)) < 3 or first.dims[-3:] != second.dims[-3:]:
-        raise ValueError(f"Two images are not compatible: shapes {first.shape} and {second.shape}")
-    try:
-        np.broadcast_shapes(first.dims[:-3], second.dims[:-3])
-    except ValueError:
-        raise ValueError(f"Two images are not compatible: shapes {first.shape} and {second.shape}") from None
     span = convert_image_dtype(cast(max_val, first.dtype), dtypes.float32)
     return convert_image_dtype(first, dtypes.float32), convert_image_dtype(second, dtypes.float32), span
+
+
+def _check_compatible(a: Tensor, b: Tensor) -> None:
+    """Images are compared with images of the same size, and batches of them may be broadcast."""
+    try:
+        np.broadcast_shapes(a.dims[:-3], b.dims[:-3])
+        fits = min(len(a.dims), len(b.dims)) >= 3 and a.dims[-3:] == b.dims[-3:]
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"Two images are not compatible: shapes {a.shape} and {b.shape}")
 
 
 def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
@@ -48,6 +53,7 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
     """
     first, second, span = _compared(a, b, max_val)
     error = ops.squared_difference(first, second)
+    _check_compatible(first, second)
     mean = ops.mean(error, axis=_axes(error, -3, -2, -1))
     return 20.0 * ops.log(span) / math.log(10.0) - (10.0 / math.log(10.0)) * ops.log(mean)
 
@@ -65,12 +71,12 @@ def _smoothed(x: Tensor, window: Any) -> Tensor:
 
 
 def _similarity(
-    x: Tensor, y: Tensor, span: Tensor, size: int, sigma: float, k1: float, k2: float
+    x: Any, y: Any, span: Any, size: int, sigma: float, k1: float, k2: float
 ) -> tuple[Tensor, Tensor]:
     """SSIM and its contrast and structure part, for every place of the window and every channel."""
     if min(*x.dims[-3:-1], *y.dims[-3:-1]) < size:
         raise errors.InvalidArgumentError(
-            f"the images ({x.shape} and {y.shape}) must be at least as large as the filter, {size}. Use a smaller filter_size"
+            f"images of shapes {x.shape} and {y.shape} are smaller than the filter, {size}. Use a smaller filter_size"
         )
     distance = np.arange(size) - (size - 1) / 2.0
     window = np.exp(-0.5 * (distance / sigma) ** 2)
@@ -103,6 +109,7 @@ def ssim(
     1.0
     """
     x, y, span = _compared(img1, img2, max_val)
+    _check_compatible(x, y)
     similarity, _ = _similarity(x, y, span, int(filter_size), float(filter_sigma), k1, k2)
     if not return_index_map:
         similarity = ops.mean(similarity, axis=_axes(similarity, -3, -2))
@@ -138,6 +145,7 @@ def ssim_multiscale(
     1.0
     """
     x, y, span = _compared(img1, img2, max_val)
+    _check_compatible(x, y)
     factors = []
     for scale in range(len(power_factors)):
         if scale:
@@ -190,7 +198,7 @@ def sobel_edges(image: Any) -> Tensor:
     >>> tf.image.sobel_edges(tf.zeros([1, 4, 5, 3])).shape
     TensorShape([1, 4, 5, 3, 2])
     """
-    picture = to_tensor(image)
+    picture: Any = to_tensor(image)
     if len(picture.dims) != 4:
         raise ValueError(f"sobel_edges expects a 4D tensor [batch_size, h, w, d], not {picture.shape}.")
     for axis in (1, 2):

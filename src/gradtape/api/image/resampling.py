@@ -237,12 +237,12 @@ def resize_with_pad(
     return pad_to_bounding_box(small, int(offset[0]), int(offset[1]), int(target_height), int(target_width))
 
 
-def _positions(start: Tensor, end: Tensor, size: int, count: int) -> Tensor:
+def _positions(start: Any, end: Any, size: int, count: int) -> Any:
     """`count` positions from `start` to `end` of an axis, in pixels, for each box."""
     if count > 1:
-        steps = np.arange(count, dtype=np.float32)
-        scale = (end - start) * float(size - 1) / float(count - 1)
-        return ops.reshape(start * float(size - 1), shape=(-1, 1)) + ops.reshape(scale, shape=(-1, 1)) * to_tensor(steps)
+        steps = to_tensor(np.arange(count, dtype=np.float32))
+        scale = ops.reshape((end - start) * float(size - 1) / float(count - 1), shape=(-1, 1))
+        return ops.reshape(start * float(size - 1), shape=(-1, 1)) + scale * steps
     return ops.reshape((start + end) * 0.5 * float(size - 1), shape=(-1, 1))
 
 

@@ -1,1 +1,1 @@
-"""`tf.random`: TensorFlow's random numbers, bit for bit where its CPU kernels do not depend on the number of threads."""
+"""`tf.random`: TensorFlow's random numbers, those of its CPU kernels wherever they do not depend on threads."""

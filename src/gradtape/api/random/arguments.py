@@ -11,7 +11,6 @@ from ... import errors
 from ...dtypes import DType
 from ...engine.convert import to_tensor
 from ...engine.op import ops
-from ...engine.randomness import State
 from ...shapes import TensorShape
 from ...tensor import Tensor
 
@@ -56,7 +55,7 @@ def algorithm_number(alg: Any) -> int:
 def dims_of(shape: Any) -> tuple[int, ...]:
     """A shape given as a tensor, a list, an array or a TensorShape, as a tuple."""
     if isinstance(shape, TensorShape):
-        return tuple(int(n) for n in shape)
+        return dims_of(shape.as_list())
     if isinstance(shape, list | tuple) and not len(shape):
         return ()
     array = np.asarray(to_tensor(shape).array)

@@ -64,8 +64,8 @@ def check_both_bounds(low: Any, high: Any, dtype: DType) -> None:
     """Integers are drawn between two bounds or none."""
     if (low is None) != (high is None):
         raise ValueError(
-            f"For integer `dtype` argument {dtype!r}, argument `minval` and `maxval` must be both None or not None. Got "
-            f"`minval`={low} and `maxval`={high}."
+            f"For integer `dtype` argument {dtype!r}, argument `minval` and `maxval` must be both None or not None. "
+            f"Got `minval`={low} and `maxval`={high}."
         )
 
 
@@ -121,5 +121,5 @@ def class_dtype(dtype: Any) -> DType:
 def _check_ends_with(dims: tuple[int, ...], inner: tuple[int, ...]) -> None:
     if dims[len(dims) - len(inner) :] != inner or len(inner) > len(dims):
         raise errors.InvalidArgumentError(
-            f"Shape passed in must end with broadcasted shape: got shape {list(dims)} for parameters of shape {list(inner)}"
+            f"Shape passed in must end with broadcasted shape: got {list(dims)} for parameters of shape {list(inner)}"
         )

@@ -212,7 +212,7 @@ def _joined(key: Any, counter: Any, size: int) -> np.ndarray[Any, Any]:
     key, counter = _signed(key), _signed(counter)
     if key.shape != () or counter.shape != (size - 1,):
         raise ValueError(
-            f"Shapes {counter.shape} and {[size - 1]} of the counter, or {key.shape} and [] of the key, are incompatible"
+            f"Shapes {counter.shape} and {[size - 1]} of the counter, or {key.shape} and () of the key, do not fit"
         )
     return np.concatenate([counter, key.reshape(1)])
 
