@@ -23,7 +23,12 @@ masked = elementwise(
     dmask=None, dx=Mask(lambda mask: mask),
 )  # fmt: skip
 
-relu = elementwise("relu", lambda xp, x: xp.maximum(x, 0), on=_REAL, kinks=True, dx=Mask(lambda y: y > 0))
+# `a` where `b` is positive. It is flat in `b`, not independent of it: the second derivative of relu is 0, not None.
+where_positive = elementwise(
+    "where_positive", lambda xp, a, b: backends.masked(xp, b > 0, a), on=_REAL, kinks=True,
+    da=Mask(lambda b: b > 0), db=lambda m, b: m.zeros_like(b),
+)  # fmt: skip
+relu = elementwise("relu", lambda xp, x: xp.maximum(x, 0), on=_REAL, kinks=True, dx=lambda m, g, y: m.where_positive(g, y))
 relu6 = elementwise(
     "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, kinks=True, domain=(-2.0, 8.0),
     dx=Mask(lambda m, y: m.logical_and(y > 0, y < 6)),
