@@ -334,6 +334,20 @@ _VALUES = {
     ),
 }
 
+_NOT_FINITE = {"nan": "tf.fill((2, 2), np.nan)", "inf": "tf.fill((2, 2), np.inf)", "large": "1e30 * tf.eye(2)"}
+_BEYOND = [
+    (f"{name}-{kind}", f"tf.linalg.{name}({x})")
+    for kind, x in _NOT_FINITE.items()
+    for name in ("det", "inv", "eigvalsh", "eigvals", "svd", "pinv", "matrix_rank", "sqrtm")
+] + [
+    ("cholesky-nan", "tf.linalg.cholesky(tf.fill((2, 2), np.nan))"),
+    ("lu-nan", "tf.linalg.lu(tf.fill((2, 2), np.nan))"),
+    ("triangular_solve-singular", "tf.linalg.triangular_solve([[0.0, 0.0], [1.0, 1.0]], tf.eye(2))"),
+    ("logm-real-part-singular", "tf.math.real(tf.linalg.logm(tf.zeros((2, 2), tf.complex64)))"),
+    ("logdet-singular", "tf.linalg.logdet(tf.zeros((2, 2)))"),
+    ("slogdet-singular", "tf.linalg.slogdet(tf.zeros((2, 2)))"),
+]
+
 # What is differentiated does not depend on the signs of vectors: a weighted sum of squares, or of a product.
 _W = "tf.constant([[1.0, -2.0, 0.5], [0.3, 1.5, -1.0], [2.0, 0.7, 0.1]], tf.float64)"
 _U = "tf.constant([[1.0, -2.0], [0.3, 1.5], [2.0, 0.7], [-0.4, 0.6]], tf.float64)"
@@ -434,12 +448,16 @@ _GRADIENTS = {
     "matrix_rank": (f"lambda x: tf.cast(tf.linalg.matrix_rank(x), tf.float64) @ {_A}",),
 }
 
-CASES = [
-    (f"{name}-{i}", source if source.startswith(("tf.", "[")) else f"tf.linalg.{source}")
-    for name, sources in _VALUES.items()
-    for i, source in enumerate(sources)
-] + [
-    (f"{name}-gradient-{i}", f"grad: {source}")
-    for name, sources in _GRADIENTS.items()
-    for i, source in enumerate(sources)
-]
+CASES = (
+    [
+        (f"{name}-{i}", source if source.startswith(("tf.", "[")) else f"tf.linalg.{source}")
+        for name, sources in _VALUES.items()
+        for i, source in enumerate(sources)
+    ]
+    + _BEYOND
+    + [
+        (f"{name}-gradient-{i}", f"grad: {source}")
+        for name, sources in _GRADIENTS.items()
+        for i, source in enumerate(sources)
+    ]
+)

@@ -7,6 +7,9 @@ function that does not depend on it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from ..engine.families import opaque
@@ -75,10 +78,36 @@ def _eigh_back(m, g, ys):
     return _lower_triangle_of(m, spread @ adjoint(m, v))
 
 
+@contextmanager
+def _decomposed(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except np.linalg.LinAlgError:
+        raise np.linalg.LinAlgError(
+            f"{kind} decomposition was not successful. The input might not be valid: it may hold inf or nan"
+        ) from None
+
+
+def _eigh(xp, x):
+    with _decomposed("Self-adjoint eigen"):
+        e, v = xp.linalg.eigh(x)
+        if xp is np and not np.isfinite(e).all():
+            raise np.linalg.LinAlgError
+    return e, v
+
+
 eigh = opaque(
-    "eigh", lambda xp, x: tuple(xp.linalg.eigh(x)), vjp=_eigh_back, batch=leading("eigh"), on=FIELD,
+    "eigh", _eigh, vjp=_eigh_back, batch=leading("eigh"), on=FIELD,
     samples=[sample(SYMMETRIC), sample(np.stack([SYMMETRIC, SYMMETRIC * SYMMETRIC])), sample(_NOTHING)],
 )  # fmt: skip
+
+
+def _eigvalsh(xp, x):
+    with _decomposed("Self-adjoint eigen"):
+        e = xp.linalg.eigvalsh(x)
+        if xp is np and not np.isfinite(e).all():
+            raise np.linalg.LinAlgError
+    return e
 
 
 def _eigvalsh_back(m, g, x):
@@ -87,13 +116,14 @@ def _eigvalsh_back(m, g, x):
 
 
 eigvalsh = opaque(
-    "eigvalsh", lambda xp, x: xp.linalg.eigvalsh(x), vjp=_eigvalsh_back, batch=leading("eigvalsh"), on=FIELD,
+    "eigvalsh", _eigvalsh, vjp=_eigvalsh_back, batch=leading("eigvalsh"), on=FIELD,
     samples=[sample(SYMMETRIC), sample(np.stack([SYMMETRIC, SYMMETRIC * SYMMETRIC]))],
 )  # fmt: skip
 
 
 def _eig(xp, x):
-    e, v = xp.linalg.eig(x)
+    with _decomposed("Eigen"):
+        e, v = xp.linalg.eig(x)
     dtype = xp.result_type(x.dtype, np.complex64)
     return e.astype(dtype), v.astype(dtype)
 
@@ -115,6 +145,11 @@ eig = opaque(
 )  # fmt: skip
 
 
+def _eigvals(xp, x):
+    with _decomposed("Eigen"):
+        return xp.linalg.eigvals(x).astype(xp.result_type(x.dtype, np.complex64))
+
+
 def _eigvals_back(m, g, x, x_dtype):
     _, v = m.eig(x)
     vh = adjoint(m, v)
@@ -122,8 +157,7 @@ def _eigvals_back(m, g, x, x_dtype):
 
 
 eigvals = opaque(
-    "eigvals", lambda xp, x: xp.linalg.eigvals(x).astype(xp.result_type(x.dtype, np.complex64)),
-    vjp=_eigvals_back, batch=leading("eigvals"), on=FIELD,
+    "eigvals", _eigvals, vjp=_eigvals_back, batch=leading("eigvals"), on=FIELD,
     samples=[sample(SYMMETRIC + np.triu(np.ones((3, 3)) / 8)), sample(np.stack([GENERAL, GENERAL + 1]))],
 )  # fmt: skip
 
@@ -256,7 +290,7 @@ def _lu(xp, x):
     if not x.size:
         return x, xp.zeros(x.shape[:-1], np.int32)
     order, low, high = factorize(x, p_indices=True, check_finite=False)
-    if not (xp.diagonal(high, 0, -2, -1) != 0).all():
+    if not (xp.diagonal(high, 0, -2, -1) != 0).all() or xp.isnan(x).any():
         raise np.linalg.LinAlgError("Input is not invertible.")
     return high + xp.tril(low, -1), xp.argsort(order, axis=-1).astype(np.int32)
 

@@ -117,8 +117,8 @@ def _project(m, g):
     return (g + adjoint(m, g)) * 0.5
 
 
-# A matrix that is Hermitian by promise: only such tangents exist, and only that part of a cotangent matters. The samples
-# have one entry: there, and for no other matrix, a tangent taken at random keeps the promise.
+# A matrix that is Hermitian by promise: only such tangents exist, and only that part of a cotangent matters. The
+# samples have one entry: there, and for no other matrix, a tangent taken at random keeps the promise.
 hermitian = opaque(
     "hermitian", lambda xp, x: x, vjp=_project, jvp=lambda m, inputs, y, attrs, ts: _project(m, ts[0]),
     batch=lambda m, size, inputs, flags, attrs: m.hermitian(inputs[0]), samples=[sample((1, 1)), sample((2, 1, 1))],

@@ -7,6 +7,7 @@ twice the size.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ def _analytic(name: str, kernel: Any, **options: Any) -> Op:
 def _expm(xp, x):
     from scipy.linalg import expm
 
-    return expm(x)
+    with np.errstate(all="ignore"):
+        return expm(x)
 
 
 expm = _analytic(
@@ -53,7 +55,8 @@ def _sqrtm(xp, x):
 def _principal_root(x):
     from scipy.linalg import sqrtm
 
-    y = sqrtm(x)
+    with np.errstate(all="ignore"):
+        y = sqrtm(x)
     if x.dtype.kind == "c" or y.dtype.kind != "c":
         return y.astype(x.dtype)
     real = np.abs(y.imag).max() <= 1e3 * np.finfo(x.dtype).eps * np.abs(y).max()
@@ -64,9 +67,19 @@ sqrtm = _analytic("sqrtm", _sqrtm, on=FIELD, samples=[sample(SYMMETRIC), sample(
 
 
 def _logm(xp, x):
+    return each(_principal_logarithm, x) if x.size else x
+
+
+def _principal_logarithm(x):
     from scipy.linalg import logm
 
-    return each(lambda matrix: logm(matrix).astype(x.dtype), x) if x.size else x
+    if not np.isfinite(x).all():
+        return np.full_like(x, np.nan)
+    with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        y = logm(x).astype(x.dtype)
+    # SciPy moves a singular matrix a little and goes on; but it has no logarithm.
+    return np.full_like(x, np.nan) if any("exactly singular" in str(w.message) for w in said) else y
 
 
 logm = _analytic("logm", _logm, on=COMPLEX, samples=[sample(SYMMETRIC + 0.2j), sample(np.stack([SYMMETRIC + 0j] * 2))])

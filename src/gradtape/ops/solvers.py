@@ -6,6 +6,7 @@ the product of it and Y.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,10 +18,15 @@ from ..engine.op import sample
 from .decompositions import GENERAL, SYMMETRIC, TALL
 from .matrix_algebra import FIELD, adjoint, conjugate, each, identity, leading, lower, upper
 
+_adjoint = adjoint  # for rules that have an attribute of that name
+
 
 @contextmanager
-def _singular_means(message: str) -> Any:
+def _invertible(xp: Any, x: Any, message: str) -> Iterator[None]:
+    """Singular matrices, and those with a nan in them, are an error."""
     try:
+        if xp is np and np.isnan(x).any():
+            raise np.linalg.LinAlgError
         yield
     except np.linalg.LinAlgError:
         raise np.linalg.LinAlgError(message) from None
@@ -28,7 +34,7 @@ def _singular_means(message: str) -> Any:
 
 def _inv(xp, x):
     narrow = x.dtype == np.float16
-    with _singular_means("Input is not invertible."):
+    with _invertible(xp, x, "Input is not invertible."):
         y = xp.linalg.inv(x.astype(np.float32) if narrow else x)
     return y.astype(x.dtype) if narrow else y
 
@@ -40,19 +46,25 @@ inv = opaque(
 )  # fmt: skip
 
 
+def _det(xp, x):
+    with np.errstate(all="ignore"):
+        return xp.linalg.det(x)
+
+
 def _det_back(m, g, x, y):
     factor = g * conjugate(m, y)
     return m.reshape(factor, shape=(*y.shape, 1, 1)) * adjoint(m, m.inv(x))
 
 
 det = opaque(
-    "det", lambda xp, x: xp.linalg.det(x), vjp=_det_back, batch=leading("det"), on=FIELD,
+    "det", _det, vjp=_det_back, batch=leading("det"), on=FIELD,
     samples=[sample(GENERAL), sample(np.stack([GENERAL, SYMMETRIC])), sample(np.zeros((0, 2, 2)))],
 )  # fmt: skip
 
 
 def _slogdet(xp, x):
-    sign, logarithm = xp.linalg.slogdet(x)
+    with np.errstate(all="ignore"):
+        sign, logarithm = xp.linalg.slogdet(x)
     return sign, logarithm.astype(x.dtype)
 
 
@@ -68,7 +80,7 @@ slogdet = opaque(
 
 
 def _solve(xp, a, b):
-    with _singular_means("Input matrix is not invertible."):
+    with _invertible(xp, a, "Input matrix is not invertible."):
         return xp.linalg.solve(a, b)
 
 
@@ -125,9 +137,6 @@ def _triangular_solve_back(m, g, a, y, a_shape, b_shape, lower, adjoint):
     gb = m.triangular_solve(a, g, lower=lower, adjoint=not adjoint)
     ga = y @ _adjoint(m, gb) if adjoint else gb @ _adjoint(m, y)
     return unbroadcast(m, -_triangular_part(m, ga, lower), a_shape), unbroadcast(m, gb, b_shape)
-
-
-_adjoint = adjoint  # the rules below have an attribute of that name
 
 
 def _triangular_solve_forward(m, inputs, y, attrs, ts):
@@ -240,6 +249,14 @@ banded_solve = opaque(
 )  # fmt: skip
 
 
+def _pinv(xp, a, rcond):
+    try:
+        with np.errstate(all="ignore"):
+            return xp.linalg.pinv(a, rcond)
+    except np.linalg.LinAlgError:
+        return xp.full_like(a.swapaxes(-1, -2), xp.nan)
+
+
 def _pinv_back(m, g, a, y):
     gh, yh = adjoint(m, g), adjoint(m, y)
     rows, columns = a.shape[-2:]
@@ -253,7 +270,7 @@ def _batch_pinv(m, size, inputs, flags, attrs):
 
 
 pinv = opaque(
-    "pinv", lambda xp, a, rcond: xp.linalg.pinv(a, rcond), vjp=_pinv_back, batch=_batch_pinv, on=FIELD,
+    "pinv", _pinv, vjp=_pinv_back, batch=_batch_pinv, on=FIELD,
     samples=[
         sample(TALL, np.float32(1e-6)),
         sample(np.stack([TALL.T, TALL[::-1].T]), np.array([1e-6, 1e-5], np.float32)),

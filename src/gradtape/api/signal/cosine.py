@@ -13,8 +13,8 @@ from ...dtypes import DType, as_dtype
 from ...engine.convert import to_array, to_tensor
 from ...engine.op import ops
 from ...tensor import Tensor
-from .fourier import _resized
-from .frames import _integer, frame, overlap_and_add
+from .fourier import resized
+from .frames import frame, integer, overlap_and_add
 from .windows import vorbis_window
 
 NAMESPACES = ("signal",)
@@ -55,7 +55,7 @@ def dct(
     if x.dtype not in (dtypes.float32, dtypes.float64):
         raise TypeError(f"dct needs float32 or float64 values, got {x.dtype.name}. Use tf.cast")
     if n is not None:
-        x = _resized(x, (len(x.dims) - 1,), [n])
+        x = resized(x, (len(x.dims) - 1,), [n])
     if type == 1 and x.dims[-1] < 2:
         raise ValueError("Type-I DCT requires the dimension to be greater than one.")
     return ops.dct(x, kind=int(type), norm=norm)
@@ -105,7 +105,7 @@ def mdct(
     TensorShape([3, 4])
     """
     _check_normalization(norm)
-    x, length = to_tensor(signals), _integer(frame_length, "frame_length")
+    x, length = to_tensor(signals), integer(frame_length, "frame_length")
     if length % 4:
         raise ValueError("The frame length must be a multiple of 4.")
     frames = frame(x, length, length // 2, pad_end=pad_end)

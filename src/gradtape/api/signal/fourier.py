@@ -63,7 +63,7 @@ def _lengths(fft_length: Any, count: int) -> list[int]:
     return lengths
 
 
-def _resized(x: Tensor, axes: tuple[int, ...], sizes: list[int]) -> Tensor:
+def resized(x: Tensor, axes: tuple[int, ...], sizes: list[int]) -> Tensor:
     """`x` cut off, or continued with zeros, to `sizes` along `axes`."""
     wanted = dict(zip(axes, sizes, strict=True))
     if any(x.dims[i] > n for i, n in wanted.items()):
@@ -77,7 +77,7 @@ def _rfft(value: Any, fft_length: Any, count: int) -> Tensor:
     x = _real_values(value)
     axes = _last_axes_of_real(x, count)
     if fft_length is not None:
-        x = _resized(x, axes, _lengths(fft_length, count))
+        x = resized(x, axes, _lengths(fft_length, count))
     return ops.rfft(x, axis=axes, norm="backward")
 
 
@@ -88,7 +88,7 @@ def _irfft(value: Any, fft_length: Any, count: int) -> Tensor:
         sizes = [*x.dims[-count:-1], max(2 * (x.dims[-1] - 1), 0)]
     else:
         sizes = _lengths(fft_length, count)
-    x = _resized(x, axes, [*sizes[:-1], sizes[-1] // 2 + 1 if sizes[-1] else 0])
+    x = resized(x, axes, [*sizes[:-1], sizes[-1] // 2 + 1 if sizes[-1] else 0])
     return ops.irfft(x, axis=axes, length=sizes[-1], norm="backward")
 
 
@@ -256,7 +256,7 @@ def fftnd(
     """
     x = _complex_values(input_tensor)
     chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
-    return ops.fft(x if lengths is None else _resized(x, chosen, lengths), axis=chosen, norm=norm)
+    return ops.fft(x if lengths is None else resized(x, chosen, lengths), axis=chosen, norm=norm)
 
 
 def ifftnd(
@@ -270,7 +270,7 @@ def ifftnd(
     """
     x = _complex_values(input_tensor)
     chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
-    return ops.ifft(x if lengths is None else _resized(x, chosen, lengths), axis=chosen, norm=norm)
+    return ops.ifft(x if lengths is None else resized(x, chosen, lengths), axis=chosen, norm=norm)
 
 
 def rfftnd(
@@ -284,7 +284,7 @@ def rfftnd(
     """
     x = _real_values(input_tensor)
     chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
-    return ops.rfft(x if lengths is None else _resized(x, chosen, lengths), axis=chosen, norm=norm)
+    return ops.rfft(x if lengths is None else resized(x, chosen, lengths), axis=chosen, norm=norm)
 
 
 def irfftnd(
@@ -300,7 +300,7 @@ def irfftnd(
     chosen, lengths, norm = _named_axes(x, fft_length, axes, norm)
     if lengths is None:
         lengths = [x.dims[i] for i in chosen[:-1]] + [2 * (x.dims[chosen[-1]] - 1)]
-    x = _resized(x, chosen, [*lengths[:-1], lengths[-1] // 2 + 1])
+    x = resized(x, chosen, [*lengths[:-1], lengths[-1] // 2 + 1])
     return ops.irfft(x, axis=chosen, length=lengths[-1], norm=norm)
 
 

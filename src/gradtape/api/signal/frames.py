@@ -17,7 +17,7 @@ NAMESPACES = ("signal",)
 __all__ = ["frame", "inverse_stft", "inverse_stft_window_fn", "overlap_and_add", "stft"]
 
 
-def _integer(value: Any, what: str) -> int:
+def integer(value: Any, what: str) -> int:
     given = to_array(value)
     if given.ndim:
         raise ValueError(f"Shape {given.shape} must have rank 0: {what} is one number")
@@ -50,7 +50,7 @@ def frame(
     [[1, 2, 3], [3, 4, 5]]
     """
     x = to_tensor(signal)
-    length, step = _integer(frame_length, "frame_length"), _integer(frame_step, "frame_step")
+    length, step = integer(frame_length, "frame_length"), integer(frame_step, "frame_step")
     rank = len(x.dims)
     if not -rank <= axis < rank:
         raise IndexError(f"axis {axis} is out of range for a signal of shape {x.shape}")
@@ -84,7 +84,7 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
     >>> tf.signal.overlap_and_add([[1, 1, 1], [1, 1, 1]], 2).numpy().tolist()
     [1, 1, 2, 1, 1]
     """
-    x, step = to_tensor(signal), _integer(frame_step, "frame_step")
+    x, step = to_tensor(signal), integer(frame_step, "frame_step")
     if len(x.dims) < 2:
         raise ValueError(f"Shape {x.shape} must have rank at least 2")
     if step <= 0:
@@ -98,7 +98,7 @@ def _enclosing_power_of_two(n: int) -> int:
 
 
 def _transform_length(fft_length: Any, length: int) -> int:
-    return _enclosing_power_of_two(length) if fft_length is None else _integer(fft_length, "fft_length")
+    return _enclosing_power_of_two(length) if fft_length is None else integer(fft_length, "fft_length")
 
 
 def stft(
@@ -125,7 +125,7 @@ def stft(
     TensorShape([3, 3])
     """
     x = to_tensor(signals)
-    length = _integer(frame_length, "frame_length")
+    length = integer(frame_length, "frame_length")
     frames = frame(x, length, frame_step, pad_end=pad_end)
     if window_fn is not None:
         frames = frames * window_fn(length, dtype=x.dtype)
@@ -141,16 +141,17 @@ def inverse_stft_window_fn(
     >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy().tolist()
     [0.0, 1.0, 1.0, 1.0]
     """
-    step = _integer(frame_step, "frame_step")
+    step = integer(frame_step, "frame_step")
 
     def inverse_window(frame_length: Any, dtype: DType) -> Tensor:
-        length = _integer(frame_length, "frame_length")
+        length = integer(frame_length, "frame_length")
         weights = to_tensor(forward_window_fn(length, dtype=dtype))
         overlaps = -(-length // step)
         squares = ops.pad(ops.square(weights), paddings=((0, overlaps * step - length),))
         totals = ops.sum(ops.reshape(squares, shape=(overlaps, step)), axis=(0,))
         repeated = ops.broadcast_to(totals, shape=(overlaps, step))
-        return weights / ops.slice(ops.reshape(repeated, shape=(overlaps * step,)), key=(slice(0, length),))
+        total = ops.slice(ops.reshape(repeated, shape=(overlaps * step,)), key=(slice(0, length),))
+        return ops.divide_no_nan(weights, total)
 
     return inverse_window
 
@@ -172,7 +173,7 @@ def inverse_stft(
     [1.0, 1.0, 1.0, 1.0]
     """
     x = to_tensor(stfts)
-    length = _integer(frame_length, "frame_length")
+    length = integer(frame_length, "frame_length")
     size = _transform_length(fft_length, length)
     frames = irfft(x, [size])
     if size > length:
