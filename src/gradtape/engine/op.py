@@ -6,12 +6,10 @@ Rules are written against a namespace `m`, so that one text serves bare arrays (
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,18 +34,19 @@ class Namespace:
         raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")
 
 
+_VARIADIC = 4  # the flag of a code object that takes *args
+
 ops = Namespace()
 raw = Namespace()
 registry: dict[str, Op] = {}
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """Inputs to try an op on: a shape stands for random numbers in `domain`, an array for itself."""
 
     inputs: tuple[Any, ...]
-    attrs: dict[str, Any] = field(default_factory=dict)
-    domain: tuple[float, float] | None = None
+    attrs: dict[str, Any]
+    domain: tuple[float, float] | None
 
 
 def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any) -> Sample:
@@ -160,7 +159,7 @@ def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tensor arguments of a kernel `f(xp, *arrays, *, attributes)`, and its attributes."""
     code = kernel.__code__
     count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    variadic = (f"*{code.co_varnames[named]}",) if code.co_flags & inspect.CO_VARARGS else ()
+    variadic = (f"*{code.co_varnames[named]}",) if code.co_flags & _VARIADIC else ()
     return code.co_varnames[1:count] + variadic, code.co_varnames[count:named]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from ..engine.op import Namespace
 
 
 def load_all() -> None:
     """Imports every module that defines ops, so that any rule finds any op."""
+    import importlib
+    import pkgutil
+
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
 
