@@ -6,6 +6,7 @@ smaller blocks would fit the cache but cost more in handing the lock over than t
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ import numpy as np
 from ..backends import blas
 
 LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
+PRODUCTS = 16  # so many multiplications of a matrix product take the time of one elementwise operation
+_ROW = 1 << 10  # elements a broadcast row is lengthened to
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 _UFUNCS: dict[Any, np.ufunc] = {
@@ -40,6 +43,8 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
     """A new array, filled by `f(*parts of arrays, part of it)` on all cores; None where the arrays do not line up."""
     shape = arrays[0].shape
+    if len(arrays) == 2 and type(arrays[1]) is np.ndarray and arrays[1].shape == shape[-1:] and len(shape) > 1:
+        return _with_row(f, arrays[0], arrays[1], dtype)
     for a in arrays:
         if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
             return None
@@ -52,6 +57,20 @@ def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
     f(*[a[:share] for a in flat])
     for part in waiting:
         part.result()
+    return out
+
+
+def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
+    """`run` for an array and a row that is broadcast over it, such as a bias."""
+    if not a.flags.c_contiguous or not row.size:
+        return None
+    # NumPy's loop is along the row: a short one is repeated as often as the array allows.
+    repeats = math.gcd(a.size // row.size, max(1, _ROW // row.size))
+    row = np.tile(row, repeats)
+    rows = a.reshape(-1, row.size)
+    out = np.empty(a.shape, dtype)
+    y = out.reshape(rows.shape)
+    share_out(lambda part: f(rows[part], row, y[part]), rows.shape[0], a.size)
     return out
 
 
@@ -69,18 +88,43 @@ def share_out(work: Callable[[slice], Any], count: int, size: int) -> list[Any]:
 
     Matrix products inside `work` use no further threads.
     """
-    if size < LARGE or count < CORES or CORES == 1 or not blas.controllable():
+    parts = min(CORES, count, 4 * size // LARGE)
+    if parts < 1 or not blas.controllable():
         return [work(slice(0, count))]
-    share = -(-count // CORES)
+    share = -(-count // parts)
     first, *others = [slice(start, min(start + share, count)) for start in range(0, count, share)]
     with blas.one_thread_each():
         waiting = [_pool().submit(work, part) for part in others]
         return [work(first), *(part.result() for part in waiting)]
 
 
-def fill(xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any) -> Any:
+def fill(xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any, size: int) -> Any:
     """`kernel(y, *arrays)`, which writes into `y` and returns it: for NumPy, examples shared out among the cores."""
     if xp is not np:
         return kernel(y, *arrays)
-    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], max(y.size, arrays[0].size))
+    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], size)
     return y
+
+
+def product(a: Any, b: Any) -> Any:
+    """The matrix product `a @ b`: a large one is shared out by the longer side of the result."""
+    rows, inner = a.shape
+    columns = b.shape[1]
+    size = rows * inner * columns // PRODUCTS
+    if 4 * size < LARGE:
+        return np.matmul(a, b)
+    y = np.empty((rows, columns), np.result_type(a, b))
+
+    def part(here: slice) -> None:
+        if rows >= columns:
+            np.matmul(a[here], b, out=y[here])
+        else:
+            np.matmul(a, b[:, here], out=y[:, here])
+
+    share_out(part, max(rows, columns), size)
+    return y
+
+
+def sum_rows(x: Any) -> Any:
+    """The sum of the rows of a matrix: as a product with ones, several times faster than `add.reduce`."""
+    return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))

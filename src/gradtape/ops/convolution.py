@@ -17,7 +17,7 @@ import numpy as np
 from ..backends import add_into, put
 from ..dtypes import FLOAT, INT, NARROW
 from ..engine.batching import fold, spread
-from ..engine.blocks import fill, share_out
+from ..engine.blocks import PRODUCTS, fill, share_out
 from ..engine.families import bilinear
 from ..engine.op import sample
 
@@ -96,6 +96,11 @@ def _by_group(xp, y, groups):
     return xp.moveaxis(y.reshape(math.prod(y.shape[:-1]), groups, y.shape[-1] // groups), 1, 0)
 
 
+def _work(y, w):
+    """What it takes to compute, or to spread, the values `y` of a convolution: see `share_out`."""
+    return y.size * math.prod(w.shape[:-1]) // PRODUCTS
+
+
 def _is_depthwise(channels, groups):
     return groups == channels and groups > 1
 
@@ -122,7 +127,8 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
                 y = xp.moveaxis(xp.matmul(patches, filters), 0, 1).reshape(y.shape)
         return y
 
-    return fill(xp, convolved, xp.empty((count, *sizes, outputs), x.dtype), x)
+    y = xp.empty((count, *sizes, outputs), x.dtype)
+    return fill(xp, convolved, y, x, size=_work(y, w))
 
 
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
@@ -141,7 +147,7 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
         return x
 
     shape = (a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels)
-    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a)
+    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a, size=_work(a, w))
     if not any(map(any, paddings)):
         return x
     return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
@@ -164,7 +170,11 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
             w = w + xp.matmul(patches.swapaxes(1, 2), _by_group(xp, b[examples][part], groups))
         return w
 
-    w = sum(share_out(correlated, x.shape[0], b.size)) if xp is np else correlated(slice(None))
+    if xp is np:
+        work = b.size * math.prod(size) * channels // (groups * PRODUCTS)
+        w = sum(share_out(correlated, x.shape[0], work))
+    else:
+        w = correlated(slice(None))
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
 
 

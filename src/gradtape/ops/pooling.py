@@ -6,6 +6,7 @@ the windows are walked place by place, with whole slices of the image at a time.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
             top = xp.maximum(top, x[key])
         return put(y, slice(None), top)
 
-    return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x)
+    return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
 
 
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
@@ -59,7 +60,8 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
             place = add_into(place, slice(None), missed)
         return place
 
-    return fill(xp, count_misses, xp.zeros(top.shape, np.uint8 if len(keys) <= 256 else np.int32), x, top)
+    place = xp.zeros(top.shape, np.uint8 if len(keys) <= 256 else np.int32)
+    return fill(xp, count_misses, place, x, top, size=x.size)
 
 
 def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings, dilations):
@@ -86,7 +88,7 @@ def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
             x = write(x, key, masked(xp, place == i, g))
         return x
 
-    x = fill(xp, scattered, (xp.empty if tiled else xp.zeros)(shape, g.dtype), g, place)
+    x = fill(xp, scattered, (xp.empty if tiled else xp.zeros)(shape, g.dtype), g, place, size=math.prod(shape))
     return x[_inside(size, paddings)] if any(map(any, paddings)) else x
 
 

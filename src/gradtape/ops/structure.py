@@ -10,6 +10,7 @@ import numpy as np
 from ..backends import put
 from ..dtypes import NUMERIC, DType
 from ..engine.convert import to_tensor
+from ..engine.blocks import sum_rows
 from ..engine.families import constant, linear, shift_axes, unbroadcast
 from ..engine.op import ops, raw, sample
 
@@ -83,6 +84,9 @@ def _sum(xp, x, *, axis, keepdims=False):
         if x.size > 1024 and axis == (x.ndim - 1,) and x.shape[-1] <= 64 and x.dtype.char in "fd" and x.ndim > 1:
             y = np.einsum("...i->...", x)  # for many short rows several times faster than `add.reduce`
             return y[..., None] if keepdims else y
+        if x.size > 1 << 14 and axis == tuple(range(x.ndim - 1)) and x.dtype.char in "fd" and x.flags.c_contiguous:
+            y = sum_rows(x.reshape(-1, x.shape[-1]))
+            return y.reshape((*(1,) * len(axis), -1)) if keepdims else y
         return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to it
     return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
 
