@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = {"gradtape": "gradtape", "torch": "PyTorch", "autograd": "HIPS autograd", "jax": "JAX", "tensorflow": "TensorFlow"}
+NAMES = {
+    "gradtape": "gradtape", "torch": "PyTorch", "autograd": "HIPS autograd", "jax": "JAX", "tensorflow": "TensorFlow",
+}  # fmt: skip
 OPS = 100
 
 
@@ -19,7 +21,7 @@ def picture(seconds: dict[str, float]) -> str:
         y = 58 + 30 * i
         width = max(2.0, 430 * value / longest)
         colour = "#2f6fde" if name == "gradtape" else "#9aa5b5"
-        times = "" if name == "gradtape" else f", {value / microseconds['gradtape']:.1f}×"
+        times = "" if name == "gradtape" else f", {value / microseconds['gradtape']:.1f} times as long"
         rows.append(
             f'<text x="118" y="{y + 15}" text-anchor="end">{name}</text>'
             f'<rect x="128" y="{y}" width="{width:.1f}" height="20" rx="3" fill="{colour}"/>'
@@ -29,7 +31,7 @@ def picture(seconds: dict[str, float]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {height}" font-family="sans-serif" font-size="14">'
         "<style>text{fill:#333}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>"
-        '<text x="10" y="24" font-size="16" font-weight="bold">Eager, forward and backward: time for one small op</text>'
+        '<text x="10" y="24" font-size="16" font-weight="bold">Eager, forward and backward: one small op</text>'
         '<text x="10" y="44" font-size="12">a chain of 100 scalar ops and its gradient; shorter is better</text>'
         f"{''.join(rows)}</svg>\n"
     )

@@ -38,7 +38,7 @@ def works():
         gradient = jax.grad(loss)
 
         def step():
-            weights[:] = [w - 0.01 * g for w, g in zip(weights, gradient(weights))]
+            weights[:] = [w - 0.01 * g for w, g in zip(weights, gradient(weights), strict=True)]
             weights[0].block_until_ready()
 
         return step

@@ -2,8 +2,8 @@
 
     python benchmarks/run.py [--rounds 5] [--seconds 0.5] [--only mlp,cnn] [--python torch=PATH ...] [--json FILE]
 
-Each library runs in a process of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`), else
-with this one. Rounds are interleaved, so that a busy machine slows all alike; the table shows medians.
+Each library runs in a process of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`),
+else with this one. Rounds are interleaved, so that a busy machine slows all alike; the table shows medians.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def works(tf):
         def step():
             with tf.GradientTape() as tape:
                 value = loss()
-            for w, g in zip(weights, tape.gradient(value, weights)):
+            for w, g in zip(weights, tape.gradient(value, weights), strict=True):
                 w.assign_sub(0.01 * g)
 
         return step

@@ -30,7 +30,7 @@ def works():
         def step():
             grads = torch.autograd.grad(loss(), weights)
             with torch.no_grad():
-                for w, g in zip(weights, grads):
+                for w, g in zip(weights, grads, strict=True):
                     w -= 0.01 * g
 
         return step

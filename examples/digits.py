@@ -8,6 +8,7 @@ Prints the accuracy on digits the model has not seen, and saves the loss curve a
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ class Classifier(tf.Module):
     def __init__(self, sizes: tuple[int, ...] = (64, 128, 64, 10)) -> None:
         super().__init__()
         self.weights, self.biases = [], []
-        for i, (inputs, outputs) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+        for i, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
             scale = (2 / inputs) ** 0.5
             kernel = tf.random.stateless_normal((inputs, outputs), seed=(1, i), stddev=scale)
             self.weights.append(tf.Variable(kernel, name=f"kernel_{i}"))
@@ -71,8 +72,8 @@ def train(epochs: int, batch: int = 32) -> tuple[Classifier, list[float]]:
     optimizer = Adam(model.trainable_variables)
     rng = np.random.default_rng(1)
     losses: list[float] = []
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("loss {task.fields[loss]:.4f}"), TimeElapsedColumn()
-    with Progress(*columns) as progress:
+    loss_column = TextColumn("loss {task.fields[loss]:.4f}")
+    with Progress(TextColumn("{task.description}"), BarColumn(), loss_column, TimeElapsedColumn()) as progress:
         task = progress.add_task("training", total=epochs, loss=float("nan"))
         for _ in range(epochs):
             order = rng.permutation(len(images))

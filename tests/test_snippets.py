@@ -107,5 +107,5 @@ def test_two_models_one_tape():
     a, b = tf.Variable([1.0]), tf.Variable([[2.0]])
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(a * b)
-    grads = tape.gradient(loss, [a] + [b])
+    grads = tape.gradient(loss, [a, b])
     assert [g.shape for g in grads] == [(1,), (1, 1)]

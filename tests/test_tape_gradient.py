@@ -246,7 +246,7 @@ def test_the_walk_is_pruned_to_what_the_sources_need():
 
 def test_unused_outputs_have_zero_cotangents():
     tape, x = watched([1.0, 2.0, 3.0, 4.0])
-    first, second = tf.split(x, 2)
+    _, second = tf.split(x, 2)
     y = second * second
     assert done(tape).gradient(y, x).numpy().tolist() == [0, 0, 6, 8]
 

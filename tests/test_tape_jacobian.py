@@ -37,7 +37,7 @@ def test_nested_sources_and_one_target():
 
 
 def test_unconnected():
-    tape, y, x = recorded(lambda x: x * 2.0, [1.0, 2.0], persistent=True)
+    tape, y, _ = recorded(lambda x: x * 2.0, [1.0, 2.0], persistent=True)
     other = tf.constant([[1.0]])
     assert tape.jacobian(y, other) is None
     zeros = tape.jacobian(y, other, unconnected_gradients="zero")
@@ -141,7 +141,7 @@ def test_batch_jacobian_of_what_has_no_rows(target, source, error, words):
 
 
 def test_batch_jacobian_unconnected_is_zeros():
-    tape, y, x = recorded(lambda x: x * 1.0, np.ones((2, 3), np.float32))
+    tape, y, _ = recorded(lambda x: x * 1.0, np.ones((2, 3), np.float32))
     other = tf.ones((2, 4))
     assert tape.batch_jacobian(y, other).numpy().tolist() == np.zeros((2, 3, 4)).tolist()
 

@@ -211,7 +211,7 @@ def test_reset_forgets_history_and_watches():
 
 
 def test_reset_outside_the_block():
-    tape, x, y = square_at_3()
+    tape, x, _ = square_at_3()
     with pytest.raises(ValueError, match=r"Tape is not recording\."):
         tape.reset()
     with tf.GradientTape() as tape:

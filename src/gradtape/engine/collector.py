@@ -1,7 +1,7 @@
 """Python's cyclic garbage collector, while tapes record.
 
-A tape's records are many small objects, none of them garbage. Looking through all of them again and again would double the
-price of a long tape, so full collections are made rarer while one records; those of young objects go on as always.
+A tape's records are many small objects, none of them garbage. Looking through all of them again and again would double
+the price of a long tape, so full collections are made rarer while one records; those of young objects go on as always.
 """
 
 from __future__ import annotations
