@@ -53,7 +53,8 @@ def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
 
 
 def paddings_of(
-    padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int], first: bool
+    padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
+    first: bool,
 ) -> tuple[tuple[int, int], ...]:
     """The zeros before and after each axis of space: from "SAME", "VALID", or a list of pairs for all axes."""
     n = len(space)
@@ -61,7 +62,8 @@ def paddings_of(
         pairs = [(int(a), int(b)) for a, b in to_array(padding).tolist()]
         if len(pairs) != n + 2:
             raise ValueError(
-                f"When padding is a list, it must be of size {n + 2}. Received: padding={padding!r} of size {len(pairs)}"
+                f"When padding is a list, it must be of size {n + 2}. Received: padding={padding!r} of size "
+                f"{len(pairs)}"
             )
         outer, pairs = (pairs[:2], pairs[2:]) if first else ([pairs[0], pairs[-1]], pairs[1:-1])
         if outer != [(0, 0), (0, 0)]:
@@ -71,7 +73,8 @@ def paddings_of(
         return ((0, 0),) * n
     if padding != "SAME":
         raise errors.InvalidArgumentError(
-            f'Value for attr \'padding\' of "{padding}" is not in the list of allowed values: "SAME", "VALID", "EXPLICIT"'
+            f'Value for attr \'padding\' of "{padding}" is not in the list of allowed values: "SAME", "VALID", '
+            '"EXPLICIT"'
         )
     found = []
     for size, k, s, d in zip(space, window, strides, dilations, strict=True):
@@ -178,7 +181,8 @@ def conv2d(
 
     Args:
       filters: of shape `(height, width, channels // groups, outputs)`.
-      padding: "SAME", "VALID", or the zeros before and after each axis, `[[0, 0], [top, bottom], [left, right], [0, 0]]`.
+      padding: "SAME", "VALID", or the zeros before and after each axis,
+        `[[0, 0], [top, bottom], [left, right], [0, 0]]`.
 
     >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(9.0), (1, 3, 3, 1))

@@ -23,8 +23,8 @@ __all__ = [
 def _pair(first: Any, second: Any, names: tuple[str, str]) -> tuple[Tensor, Tensor]:
     """Two tensors of the same shape, the first in the dtype of the second unless it has its own."""
     b = to_tensor(second)
-    a = first if isinstance(first, Tensor) else to_tensor(first, dtype=None if hasattr(first, "_as_tensor") else b.dtype)
-    a = to_tensor(a)
+    has_dtype = isinstance(first, Tensor) or hasattr(first, "_as_tensor")
+    a = to_tensor(first, dtype=None if has_dtype else b.dtype)
     if a.dims != b.dims:
         raise ValueError(f"`{names[0]}` and `{names[1]}` must have the same shape, received ({b.dims} vs {a.dims}).")
     return a, b

@@ -54,7 +54,8 @@ def _pooled(
     for (before, after), k in zip(pairs, window, strict=True):
         if max(before, after) >= k > 1 or (k == 1 and max(before, after) > 0):
             raise errors.InvalidArgumentError(
-                f"padding {(before, after)} needs to be smaller than the window size {k}: such a window would see nothing"
+                f"padding {(before, after)} needs to be smaller than the window size {k}: such a window would see "
+                "nothing"
             )
     return to_channels_first(_windowed(x, window, steps, pairs, holes, largest), first)
 
@@ -65,8 +66,8 @@ def _windowed(x: Tensor, window: Any, strides: Any, paddings: Any, dilations: An
         return ops.max_pool(x, **attrs)
     if not x.dtype.is_floating:
         raise errors.InvalidArgumentError(
-            f"Value for attr 'T' of {x.dtype.name} is not in the list of allowed values: half, bfloat16, float, double. "
-            "Use tf.cast(x, tf.float32) first"
+            f"Value for attr 'T' of {x.dtype.name} is not in the list of allowed values: half, bfloat16, float, "
+            "double. Use tf.cast(x, tf.float32) first"
         )
     counts = window_counts(x.dims[1:-1], window, strides, paddings, dilations)
     return ops.window_sum(x, **attrs) / ops.constant(counts.astype(x.dtype.numpy))
@@ -230,7 +231,9 @@ def max_pool_with_argmax(
     array([ 5,  7, 13, 15])
     """
     if data_format != "NHWC":
-        raise ValueError(f"`data_format` values other than 'NHWC' are not supported. Received: data_format={data_format}")
+        raise ValueError(
+            f"`data_format` values other than 'NHWC' are not supported. Received: data_format={data_format}"
+        )
     x = to_tensor(input)
     window, steps = by_axis(ksize, 2, False, "ksize"), by_axis(strides, 2, False, "strides")
     pairs = paddings_of(padding, x.dims[1:-1], window, steps, (1, 1), False)

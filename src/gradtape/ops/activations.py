@@ -28,7 +28,9 @@ where_positive = elementwise(
     "where_positive", lambda xp, a, b: backends.masked(xp, b > 0, a), on=_REAL, kinks=True,
     da=Mask(lambda b: b > 0), db=lambda m, b: m.zeros_like(b),
 )  # fmt: skip
-relu = elementwise("relu", lambda xp, x: xp.maximum(x, 0), on=_REAL, kinks=True, dx=lambda m, g, y: m.where_positive(g, y))
+relu = elementwise(
+    "relu", lambda xp, x: xp.maximum(x, 0), on=_REAL, kinks=True, dx=lambda m, g, y: m.where_positive(g, y)
+)
 relu6 = elementwise(
     "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, kinks=True, domain=(-2.0, 8.0),
     dx=Mask(lambda m, y: m.logical_and(y > 0, y < 6)),

@@ -2,8 +2,8 @@
 
 Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are made of
 these by transposition. `paddings` holds a pair for each axis of space. A convolution is one matrix product of the
-patches under the window, laid out by copying whole slices of the image, with the filter as a matrix; the copies are made
-for a few examples at a time, so that they stay in the cache.
+patches under the window, laid out by copying whole slices of the image, with the filter as a matrix; the copies are
+made for a few examples at a time, so that they stay in the cache.
 """
 
 from __future__ import annotations
@@ -207,7 +207,9 @@ def _batch_by_channels(op, m, size, inputs, flags, attrs):
 
 
 def _batch(m, size, inputs, flags, attrs):
-    return _batch_by_channels(conv, m, size, inputs, flags, attrs) if flags[1] else fold(conv)(m, size, inputs, flags, attrs)
+    if not flags[1]:
+        return fold(conv)(m, size, inputs, flags, attrs)
+    return _batch_by_channels(conv, m, size, inputs, flags, attrs)
 
 
 def _batch_input(m, size, inputs, flags, attrs):

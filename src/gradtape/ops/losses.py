@@ -76,7 +76,8 @@ def _sparse(xp, labels, logits):
     if xp is np and labels.size and not 0 <= labels.min() <= labels.max() < classes:
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
         raise ValueError(
-            f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: {labels}"
+            f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
+            f"{labels}"
         )
     z, total = _shifted(xp, logits)
     return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]

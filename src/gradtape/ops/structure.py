@@ -9,8 +9,8 @@ import numpy as np
 
 from ..backends import put
 from ..dtypes import NUMERIC, DType
-from ..engine.convert import to_tensor
 from ..engine.blocks import sum_rows
+from ..engine.convert import to_tensor
 from ..engine.families import constant, linear, shift_axes, unbroadcast
 from ..engine.op import ops, raw, sample
 

@@ -1,0 +1,135 @@
+"""Losses over many classes that look at a sample of them, and isotonic regression."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from ..engine.convert import to_array, to_tensor
+from ..engine.op import ops
+from ..engine.randomness import next_global_seed
+from ..tensor import Tensor
+from .embedding import embedding_lookup
+
+NAMESPACES = ("nn",)
+__all__ = ["isotonic_regression", "nce_loss", "sampled_softmax_loss"]
+
+_NEVER = -float(np.finfo(np.float32).max)
+
+
+def _sampled(labels: Any, count: int, classes: int, seed: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    """`count` different classes, class k drawn in proportion to `log((k + 2) / (k + 1))`, and expected counts."""
+    if count > classes:
+        raise ValueError(f"num_sampled={count} different classes cannot be drawn from num_classes={classes}")
+    rng = np.random.default_rng(next_global_seed("log_uniform_candidates", seed, 1).tolist())
+    chosen: dict[int, None] = {}
+    tries = 0
+    while len(chosen) < count:
+        drawn = int(math.exp(rng.random() * math.log1p(classes))) - 1
+        chosen.setdefault(min(drawn, classes - 1))
+        tries += 1
+
+    def expected(k: Any) -> Tensor:
+        chance = np.log((k + 2) / (k + 1)) / math.log1p(classes)
+        return Tensor((-np.expm1(tries * np.log1p(-chance))).astype(np.float32))
+
+    ids = np.fromiter(chosen, np.int64)
+    return Tensor(ids), expected(to_array(labels).astype(np.float64)), expected(ids.astype(np.float64))
+
+
+def _logits(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int,
+    sampled_values: Any, remove_accidental_hits: bool, seed: int | None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Logits of the true and of the sampled classes, less the logarithms of their chances, and the labels."""
+    x = to_tensor(inputs)
+    true = ops.cast(to_tensor(labels), dtype=dtypes.int64)
+    batch = x.dims[0]
+    flat = ops.reshape(true, shape=(batch * num_true,))
+    values = sampled_values if sampled_values is not None else _sampled(true, num_sampled, num_classes, seed)
+    ids, true_count, sampled_count = (ops.stop_gradient(to_tensor(value)) for value in values)
+    ids = ops.cast(ids, dtype=dtypes.int64)
+    every = ops.concat(flat, ids, axis=0)
+    w, b = embedding_lookup(weights, every), embedding_lookup(biases, every)
+    here, there = (slice(None, batch * num_true),), (slice(batch * num_true, None),)
+    true_w = ops.reshape(ops.slice(w, key=here), shape=(batch, num_true, x.dims[1]))
+    of_true = ops.sum(ops.reshape(x, shape=(batch, 1, x.dims[1])) * true_w, axis=(2,), keepdims=False)
+    of_true = of_true + ops.reshape(ops.slice(b, key=here), shape=(batch, num_true))
+    of_sampled = ops.matmul(x, ops.slice(w, key=there), transpose_b=True) + ops.slice(b, key=there)
+    if remove_accidental_hits:
+        same = ops.equal(ops.reshape(true, shape=(batch, num_true, 1)), ids)
+        hits = ops.sum(ops.cast(same, dtype=x.dtype), axis=(1,), keepdims=False)
+        of_sampled = of_sampled + hits * _NEVER
+    of_true = of_true - ops.log(ops.cast(true_count, dtype=x.dtype))
+    of_sampled = of_sampled - ops.log(ops.cast(sampled_count, dtype=x.dtype))
+    target = np.zeros((batch, num_true + ids.dims[0]), x.dtype.numpy)
+    target[:, :num_true] = 1 / num_true
+    return ops.concat(of_true, of_sampled, axis=1), Tensor(target)
+
+
+def nce_loss(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
+    sampled_values: Any = None, remove_accidental_hits: bool = False, name: str = "nce_loss",
+) -> Tensor:  # fmt: skip
+    """Noise-contrastive estimation: the true classes told from `num_sampled` drawn ones by logistic regression.
+
+    >>> import gradtape as tf
+    >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
+    >>> w, b, x = tf.zeros((3, 2)), tf.zeros(3), tf.ones((1, 2))
+    >>> tf.nn.nce_loss(w, b, [[1]], x, num_sampled=1, num_classes=3, sampled_values=given).numpy()
+    array([1.3862944], dtype=float32)
+    """
+    logits, target = _logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
+        seed=None,
+    )  # fmt: skip
+    return ops.sum(ops.sigmoid_cross_entropy(target, logits), axis=(1,), keepdims=False)
+
+
+def sampled_softmax_loss(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
+    sampled_values: Any = None, remove_accidental_hits: bool = True, seed: int | None = None,
+    name: str = "sampled_softmax_loss",
+) -> Tensor:  # fmt: skip
+    """The softmax cross entropy over the true classes and `num_sampled` drawn ones.
+
+    >>> import gradtape as tf
+    >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
+    >>> w, b, x = tf.zeros((3, 2)), tf.zeros(3), tf.ones((1, 2))
+    >>> tf.nn.sampled_softmax_loss(w, b, [[1]], x, num_sampled=1, num_classes=3, sampled_values=given).numpy()
+    array([0.6931472], dtype=float32)
+    """
+    logits, target = _logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
+        seed=seed,
+    )  # fmt: skip
+    return ops.softmax_cross_entropy(target, logits)
+
+
+class IsotonicRegression(NamedTuple):
+    """What `isotonic_regression` gives: the sequence, and the number of the run each element belongs to."""
+
+    output: Tensor
+    segments: Tensor
+
+
+def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
+    """The sequence nearest to `inputs` along `axis` that never increases, or never decreases.
+
+    >>> import gradtape as tf
+    >>> tf.nn.isotonic_regression(tf.constant([3.0, 1.0, 2.0])).output.numpy()
+    array([3. , 1.5, 1.5], dtype=float32)
+    """
+    x = to_tensor(inputs)
+    if not x.dtype.is_floating:
+        x = ops.cast(x, dtype=dtypes.float64)
+    rank = len(x.dims)
+    axis = int(to_array(axis)) % rank
+    perm = (*(i for i in range(rank) if i != axis), axis)
+    back = tuple(np.argsort(perm).tolist())
+    y, segments = ops.isotonic(ops.transpose(x if decreasing else -x, perm=perm))
+    y, segments = ops.transpose(y, perm=back), ops.transpose(segments, perm=back)
+    return IsotonicRegression(y if decreasing else -y, segments)
