@@ -21,7 +21,7 @@ from ..engine.blocks import PRODUCTS, fill, share_out
 from ..engine.families import bilinear
 from ..engine.op import sample
 
-_CHUNK = 1 << 20  # bytes of patches made at a time
+_CHUNK = 1 << 21  # bytes of patches made at a time
 
 
 def output_size(size: int, window: int, stride: int, padding: tuple[int, int], dilation: int) -> int:

@@ -1,0 +1,155 @@
+"""tf.nn beyond recorded values: kinks, higher derivatives, batches, sharing work out among the cores, random masks."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.engine import blocks
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def _gradient(f, x, seed=None):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x, seed).numpy()
+
+
+def test_a_dead_unit_passes_nothing_not_even_infinity():
+    x = tf.constant([-1.0, 0.0, 2.0])
+    g = _gradient(tf.nn.relu, x, tf.constant([np.inf, np.nan, np.inf]))
+    np.testing.assert_array_equal(g, [0, 0, np.inf])
+
+
+@pytest.mark.parametrize(
+    ("f", "at_zero"),
+    [(tf.nn.relu, 0), (tf.nn.relu6, 0), (tf.nn.elu, 1), (tf.nn.leaky_relu, 0.2), (tf.nn.gelu, 0.5), (tf.nn.silu, 0.5)],
+)
+def test_derivative_at_zero(f, at_zero):
+    np.testing.assert_allclose(_gradient(f, tf.constant(0.0)), at_zero, rtol=1e-6)
+
+
+def test_max_pool_gives_a_tie_to_the_first():
+    x = tf.constant([[[1.0], [1.0], [0.0], [0.0]]])
+    np.testing.assert_array_equal(_gradient(lambda x: tf.nn.max_pool1d(x, 2, 2, "VALID"), x).ravel(), [1, 0, 1, 0])
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_large_convolution_is_the_sum_of_its_products(rng, padding, groups):
+    """Large enough to be shared out and cut into chunks."""
+    x = rng.standard_normal((6, 40, 38, 8)).astype(np.float32)
+    w = rng.standard_normal((3, 3, 8 // groups, 32)).astype(np.float32)
+    y = tf.nn.conv2d(x, w, 1, padding).numpy()
+    if padding == "SAME":
+        x = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))  # (n, h, w, channels, 3, 3)
+    for k in range(groups):
+        part = windows[:, :, :, k * 8 // groups : (k + 1) * 8 // groups]
+        out = slice(k * 32 // groups, (k + 1) * 32 // groups)
+        np.testing.assert_allclose(
+            y[..., out], np.einsum("nhwcij,ijco->nhwo", part, w[..., out]), rtol=1e-3, atol=1e-4
+        )
+
+
+def test_large_gradients_do_not_depend_on_the_number_of_cores(rng, monkeypatch):
+    x, w = (tf.constant(rng.standard_normal(s)) for s in ((9, 30, 30, 4), (3, 3, 4, 16)))
+
+    def gradients():
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(x, w, 1, "SAME") + tf.ones(16, tf.float64)), 2, 2, "SAME")
+            loss = tf.reduce_sum(y * y)
+        return [g.numpy() for g in tape.gradient(loss, [x, w])]
+
+    found = []
+    for cores in (1, 2, 3):
+        monkeypatch.setattr(blocks, "CORES", cores)
+        found.append(gradients())
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+def test_second_derivative_through_a_small_network(rng):
+    """The Hessian-vector product of a convolutional loss is the numeric derivative of its gradient."""
+    x, w, v = (rng.standard_normal(s) for s in ((2, 6, 6, 2), (3, 3, 2, 3), (3, 3, 2, 3)))
+    labels = [0, 2]
+
+    def gradient(w):
+        w = tf.constant(w) if isinstance(w, np.ndarray) else w
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            y = tf.nn.avg_pool2d(tf.nn.silu(tf.nn.conv2d(x, w, 1, "VALID")), 4, 4, "VALID")
+            loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.reshape(y, (2, 3))))
+        return tape.gradient(loss, w)
+
+    at = tf.constant(w)
+    with tf.GradientTape() as outer:
+        outer.watch(at)
+        slope = tf.reduce_sum(gradient(at) * v)
+    step = 1e-5
+    numeric = (gradient(w + step * v).numpy() - gradient(w - step * v).numpy()) / (2 * step)
+    np.testing.assert_allclose(outer.gradient(slope, at).numpy(), numeric, rtol=1e-5, atol=1e-7)
+
+
+def test_jacobian_of_a_convolution_is_batched(rng):
+    x, w = (tf.constant(rng.standard_normal(s)) for s in ((1, 4, 4, 1), (2, 2, 1, 2)))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(w)
+        y = tf.nn.conv2d(x, w, 1, "VALID")
+    by_rows = tape.jacobian(y, w).numpy()
+    np.testing.assert_allclose(by_rows[0, 1, 2, 0, :, :, 0, 0], x.numpy()[0, 1:3, 2:4, 0])
+
+
+def test_dropout_scales_what_it_keeps_and_its_gradient_is_the_mask():
+    x = tf.ones((1000,))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.dropout(x, 0.25, seed=1)
+    kept = y.numpy() > 0
+    assert 0.7 < kept.mean() < 0.8
+    np.testing.assert_allclose(y.numpy()[kept], 1 / 0.75)
+    np.testing.assert_array_equal(tape.gradient(y, x).numpy(), y.numpy())
+
+
+def test_embedding_gradient_is_sparse():
+    table = tf.Variable(np.ones((5, 2), np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.nn.embedding_lookup(table, [3, 3, 1]))
+    g = tape.gradient(y, table)
+    assert isinstance(g, tf.IndexedSlices)
+    np.testing.assert_array_equal(tf.convert_to_tensor(g).numpy()[:, 0], [0, 1, 0, 2, 0])
+
+
+def test_softmax_cross_entropy_is_differentiated_rightly_when_labels_do_not_sum_to_one():
+    labels, logits = np.array([[1.0, 2.0, 0.5]]), np.array([[0.1, -0.3, 0.7]])
+    g = _gradient(lambda z: tf.nn.softmax_cross_entropy_with_logits(labels, z), tf.constant(logits))
+    p = np.exp(logits) / np.exp(logits).sum()
+    np.testing.assert_allclose(g, p * labels.sum() - labels)
+
+
+def test_fractional_pooling_covers_the_image():
+    x = tf.constant(np.arange(70.0).reshape(1, 10, 7, 1))
+    for pseudo_random in (False, True):
+        for overlapping in (False, True):
+            y, rows, columns = tf.nn.fractional_max_pool(x, [1.0, 1.7, 1.4, 1.0], pseudo_random, overlapping, seed=3)
+            assert y.shape == (1, 5, 5, 1) and (rows[0], rows[-1], columns[-1]) == (0, 10, 7)
+            assert set(np.diff(rows.numpy())) <= {1, 2} or pseudo_random
+            assert float(tf.reduce_max(y)) == 69
+            mean, *_ = tf.nn.fractional_avg_pool(x, 1.5, pseudo_random, overlapping, seed=3)
+            assert 0 <= float(tf.reduce_min(mean)) <= float(tf.reduce_max(mean)) <= 69
+
+
+def test_sampled_losses_draw_reproducibly():
+    w, b, x = tf.ones((20, 3)), tf.zeros(20), tf.ones((2, 3))
+
+    def loss():
+        tf.random.set_seed(5)
+        return tf.nn.sampled_softmax_loss(w, b, [[1], [3]], x, num_sampled=4, num_classes=20).numpy()
+
+    np.testing.assert_array_equal(loss(), loss())
