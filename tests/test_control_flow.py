@@ -98,6 +98,21 @@ def test_variables_inside_loops_are_watched():
     assert float(tape.gradient(y, v)) == 36.0
 
 
+def test_python_functions_as_decorators():
+    @tf.py_function(Tout=tf.float32)
+    def product(a, b):
+        return a * b
+
+    @tf.numpy_function(Tout=tf.float32)
+    def doubled(a):
+        assert isinstance(a, np.ndarray)
+        return a * 2
+
+    assert float(gradient(lambda x: product(x, x), X)[0]) == 4.0
+    assert doubled(V).numpy().tolist() == [2.0, 4.0, 6.0]
+    assert product.__name__ == "product"
+
+
 def test_py_function_is_differentiable_and_numpy_function_is_not():
     assert float(gradient(lambda x: tf.py_function(lambda a: a * a, [x], tf.float32), X)[0]) == 4.0
     assert gradient(lambda x: tf.numpy_function(lambda a: a * a, [x], tf.float32), X) == [None]
@@ -189,3 +204,33 @@ def test_config():
     tf.config.run_functions_eagerly(True)
     assert tf.config.functions_run_eagerly()
     tf.config.run_functions_eagerly(False)
+
+
+def test_functions_take_arrays_as_tensors_and_return_tensors():
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def f(x, pair):
+        assert tf.is_tensor(x) and tf.is_tensor(pair["a"]) and pair["n"] == 3
+        return {"number": 1, "array": np.ones(2), "variable": v, "nothing": None, "list": [x, 2.5]}
+
+    result = f(np.ones(3, np.float32), {"a": np.int64(1), "n": 3})
+    assert all(isinstance(part, tf.Tensor) for part in tf.nest.flatten({**result, "nothing": v + 0}))
+    assert result["nothing"] is None and result["number"].dtype == tf.int32 and result["list"][1].dtype == tf.float32
+    with pytest.raises(TypeError, match="found return value of type object"):
+        tf.function(lambda: object())()
+
+
+def test_an_input_signature_is_kept():
+    class Model:
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32), {"b": tf.TensorSpec([], tf.int32)}])
+        def total(self, x, rest):
+            """Adds up."""
+            return tf.reduce_sum(x) + tf.cast(rest["b"], tf.float32)
+
+    model = Model()
+    assert float(model.total([1.0, 2.0], rest={"b": 3})) == 6.0
+    assert (model.total.__name__, model.total.__doc__) == ("total", "Adds up.")
+    for wrong in ([[[1.0]], {"b": 1}], [[1.0], {"b": 1.5}], [[1.0]], [tf.constant([1]), {"b": 1}], [[1.0], {}]):
+        with pytest.raises(TypeError, match="Binding inputs"):
+            model.total(*wrong)

@@ -18,6 +18,17 @@ def scoped(name: str) -> str:
     return _current.prefix + name
 
 
+def get_current_name_scope() -> str:
+    """The name scopes that are open now, as one path.
+
+    >>> import gradtape as tf
+    >>> with tf.name_scope("encoder"), tf.name_scope("layer"):
+    ...     tf.get_current_name_scope()
+    'encoder/layer'
+    """
+    return _current.prefix.rstrip("/")
+
+
 class name_scope:
     """Puts `name/` in front of the names of variables made inside the block.
 

@@ -276,4 +276,12 @@ CASES = [
         for name in ("nce_loss", "sampled_softmax_loss") for hits in (True, False)
     ),
     ("embedding-none", "tf.nn.embedding_lookup(None, [4])"),
+    *(
+        (f"stateless-dropout-{name}", f"tf.nn.experimental.stateless_dropout(tf.ones([3, 4]), {args})")
+        for name, args in {
+            "plain": "0.3, seed=[1, 2]", "philox": "0.3, [1, 2], 'philox'", "rows": "0.5, [1, 2], noise_shape=[3, 1]",
+            "none": "0, [1, 2]", "tensor": "tf.constant(0.4), [3, 4]", "all": "1, [1, 2]",
+        }.items()
+    ),
+    ("general-dropout", "tf.nn.experimental.general_dropout(tf.ones([4]), 0.5, lambda shape, dtype: tf.range(4.) / 4)"),
 ]

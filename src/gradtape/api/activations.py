@@ -11,9 +11,10 @@ from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
 
-NAMESPACES = ("nn",)
+NAMESPACES = ("nn", "nn.experimental")
 __all__ = [
-    "crelu", "dropout", "elu", "gelu", "leaky_relu", "relu", "relu6", "selu", "silu", "swish",
+    "crelu", "dropout", "elu", "gelu", "general_dropout", "leaky_relu", "relu", "relu6", "selu", "silu",
+    "stateless_dropout", "swish",
 ]  # fmt: skip
 
 
@@ -122,6 +123,37 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
     """
     from .random.draws import uniform
 
+    return general_dropout(x, rate, lambda shape, dtype: uniform(shape, dtype=dtype, seed=seed), noise_shape)
+
+
+def stateless_dropout(
+    x: Any, rate: Any, seed: Any, rng_alg: Any = None, noise_shape: Any = None, name: str | None = None
+) -> Tensor:
+    """`dropout` with the mask that `seed`, two integers, stands for: the same at every call.
+
+    >>> import gradtape as tf
+    >>> tf.nn.experimental.stateless_dropout(tf.ones([4]), rate=0.5, seed=[1, 2]).numpy()
+    array([2., 0., 2., 0.], dtype=float32)
+    """
+    from .random.stateless import stateless_uniform
+
+    alg = "auto_select" if rng_alg is None else rng_alg
+    return general_dropout(
+        x, rate, lambda shape, dtype: stateless_uniform(shape, seed, dtype=dtype, alg=alg), noise_shape
+    )
+
+
+def general_dropout(
+    x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None
+) -> Tensor:
+    """`dropout` where `uniform_sampler(shape=..., dtype=...)`, numbers in [0, 1), is at least `rate`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.experimental.general_dropout(
+    ...     tf.ones([2]), 0.5, lambda shape, dtype: tf.constant([0.2, 0.7], dtype)
+    ... ).numpy()
+    array([0., 2.], dtype=float32)
+    """
     x = to_tensor(x)
     if not x.dtype.is_floating:
         raise ValueError(
@@ -139,6 +171,6 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
     if not number:
         rate = to_tensor(rate)
         rate = rate if rate.dtype is x.dtype else ops.cast(rate, dtype=x.dtype)
-    keep = ops.greater_equal(uniform(shape, dtype=x.dtype, seed=seed), rate)
+    keep = ops.greater_equal(uniform_sampler(shape=shape, dtype=x.dtype), rate)
     scaled = x * (1 / (1 - rate)) if number else x / (1 - rate)
     return ops.masked(keep, scaled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import logging
 import pprint
 import re
@@ -198,7 +199,17 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     >>> import gradtape as tf
     >>> float(tf.py_function(lambda x: x * x, [tf.constant(3.0)], tf.float32))
     9.0
+
+    Without `func` it is a decorator:
+
+    >>> @tf.py_function(Tout=tf.float32)
+    ... def add(x, y):
+    ...     return x + y
+    >>> float(add(1.0, 2.0))
+    3.0
     """
+    if func is None:
+        return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout))
     result = _called(func, [to_tensor(x) for x in inp])
 
     def make(value: Any, kind: Any) -> Tensor:
@@ -221,7 +232,11 @@ def numpy_function(
     >>> import gradtape as tf
     >>> float(tf.numpy_function(lambda x: x + 1, [tf.constant(3.0)], tf.float32))
     4.0
+
+    Without `func` it is a decorator, as `tf.py_function` is.
     """
+    if func is None:
+        return lambda f: functools.wraps(f)(lambda *args: numpy_function(f, args, Tout))
     arrays = [np.asarray(to_tensor(x).numpy()) for x in inp]
     return _outputs(_called(func, arrays), Tout, lambda value, kind: to_tensor(np.asarray(value)))
 

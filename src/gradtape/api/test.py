@@ -19,7 +19,10 @@ from ..slices import IndexedSlices
 from ..tensor import Tensor
 
 NAMESPACES = ("test",)
-__all__ = ["TestCase", "compute_gradient", "is_built_with_cuda", "is_gpu_available", "main"]
+__all__ = [
+    "TestCase", "compute_gradient", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support",
+    "is_gpu_available", "main",
+]  # fmt: skip
 
 
 def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
@@ -108,6 +111,26 @@ def is_built_with_cuda() -> bool:
     return False
 
 
+def is_built_with_gpu_support() -> bool:
+    """Whether gradtape was made for GPUs of any kind: it is made for NumPy.
+
+    >>> import gradtape as tf
+    >>> tf.test.is_built_with_gpu_support()
+    False
+    """
+    return False
+
+
+def gpu_device_name() -> str:
+    """The name of a GPU, or an empty string.
+
+    >>> import gradtape as tf
+    >>> tf.test.gpu_device_name()
+    ''
+    """
+    return ""
+
+
 def main(argv: Any = None) -> None:
     """Runs the tests of the module that is being run, as `unittest.main` does.
 
@@ -175,9 +198,7 @@ class TestCase(unittest.TestCase):
 
     cached_session = session
 
-    def test_session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
-    ) -> Any:
+    def test_session(self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False) -> Any:
         """The same as `session`; its name makes test runners take it for a test."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
@@ -341,9 +362,7 @@ class TestCase(unittest.TestCase):
         """The block raises one of `tf.errors` with a message like this."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
-    def assertRaisesIncompatibleShapesError(
-        self, exception_type: Any = errors.InvalidArgumentError
-    ) -> Any:
+    def assertRaisesIncompatibleShapesError(self, exception_type: Any = errors.InvalidArgumentError) -> Any:
         """The block raises because shapes do not fit."""
         return self.assertRaisesWithPredicateMatch(exception_type, r"Incompatible shapes|Dimensions must be equal")
 

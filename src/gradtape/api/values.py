@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..module import Module
-from ..scopes import name_scope
+from ..scopes import get_current_name_scope, name_scope
 from ..shapes import TensorShape
 from ..slices import IndexedSlices
 from ..specs import IndexedSlicesSpec, TensorSpec, TypeSpec, spec_of
@@ -28,6 +28,7 @@ __all__ = [
     "Variable",
     "VariableAggregation",
     "VariableSynchronization",
+    "get_current_name_scope",
     "name_scope",
     "newaxis",
     "type_spec_from_value",

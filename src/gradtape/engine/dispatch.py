@@ -129,6 +129,19 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
     return tuple(map(rounded, outputs)) if type(outputs) is tuple else rounded(outputs)
 
 
+def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
+    """What the class of the right operand makes of `tensor + other`, where `other` is no tensor; or the error."""
+    other = values[-1]
+    if isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
+        try:
+            answer = getattr(other, op.reflected)(values[0])
+        except (TypeError, ValueError):
+            raise error from None
+        if answer is not NotImplemented:
+            return answer
+    raise error
+
+
 def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
     """TensorFlow's exception for a kernel that could not work with what it was given."""
     shapes = " vs. ".join(str(list(x.dims)) for x in inputs)
@@ -142,7 +155,8 @@ def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
 
 def wrong_kind(op: Any, dtype: DType) -> Exception:
     """The op is not defined for this dtype."""
-    allowed = ", ".join(d.name for d in dtypes.ALL if d.kind & op.kinds and not d.name.startswith(("float8", "int4")))
+    usual = [d for d in dtypes.ALL if not d.narrow or d is dtypes.bfloat16]
+    allowed = ", ".join(d.name for d in usual if d.kind & op.kinds)
     return errors.InvalidArgumentError(
         f"Value for attr 'T' of {dtype.kernel_name()} is not in the list of allowed values: {allowed} "
         f"[Op:{op.title}]. Use tf.cast(x, ...) first"
