@@ -306,3 +306,15 @@ def test_sparse_gradients_of_second_order():
     h = outer.gradient(g.values, v)
     assert isinstance(h, tf.IndexedSlices)
     assert tf.convert_to_tensor(h).numpy().tolist() == [6, 0, 18]
+
+
+@pytest.mark.parametrize("batch", [3, 1000])
+def test_a_matrix_used_many_times_adds_up_its_gradients(batch):
+    """Small products wait and are multiplied out together; large ones are not worth waiting for."""
+    rng = np.random.default_rng(0)
+    xs = [rng.standard_normal((batch, 4)) for _ in range(30)]
+    w = tf.Variable(rng.standard_normal((4, 2)))
+    with tf.GradientTape() as tape:
+        y = sum(tf.reduce_sum(tf.tanh(x @ w)) for x in xs) + tf.reduce_sum(w)
+    expected = 1 + sum(x.T @ (1 - np.tanh(x @ w.numpy()) ** 2) for x in xs)
+    np.testing.assert_allclose(tape.gradient(y, w), expected, rtol=1e-9)

@@ -326,3 +326,20 @@ def test_a_slice_lets_go_of_its_variable():
 @pytest.mark.parametrize("member", [name for name in dir(tf.Variable) if not name.startswith("_")])
 def test_members_are_documented(member):
     assert getattr(tf.Variable, member).__doc__
+
+
+def test_an_update_in_place_is_seen_by_nobody_who_read_before():
+    v = tf.Variable([1.0, 2.0])
+    start = tf.constant([3.0, 4.0])
+    w = tf.Variable(start)
+    read, view = v.value(), np.asarray(v[:1])
+    with tf.GradientTape() as tape:
+        y = v * v
+    v.assign_sub([1.0, 1.0])
+    w.assign_add([1.0, 1.0])
+    assert v.numpy().tolist() == [0, 1]
+    assert (read.numpy().tolist(), view.tolist(), start.numpy().tolist()) == ([1, 2], [1], [3, 4])
+    assert tape.gradient(y, v).numpy().tolist() == [2, 4]
+    kept = v.numpy()
+    v.assign_sub([1.0, 1.0])
+    assert kept.tolist() == [0, 1]

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..slices import IndexedSlices
+from ..tensor import Tensor
 from .blocks import add
+from .cotangents import UNFINISHED, Products, combined, finished, zeros
 from .op import ops, raw
 
 _OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
@@ -46,15 +47,17 @@ def sweep(
             g = grads[i] = _hooked(g, hooks[i], arrays)
         record = records[i]
         if record is None:
+            if type(g) is Products:
+                grads[i] = g.value()
             continue
         if type(record) is int:
             grads.setdefault(record, _OTHER_OUTPUT)
             continue
         op, parents, saved, outputs = record
         if outputs is not None:
-            g = _of_all_outputs(m, grads, i, outputs)
-        elif type(g) is IndexedSlices:
-            g = densify(m, g)
+            g = _of_all_outputs(m, grads, i, outputs, wanted)
+        elif type(g) in UNFINISHED:
+            g = finished(m, g)
         if i not in wanted:
             del grads[i]
         if need is not None:
@@ -65,8 +68,8 @@ def sweep(
             before = grads.get(p)
             if before is None:
                 grads[p] = gp
-            elif type(before) is IndexedSlices or type(gp) is IndexedSlices:
-                grads[p] = _add_slices(m, before, gp)
+            elif type(before) in UNFINISHED or type(gp) in UNFINISHED:
+                grads[p] = combined(m, before, gp)
             elif p in owned:
                 np.add(before, gp, out=before)
             else:
@@ -101,22 +104,8 @@ def between(records: list[Any], targets: Iterable[int], wanted: set[int]) -> lis
     return path
 
 
-def densify(m: Any, slices: IndexedSlices) -> Any:
-    """The dense cotangent that the slices stand for, duplicates summed."""
-    shape = tuple(int(n) for n in getattr(slices.dense_shape, "array", slices.dense_shape))
-    return m.scatter_add(slices.values, slices.indices, shape=shape)
-
-
-def zeros(m: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """A cotangent of zeros."""
-    array = np.zeros(shape, dtype.numpy)
-    return array if m is raw else ops.constant(array)
-
-
 def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
-    from ..tensor import Tensor
-
-    g = densify(raw if arrays else ops, g) if type(g) is IndexedSlices else g
+    g = finished(raw if arrays else ops, g)
     tensor = Tensor(g) if arrays else g
     for hook in hooks:
         changed = hook(tensor)
@@ -130,24 +119,10 @@ def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
     return tensor.array if arrays else tensor
 
 
-def _of_all_outputs(m: Any, grads: dict[int, Any], first: int, outputs: Any) -> tuple[Any, ...]:
-    """The cotangents of an op's outputs; the ones nobody used are zeros."""
+def _of_all_outputs(m: Any, grads: dict[int, Any], first: int, outputs: Any, wanted: set[int]) -> tuple[Any, ...]:
+    """The cotangents of an op's outputs, taken from `grads` unless wanted; the ones nobody used are zeros."""
     found = []
     for i, (shape, dtype) in enumerate(outputs, first):
-        g = grads.get(i)
-        if g is None or g is _OTHER_OUTPUT:
-            g = zeros(m, shape, dtype)
-        elif type(g) is IndexedSlices:
-            g = densify(m, g)
-        found.append(g)
+        g = grads.get(i) if i in wanted or i == first else grads.pop(i, None)
+        found.append(zeros(m, shape, dtype) if g is None or g is _OTHER_OUTPUT else finished(m, g))
     return tuple(found)
-
-
-def _add_slices(m: Any, a: Any, b: Any) -> Any:
-    """The sum of two cotangents, at least one of them sparse: sparse if both are."""
-    if type(a) is IndexedSlices and type(b) is IndexedSlices:
-        # The one that arrives later belongs to the earlier op: slices stand in the order of the calls.
-        values = m.concat(b.values, a.values, axis=0)
-        return IndexedSlices(values, m.concat(b.indices, a.indices, axis=0), a.dense_shape)
-    a, b = (densify(m, g) if type(g) is IndexedSlices else g for g in (a, b))
-    return a + b

@@ -106,25 +106,6 @@ def fill(xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any, size: int) -
     return y
 
 
-def product(a: Any, b: Any) -> Any:
-    """The matrix product `a @ b`: a large one is shared out by the longer side of the result."""
-    rows, inner = a.shape
-    columns = b.shape[1]
-    size = rows * inner * columns // PRODUCTS
-    if 4 * size < LARGE:
-        return np.matmul(a, b)
-    y = np.empty((rows, columns), np.result_type(a, b))
-
-    def part(here: slice) -> None:
-        if rows >= columns:
-            np.matmul(a[here], b, out=y[here])
-        else:
-            np.matmul(a, b[:, here], out=y[:, here])
-
-    share_out(part, max(rows, columns), size)
-    return y
-
-
 def sum_rows(x: Any) -> Any:
     """The sum of the rows of a matrix: as a product with ones, several times faster than `add.reduce`."""
     return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))

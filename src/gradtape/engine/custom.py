@@ -15,7 +15,7 @@ from .. import dtypes, nest
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
-from .backprop import densify
+from .cotangents import densify
 from .batching import BatchedTensor, NeedsValue, enter, leave
 from .convert import to_tensor
 from .log import Log

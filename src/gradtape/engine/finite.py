@@ -15,6 +15,7 @@ from .. import dtypes, errors
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import backprop, blocks, tape
+from .cotangents import Products
 from .op import Namespace, Op, registry
 
 _exchanged: list[Callable[[], None]] = []  # each puts one thing back as it was
@@ -82,6 +83,8 @@ class _Watch:
 
     def __contains__(self, position: int) -> bool:
         g = self.grads[position]
+        if type(g) is Products:
+            g = self.grads[position] = g.value()
         values = g.values if type(g) is IndexedSlices else g
         if type(values) is Tensor:  # of a batch of cotangents, the ops that made it were looked at
             values = values.array

@@ -169,7 +169,7 @@ def _transposed(op: Any) -> Any:
 
 def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
     from ..slices import IndexedSlices
-    from .backprop import densify
+    from .cotangents import densify
 
     if type(cotangent) is IndexedSlices:
         cotangent = densify(ops, cotangent)

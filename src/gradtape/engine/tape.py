@@ -15,9 +15,10 @@ from .. import dtypes, errors, nest
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
-from .backprop import between, densify, sweep
+from .backprop import between, sweep
 from .batching import BatchedTensor, batched_identity
 from .collector import recording_starts, recording_stops
+from .cotangents import Products, densify
 from .convert import to_tensor
 from .log import Log, TracingLog
 from .op import ops, raw
@@ -555,6 +556,8 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
     """A cotangent as the user gets it."""
     if g is None:
         return _zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
+    if type(g) is Products:
+        g = g.value()
     if type(g) is IndexedSlices:
         if not plain:
             return g

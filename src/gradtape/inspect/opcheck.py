@@ -15,6 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..engine import dispatch
 from ..engine.batching import BatchedTensor
+from ..engine.cotangents import Products
 from ..engine.forward import _transposed
 from ..engine.op import Op, Sample, ops, raw, sample
 from ..engine.tape import GradientTape
@@ -55,6 +56,8 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _array(x: Any) -> Any:
+    if isinstance(x, Products):
+        return x.value()
     if isinstance(x, IndexedSlices):
         dense = np.zeros([int(n) for n in getattr(x.dense_shape, "array", x.dense_shape)], _array(x.values).dtype)
         np.add.at(dense, _array(x.indices), _array(x.values))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import put
-from ..engine.blocks import product
+from ..engine.cotangents import deferred_product
 from ..engine.families import bilinear, linear, unbroadcast
 from ..engine.op import sample
 from ..errors import InvalidArgumentError
@@ -24,8 +24,6 @@ def _product(xp, a, b):
     """`xp.matmul`, with half precision computed in single: NumPy has no fast product of its own for it."""
     if xp is np and a.dtype.char == "e":
         return _product(xp, a.astype("f"), b.astype("f")).astype("e")
-    if xp is np and a.ndim == 2 and b.ndim == 2 and a.dtype.char in "fd":
-        return product(a, b)
     return xp.matmul(a, b)
 
 
@@ -65,7 +63,8 @@ def _db(m, g, a, b_shape, transpose_a, transpose_b):
         a, g = _rows(m, a), _rows(m, g)
     if transpose_b:
         return unbroadcast(m, m.matmul(g, a, transpose_a=True, transpose_b=bool(transpose_a)), b_shape)
-    return unbroadcast(m, m.matmul(a, g, transpose_a=not transpose_a), b_shape)
+    deferred = deferred_product(m, a, g) if len(b_shape) == 2 and not transpose_a else None
+    return unbroadcast(m, m.matmul(a, g, transpose_a=not transpose_a), b_shape) if deferred is None else deferred
 
 
 def _is_narrow(a: Any, b: Any, attrs: Any) -> bool:

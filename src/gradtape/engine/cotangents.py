@@ -1,0 +1,90 @@
+"""Cotangents that are not a plain array: sparse rows, and products not yet multiplied out.
+
+The sweep adds them up in their own form as long as it can, and makes them plain when a rule or the user needs them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..slices import IndexedSlices
+from .blocks import add
+from .op import ops, raw
+
+_MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several and waiting only costs memory
+
+
+class Products:
+    """Σ aᵀ g over the uses of one matrix, as in a recurrent layer: one large product instead of many small ones."""
+
+    __slots__ = ("_lefts", "_rights", "_rows", "_total")
+
+    def __init__(self, left: Any, right: Any) -> None:
+        self._lefts = [left]
+        self._rights = [right]
+        self._rows = left.shape[0]
+        self._total: Any = None
+
+    def take(self, other: Products) -> Products:
+        """This sum with the terms of another."""
+        self._lefts += other._lefts
+        self._rights += other._rights
+        self._rows += other._rows
+        if self._rows > _MOST_ROWS:
+            self._total = self.value()
+            self._lefts, self._rights, self._rows = [], [], 0
+        return self
+
+    def value(self) -> Any:
+        """The sum as an array."""
+        if not self._lefts:
+            return self._total
+        several = len(self._lefts) > 1
+        left = np.concatenate(self._lefts) if several else self._lefts[0]
+        right = np.concatenate(self._rights) if several else self._rights[0]
+        product = np.matmul(left.T, right)
+        return product if self._total is None else np.add(self._total, product, out=product)
+
+
+UNFINISHED = frozenset({IndexedSlices, Products})
+
+
+def deferred_product(m: Any, a: Any, g: Any) -> Products | None:
+    """The cotangent of `b` in `a @ b` as a product that may wait, or None where waiting gains nothing."""
+    if m is raw and a.ndim == 2 and a.shape[0] * 4 <= _MOST_ROWS and a.dtype.char in "fd":
+        return Products(a, g)
+    return None
+
+
+def finished(m: Any, g: Any) -> Any:
+    """A cotangent as a plain array or tensor."""
+    if type(g) is Products:
+        return g.value()
+    return densify(m, g) if type(g) is IndexedSlices else g
+
+
+def densify(m: Any, slices: IndexedSlices) -> Any:
+    """The dense cotangent that the slices stand for, duplicates summed."""
+    shape = tuple(int(n) for n in getattr(slices.dense_shape, "array", slices.dense_shape))
+    return m.scatter_add(slices.values, slices.indices, shape=shape)
+
+
+def zeros(m: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A cotangent of zeros."""
+    array = np.zeros(shape, dtype.numpy)
+    return array if m is raw else ops.constant(array)
+
+
+def combined(m: Any, first: Any, second: Any) -> Any:
+    """The sum of two cotangents, at least one of them unfinished; it stays so if both are of one kind.
+
+    The one that came first belongs to the later use, and slices stand in the order of the uses.
+    """
+    if type(first) is type(second) is IndexedSlices:
+        values = m.concat(second.values, first.values, axis=0)
+        return IndexedSlices(values, m.concat(second.indices, first.indices, axis=0), first.dense_shape)
+    if type(first) is type(second) is Products:
+        return first.take(second)
+    return add(finished(m, first), finished(m, second))
