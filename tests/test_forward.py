@@ -120,6 +120,49 @@ def test_forward_over_forward():
     assert float(outer.jvp(t)) == 18.0 and float(outer.jvp(y)) == 27.0
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        tf.exp, tf.tanh, tf.sqrt, tf.nn.softmax, tf.linalg.inv, tf.linalg.det, tf.math.reduce_std, tf.math.cumprod,
+        lambda x: tf.reduce_logsumexp(x, axis=1), lambda x: tf.norm(x, axis=0), lambda x: 1 / x,
+        lambda x: tf.linalg.cholesky(x @ tf.transpose(x)), lambda x: tf.scan(lambda a, b: tf.tanh(a * b), x),
+        lambda x: tf.vectorized_map(lambda row: tf.exp(row) * tf.sqrt(row), x),
+    ],
+)  # fmt: skip
+def test_second_derivatives_agree_in_every_order_of_modes(f):
+    """The rules of these ops use the op's output, which the outer recorder must know by then."""
+    x = tf.constant([[0.7, 0.3], [0.2, 0.9]], tf.float64)
+    u, v = tf.constant([[1.0, -0.5], [0.2, 0.3]], tf.float64), tf.constant([[0.4, 1.0], [-0.7, 0.1]], tf.float64)
+
+    def backward(g, x, along):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = g(x)
+        return tf.reduce_sum(tape.gradient(y, x) * along)
+
+    def forward(g, x, along):
+        with tf.autodiff.ForwardAccumulator(x, along) as accumulator:
+            y = g(x)
+        return tf.reduce_sum(accumulator.jvp(y))
+
+    expected = float(backward(lambda x: backward(f, x, u), x, v))
+    for outer, inner in ((forward, backward), (backward, forward), (forward, forward)):
+        assert float(outer(lambda x, inner=inner: inner(f, x, u), x, v)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_second_derivatives_inside_a_vectorised_map():
+    def along(x):
+        one = tf.ones_like(x)
+        with tf.autodiff.ForwardAccumulator(x, one) as outer:
+            with tf.autodiff.ForwardAccumulator(x, one) as inner:
+                y = tf.exp(2 * x)
+            first = inner.jvp(y)
+        return outer.jvp(first)
+
+    x = tf.constant([0.0, 0.5])
+    np.testing.assert_allclose(tf.vectorized_map(along, x), 4 * np.exp(2 * x.numpy()), rtol=1e-6)
+
+
 def test_forward_over_forward_over_reverse():
     with ForwardAccumulator(X, ONE) as outer:
         with ForwardAccumulator(X, ONE) as inner:

@@ -71,10 +71,9 @@ class BatchedTensor(Tensor):
         outputs: Any = (
             tuple(BatchedTensor(y, level) for y in result) if type(result) is tuple else BatchedTensor(result, level)
         )
-        inner = [r for r in recorders if r.level > level]
+        inner = tuple(r for r in recorders if r.level > level)
         if inner and any(x.mark is not None for x in inputs):
-            for recorder in sorted(inner, key=lambda r: -r.level):
-                recorder.record(op, inputs, outputs, attrs)
+            dispatch.Several(inner).record(op, inputs, outputs, attrs)
         return outputs
 
 

@@ -18,7 +18,7 @@ from .. import dtypes, errors
 from ..dtypes import DType
 from ..tensor import Tensor, wrap
 
-# Recorders and batches entered later have a higher level: they see an op before those entered earlier.
+# Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
 next_level = itertools.count(1).__next__
 
 
@@ -32,10 +32,14 @@ class Recorder(Protocol):
 
 
 class Several:
-    """Two or more recorders, told from the innermost to the outermost."""
+    """Two or more recorders, told from the outermost to the innermost.
+
+    A forward accumulator computes with an op's output as it is told of the op: what it computes is right for those
+    around it only if they know that output already.
+    """
 
     def __init__(self, recorders: tuple[Any, ...]) -> None:
-        self.recorders = sorted(recorders, key=lambda recorder: -recorder.level)
+        self.recorders = sorted(recorders, key=lambda recorder: recorder.level)
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         self.record(op, (x,), y, {})
@@ -132,7 +136,8 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
 def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
     """What the class of the right operand makes of `tensor + other`, where `other` is no tensor; or the error."""
     other = values[-1]
-    if isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
+    stranger = not isinstance(other, Tensor) and not hasattr(other, "_as_tensor")
+    if stranger and isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
         try:
             answer = getattr(other, op.reflected)(values[0])
         except (TypeError, ValueError):
