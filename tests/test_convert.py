@@ -110,3 +110,34 @@ def test_errors_say_what_was_given():
         to_tensor([1, "a"])
     with pytest.raises(ValueError, match="without dense_shape"):
         to_tensor(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))
+
+
+class Squares:
+    """A sequence by its methods, without saying so."""
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        return float(i * i)
+
+
+def test_what_has_a_length_and_elements_is_a_list():
+    assert tf.constant(Squares()).numpy().tolist() == [0.0, 1.0, 4.0]
+    assert tf.convert_to_tensor(Squares(), tf.float64).dtype is tf.float64
+    with pytest.raises(ValueError, match="unsupported type"):
+        tf.constant({0: 1.0})
+
+
+def test_a_list_of_narrow_arrays_keeps_their_dtype():
+    rows = [np.ones(2, tf.bfloat16.as_numpy_dtype)] * 2
+    assert tf.stack(rows).dtype is tf.bfloat16
+    assert tf.constant(rows, tf.float32).numpy().tolist() == [[1, 1], [1, 1]]
+    assert tf.constant([np.complex64(1j)]).dtype is tf.complex64
+
+
+def test_a_shape_too_large_for_int32():
+    shape = tf.TensorShape([2**31, 2])
+    assert tf.convert_to_tensor(shape).dtype is tf.int64
+    with pytest.raises(ValueError, match="a dimension is too large"):
+        tf.convert_to_tensor(shape, tf.int32)

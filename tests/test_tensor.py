@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -107,3 +108,46 @@ def test_dlpack_goes_both_ways_without_a_copy():
 def test_members_are_documented(member):
     documented = getattr(tf.Tensor, member)
     assert documented.__doc__ or member in ("array", "mark", "dtype")
+
+
+class Ruler:
+    """A class that knows what a tensor plus, times or matrix-multiplied by it is."""
+
+    def __radd__(self, other):
+        return "sum"
+
+    def __rmatmul__(self, other):
+        return "product"
+
+    def __rpow__(self, other):
+        raise TypeError("no such power")
+
+    def __rmul__(self, other):
+        return NotImplemented
+
+
+def test_the_right_operand_may_answer():
+    assert tf.constant(1.0) + Ruler() == "sum"
+    assert tf.Variable(1.0) + Ruler() == "sum"
+    assert tf.eye(2) @ Ruler() == "product"
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [lambda x, r: x**r, lambda x, r: x * r, lambda x, r: x - r, lambda x, r: r + x, lambda x, r: x + object()],
+)
+def test_an_operand_that_cannot_answer_is_refused(compute):
+    with pytest.raises(ValueError, match="unsupported type"):
+        compute(tf.constant(2.0), Ruler())
+
+
+def test_a_reference_can_be_referred_to_weakly():
+    reference = tf.constant(1.0).ref()
+    assert weakref.ref(reference)() is reference
+    assert list(weakref.WeakKeyDictionary({reference: "x"}).values()) == ["x"]
+
+
+@pytest.mark.parametrize("other", [tf.constant(1.0, tf.float64), tf.Variable(1.0, dtype=tf.float64)])
+def test_tensors_of_different_dtypes_do_not_answer_for_each_other(other):
+    with pytest.raises(TypeError, match="must have the same dtype"):
+        tf.constant(1.0) / other

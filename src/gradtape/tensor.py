@@ -254,7 +254,7 @@ _FUNCTIONS = {
 class Reference:
     """A hashable handle of one tensor or variable: equal to another only when both are of the same object."""
 
-    __slots__ = ("_referent",)
+    __slots__ = ("__weakref__", "_referent")
 
     def __init__(self, referent: Any) -> None:
         self._referent = referent

@@ -6,7 +6,7 @@ unless one is asked for. In a list the first number decides between them. Tensor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -200,7 +200,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
         array = np.array(value)
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
-    letter = array.dtype.kind
+    letter = "f" if array.dtype.kind == "V" else array.dtype.kind  # NumPy's kind of bfloat16 is V
     if letter in "SUO":
         if not all(issubclass(k, str | bytes) for k in kinds):
             raise _mixed(value)
@@ -218,13 +218,13 @@ def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
     """The dtype of a list of numbers: floats are float32 unless the first is a wider or narrower one of NumPy."""
     first = next(_leaves(value))
     kind = array.dtype.kind
-    if isinstance(first, bool | np.bool_) != (kind == "b") or isinstance(first, complex) != (kind == "c"):
+    if isinstance(first, bool | np.bool_) != (kind == "b") or isinstance(first, complex | np.complexfloating) != (kind == "c"):
         raise _mixed(value)
     if kind in "iu":
         return _integer_dtype(int(array.min()), int(array.max()))
     if kind == "f" and all(isinstance(leaf, Integral) for leaf in _leaves(value)):
         raise _out_of_range(value)
-    if isinstance(first, np.inexact):
+    if isinstance(first, np.generic) and not isinstance(first, np.integer | np.bool_):
         return dtypes.of_numpy(first.dtype)
     return _DEFAULTS[{"b": bool, "f": float, "c": complex}[kind]]
 
@@ -296,6 +296,8 @@ def _other(value: Any, dtype: DType | None) -> Tensor:
         return _from_sequence(value, dtype, pack=True)
     if hasattr(value, "__array__") and not isinstance(value, type):
         return _from_numpy(np.asarray(value), dtype)
+    if hasattr(value, "__getitem__") and hasattr(value, "__len__") and not isinstance(value, Mapping | type):
+        return _from_sequence([value[i] for i in range(len(value))], dtype, pack=True)
     raise _unsupported(value)
 
 
@@ -307,7 +309,12 @@ def _of_shape(shape: TensorShape, dtype: DType | None) -> Tensor:
             f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
         )
     sizes = [n for n in shape if n is not None]
-    dtype = dtype or _integer_dtype(0, max(sizes, default=0))
+    needed = _integer_dtype(0, max(sizes, default=0))
+    if dtype is dtypes.int32 and needed is not dtype:
+        raise ValueError(
+            f"Cannot convert TensorShape {shape} to dtype int32; a dimension is too large. Consider using tf.int64."
+        )
+    dtype = dtype or needed
     return wrap(np.array(sizes, dtype.numpy), dtype)
 
 

@@ -122,11 +122,14 @@ def elementwise(
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:
-        if otherwise is not None:
-            result = otherwise(*values)
-            if result is not NotImplemented:
-                return result
-        inputs = _matched(op, values, matching)
+        try:
+            if otherwise is not None:
+                result = otherwise(*values)
+                if result is not NotImplemented:
+                    return result
+            inputs = _matched(op, values, matching)
+        except (TypeError, ValueError) as error:
+            return dispatch.left_to_other(op, values, error)
         is_complex = any(x.dtype.is_complex for x in inputs)
         return run(twin if is_complex and twin is not None else op, inputs, attributes)
 
@@ -468,7 +471,11 @@ def bilinear(
     def call(a: Any, b: Any, **attrs: Any) -> Any:
         a, b = _read_both(a, b)
         if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:
-            return run(op, _matched(op, (a, b), (0, 1)), attrs)
+            try:
+                inputs = _matched(op, (a, b), (0, 1))
+            except (TypeError, ValueError) as error:
+                return dispatch.left_to_other(op, (a, b), error)
+            return run(op, inputs, attrs)
         try:
             y = wrap(product(a.array, b.array, **attrs), a.dtype)
         except ValueError as error:

@@ -102,6 +102,7 @@ class Op:
         self.push: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.call: Callable[..., Any] = self.run
+        self.reflected = ""  # the method that an operand on the right may answer with: `__radd__`
         self.twin: Op | None = None  # the same op with the rules for complex values
         registry[name] = self
         setattr(raw, name, self.numpy)

@@ -10,7 +10,7 @@ from .. import dtypes
 from ..errors import InvalidArgumentError
 from ..tensor import Tensor, wrap
 from . import arithmetic, bits, contraction, logic, slicing
-from .powers import power
+from .powers import pow_, power
 
 
 def _by_kind(on_bools: Any, on_integers: Any) -> Any:
@@ -59,6 +59,12 @@ BINARY = tuple(f"__{name}__" for name in (*_BINARY, *_COMPARISONS))
 REFLECTED = tuple(f"__r{name}__" for name in _BINARY)
 
 
+_ANSWERED = {
+    "add": arithmetic.add, "sub": arithmetic.sub, "mul": arithmetic.mul, "truediv": arithmetic.div,
+    "floordiv": arithmetic.floordiv, "mod": arithmetic.mod, "pow": pow_, "matmul": contraction.matmul,
+}  # fmt: skip
+
+
 def _reflected(call: Any) -> Any:
     return lambda self, other: call(other, self)
 
@@ -67,5 +73,7 @@ for _name, _call in {**_UNARY, **_BINARY, **_COMPARISONS}.items():
     setattr(Tensor, f"__{_name}__", _call)
 for _name, _call in _BINARY.items():
     setattr(Tensor, f"__r{_name}__", _reflected(_call))
+for _name, _op in _ANSWERED.items():
+    _op.reflected = f"__r{_name}__"
 Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign]
 Tensor.__iter__ = slicing.iterate  # type: ignore[method-assign]
