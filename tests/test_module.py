@@ -146,3 +146,28 @@ def test_deepcopy_keeps_sharing():
     assert float(m.z) == 1.0
     assert names(other.variables) == names(m.variables)
     assert names(pickle.loads(pickle.dumps(m)).variables) == names(m.variables)
+
+
+class Named(tf.Module):
+    _TF_MODULE_IGNORED_PROPERTIES = frozenset({"hidden"})
+
+    def words(self, **options):
+        return list(self._flatten(predicate=lambda value: isinstance(value, str) and len(value) == 1, **options))
+
+
+def test_subclasses_collect_what_they_like():
+    outer, inner = Named("outer"), Named("inner")
+    outer.parts, outer.z, outer.hidden = [{"k": inner}, "b"], "a", "h"
+    inner.own = ("c", "b")
+    assert outer.words() == ["b", "a", "c"]
+    assert outer.words(recursive=False) == ["b", "a"]
+    assert outer.words(attribute_traversal_key=lambda name: name != "z") == ["a", "b", "c"]
+
+
+def test_every_way_to_a_thing_through_a_cycle():
+    outer, inner = Named("outer"), Named("inner")
+    outer.parts, inner.own, inner.back = [{"k": inner}], ("c",), outer
+    outer.z = "a"
+    assert dict(outer.words(with_path=True)) == {
+        ("z",): "a", ("parts", 0, "k", "own", 0): "c", ("parts", 0, "k", "back", "z"): "a",
+    }  # fmt: skip

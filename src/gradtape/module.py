@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from . import nest
 from .scopes import name_scope, scoped
+from .slices import IndexedSlices
 from .variable import Variable
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -29,6 +30,8 @@ class Module:
     >>> [v.name for v in Dense().trainable_variables]
     ['b:0', 'w:0']
     """
+
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()  # attributes that are not looked into
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
@@ -54,17 +57,17 @@ class Module:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables of this module and of its submodules."""
-        return tuple(self._flatten(_is_variable))
+        return tuple(self._flatten(predicate=_is_variable))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
         """The trainable ones among `variables`."""
-        return tuple(self._flatten(lambda value: _is_variable(value) and value.trainable))
+        return tuple(self._flatten(predicate=lambda value: _is_variable(value) and value.trainable))
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
         """The others among `variables`."""
-        return tuple(self._flatten(lambda value: _is_variable(value) and not value.trainable))
+        return tuple(self._flatten(predicate=lambda value: _is_variable(value) and not value.trainable))
 
     @property
     def submodules(self) -> tuple[Module, ...]:
@@ -76,7 +79,7 @@ class Module:
         >>> [m.name for m in outer.submodules]
         ['inner']
         """
-        return tuple(self._flatten(lambda value: isinstance(value, Module)))
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
     @classmethod
     def with_name_scope(cls, method: _Method) -> _Method:
@@ -100,44 +103,66 @@ class Module:
 
         return in_scope  # type: ignore[return-value]
 
-    def _flatten(self, wanted: Callable[[Any], Any]) -> Iterator[Any]:
-        """What satisfies `wanted`, here first, then in the submodules, breadth by breadth in order of discovery."""
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], Any] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """What satisfies `predicate` among the attributes: this module's first, then those of its submodules.
+
+        For subclasses that collect more than variables and modules. Each thing is found once; with `with_path`, once
+        for every way to it, as a pair of the way (names, indices and keys) and the thing.
+
+        Args:
+          attribute_traversal_key: attributes are visited in the order of this key of their names.
+        """
         seen = {id(self)}
-        pending: list[Module] = [self]
-        while pending:
-            module = pending.pop(0)
-            below: list[Module] = []
-            for _, attribute in sorted(vars(module).items()):
-                for leaf in _leaves(attribute):
-                    if id(leaf) in seen:
+
+        def walk(module: Module, path: tuple[Any, ...], above: frozenset[int]) -> Iterator[Any]:
+            below: list[tuple[tuple[Any, ...], Module]] = []
+            for name in sorted(vars(module).keys() - self._TF_MODULE_IGNORED_PROPERTIES, key=attribute_traversal_key):
+                for steps, leaf in _leaves(vars(module)[name], expand_composites):
+                    if not with_path and id(leaf) in seen:
                         continue
-                    if wanted(leaf):
+                    way = (*path, name, *steps)
+                    if predicate is None or predicate(leaf):
                         seen.add(id(leaf))
-                        yield leaf
+                        yield (way, leaf) if with_path else leaf
                     if isinstance(leaf, Module):
                         seen.add(id(leaf))
-                        below.append(leaf)
-            pending[:0] = below
+                        if recursive and id(leaf) not in above:
+                            below.append((way, leaf))
+            for way, submodule in below:
+                yield from walk(submodule, way, above | {id(submodule)} if with_path else above)
+
+        return walk(self, (), frozenset())
 
 
 def _is_variable(value: Any) -> bool:
     return isinstance(value, Variable)
 
 
-def _leaves(value: Any) -> Iterator[Any]:
-    """The leaves of an attribute; a dict whose keys have no order is taken in its own."""
+def _leaves(value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The leaves of an attribute and the way to each; a dict whose keys have no order is taken in its own."""
     if isinstance(value, Mapping):
         try:
             keys = sorted(value)
         except TypeError:
             keys = list(value)
-        for key in keys:
-            yield from _leaves(value[key])
+        parts = [(key, value[key]) for key in keys]
     elif nest.is_nested(value):
-        for item in value:
-            yield from _leaves(item)
+        parts = list(enumerate(value))
+    elif expand and isinstance(value, IndexedSlices):
+        parts = list(enumerate(nest.flatten(value, expand_composites=True)))
     else:
-        yield value
+        yield (), value
+        return
+    for step, part in parts:
+        for steps, leaf in _leaves(part, expand):
+            yield (step, *steps), leaf
 
 
 def _snake_case(name: str) -> str:
