@@ -165,6 +165,7 @@ CASES = [
     ("moments-int", "tf.nn.moments(tf.constant([1, 2, 4]), [0])"),
     _grad("weighted-moments", "tf.add_n(tf.nn.weighted_moments(a, [0], b))", _L, "[[1.0], [2.0], [3.0]]"),
     ("weighted-moments-keep", f"tf.nn.weighted_moments({_L}, [1], np.array([1.0, 2.0, 3.0, 4.0]), keepdims=True)"),
+    ("weighted-moments-of-none", "tf.nn.weighted_moments([[1.0, 2.0], [3.0, 5.0]], [0], [[0.0, 1.0], [0.0, 3.0]])"),
     ("statistics", f"tf.nn.sufficient_statistics({_L}, [0])"),
     ("statistics-shift", "tf.nn.sufficient_statistics(tf.ones((2, 3)), [0, 1], shift=0.5, keepdims=True)"),
     ("normalize-moments", "tf.nn.normalize_moments(tf.constant(4.0), tf.constant([2.0]), tf.constant([9.0]), None)"),
@@ -264,6 +265,8 @@ CASES = [
         "tf.nn.isotonic_regression(tf.constant([[3.0, 1.0], [1.0, 2.0], [2.0, 2.0]]), decreasing=False, axis=0)",
     ),
     ("isotonic-int", "tf.nn.isotonic_regression(tf.constant([3, 1, 2, 4]))"),
+    ("isotonic-int16", "tf.nn.isotonic_regression(tf.constant([3, 1, 2, 4], tf.int16))"),
+    ("isotonic-bfloat16", "tf.nn.isotonic_regression(tf.constant([3, 1, 2, 4], tf.bfloat16))"),
     _grad("isotonic-gradient", "tf.nn.isotonic_regression(a)[0] ** 2", "[[3.0, 1.0, 2.0, 4.0, -1.0]]"),
     *(
         (

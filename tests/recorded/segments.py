@@ -49,6 +49,10 @@ for _n in ("sum", "mean", "max", "min", "prod", "sqrt_n"):
         (f"unsorted-{_n}-grad-2d", f"grad: lambda x: {_f}(x, [[0, 1], [1, 0]], 2) ** 2 @ [[1.0, 2.0], [3.0, 4.0]]"),
     ]
 CASES += [
+    ("stitch-negative", "tf.dynamic_stitch([[0, -1]], [[1.0, 2.0]])"),
+    ("unsorted-sum-int16", "tf.math.unsorted_segment_sum([1.0, 2.0, 4.0], tf.constant([0, 1, 0], tf.int16), 2)"),
+    ("unsorted-mean-int16", "tf.math.unsorted_segment_mean([1.0, 2.0, 4.0], tf.constant([0, 1, 0], tf.int16), 2)"),
+    ("unsorted-max-int16", "tf.math.unsorted_segment_max([1.0, 2.0, 4.0], tf.constant([0, 1, 0], tf.int16), 2)"),
     ("prod-grad-zero", "grad: lambda x: tf.math.segment_prod(x, [0, 0, 0, 1]) @ [2.0, 0.0, 5.0, 3.0]"),
     ("max-grad-int", "tf.math.segment_max([[1, 2], [5, 0]], [0, 0])"),
     ("partition", "tf.dynamic_partition([10, 20, 30, 40], [0, 1, 0, 2], 4)"),

@@ -62,13 +62,20 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     value = to_tensor(value)
     if value.dtype.is_complex and not target.is_complex:
         value = ops.real(value)
-    if not target.is_complex:
-        (low, high), (least, most) = _range(value.dtype), _range(target)
-        if low < least:
-            value = ops.maximum(value, _within(least, value.dtype))
-        if high > most:
-            value = ops.minimum(value, _within(most, value.dtype))
+    if not value.dtype.is_complex:
+        return cast(_clamped(value, target.real_dtype), target)
+    if target.real_dtype.max < value.dtype.real_dtype.max:
+        parts = [_clamped(part, target.real_dtype) for part in (ops.real(value), ops.imag(value))]
+        value = ops.complex(*parts)
     return cast(value, target)
+
+
+def _clamped(x: Tensor, target: DType) -> Tensor:
+    """`x` held between the least and the greatest number that both dtypes have: there is no infinity between them."""
+    (low, high), (least, most) = _range(x.dtype), _range(target)
+    if x.dtype.is_integer and target.is_integer and least <= low and high <= most:
+        return x
+    return ops.minimum(ops.maximum(x, _within(max(low, least), x.dtype)), _within(min(high, most), x.dtype))
 
 
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
@@ -96,6 +103,6 @@ def _range(dtype: DType) -> tuple[Any, Any]:
 def _within(limit: Any, dtype: DType) -> Any:
     """The number of this dtype nearest to the limit that is not beyond it."""
     if dtype.is_integer:
-        return limit
+        return int(limit)
     nearest = np.asarray(limit).astype(dtype.numpy)[()]
     return np.nextafter(nearest, dtype.numpy.type(0)) if abs(float(nearest)) > abs(limit) else nearest

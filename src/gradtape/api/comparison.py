@@ -164,7 +164,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return ops.nonzero(condition)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    condition = to_tensor(condition)
+    known = isinstance(condition, Tensor) or hasattr(condition, "_as_tensor")
+    condition = to_tensor(condition, None if known else dtypes.bool)
     if not condition.dtype.is_bool:
         raise InvalidArgumentError(
             "cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a "

@@ -146,10 +146,17 @@ def _bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> tuple[Tensor
     limits = to_tensor(value_range, hint=x.dtype)
     if limits.dtype is not x.dtype:
         limits = ops.cast(limits, dtype=x.dtype)
-    count = int(to_array(nbins))
+    bins = to_array(nbins)
+    if bins.shape:
+        raise errors.InvalidArgumentError(f"nbins should be a scalar, got shape {bins.shape} [Op:HistogramFixedWidth]")
+    count = int(bins)
     if count < 1:
         raise errors.InvalidArgumentError(
             f"nbins should be a positive number, but got '{count}' [Op:HistogramFixedWidth]"
+        )
+    if limits.dims != (2,):
+        raise errors.InvalidArgumentError(
+            f"value_range should be a vector of 2 elements, got shape {list(limits.dims)} [Op:HistogramFixedWidth]"
         )
     low, high = to_array(limits).tolist()
     if not low < high:

@@ -128,9 +128,9 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         )
     if target.is_integer:
         return wrap(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
-    count = math.ceil(abs((float(last) - float(first)) / float(step)))
-    wide = np.arange(count, dtype=np.float64) * float(step) + float(first)
-    return wrap(wide.astype(target.numpy), target)
+    # The dtype's own arithmetic says how many there are: 3 / 0.00375 is 800 in float32, and a little more in float64.
+    count = math.ceil(abs((last - first) / step))
+    return wrap(np.arange(count).astype(target.numpy) * step + first, target)
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:

@@ -262,6 +262,8 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     expected = None if dtype is None else as_dtype(dtype)
     first: Any = None
     for t in tensors or ():
+        if t is None:
+            continue
         if expected is None:
             first, expected = t, t.dtype
         elif t.dtype is not expected:

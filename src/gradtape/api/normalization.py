@@ -65,7 +65,7 @@ def moments(
 def weighted_moments(
     x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance of `x` along `axes`, each element counted `frequency_weights` times.
+    """The mean and the variance of `x` along `axes`, each element counted `frequency_weights` times; 0 where none is.
 
     >>> import gradtape as tf
     >>> mean, variance = tf.nn.weighted_moments(tf.constant([1.0, 4.0]), [0], tf.constant([2.0, 1.0]))
@@ -79,8 +79,9 @@ def weighted_moments(
     values = ops.cast(x, dtype=wide)
     w = ops.cast(w, dtype=wide)
     total = ops.sum(ops.broadcast_to(w, shape=np.broadcast_shapes(w.dims, x.dims)), axis=axis, keepdims=True)
-    mean = ops.sum(w * values, axis=axis, keepdims=True) / total
-    variance = ops.sum(w * ops.squared_difference(values, mean), axis=axis, keepdims=True) / total
+    mean = ops.divide_no_nan(ops.sum(w * values, axis=axis, keepdims=True), total)
+    spread = ops.sum(w * ops.squared_difference(values, mean), axis=axis, keepdims=True)
+    variance = ops.divide_no_nan(spread, total)
     if not keepdims:
         kept = tuple(n for i, n in enumerate(mean.dims) if i not in axis)
         mean, variance = ops.reshape(mean, shape=kept), ops.reshape(variance, shape=kept)

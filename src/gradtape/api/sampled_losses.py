@@ -125,7 +125,7 @@ def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) ->
     """
     x = to_tensor(inputs)
     if not x.dtype.is_floating:
-        x = ops.cast(x, dtype=dtypes.float64)
+        x = ops.cast(x, dtype=dtypes.float32 if x.dtype.size < 4 else dtypes.float64)
     rank = len(x.dims)
     axis = int(to_array(axis)) % rank
     perm = (*(i for i in range(rank) if i != axis), axis)

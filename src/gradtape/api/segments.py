@@ -23,6 +23,8 @@ __all__ = [
 
 def _numbers(segment_ids: Any, title: str) -> Tensor:
     ids = to_tensor(segment_ids)
+    if ids.dtype is dtypes.int16 and title == "UnsortedSegmentSum":
+        ids = ops.cast(ids, dtype=dtypes.int32)
     if ids.dtype not in (dtypes.int32, dtypes.int64):
         raise errors.InvalidArgumentError(
             f"Value for attr 'Tindices' of {ids.dtype.kernel_name()} is not in the list of allowed values: int32, "
@@ -255,6 +257,11 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
             )
         rows.append(ops.reshape(x, shape=(at.size, *x.dims[at.ndim :])))
     places = np.concatenate([at.reshape(-1) for at in where])
+    negative = np.flatnonzero(places < 0)
+    if negative.size:
+        raise errors.InvalidArgumentError(
+            f"indices[{negative[0]}] = {places[negative[0]]} is out of range [Op:DynamicStitch]"
+        )
     writers = np.full(int(places.max(initial=-1)) + 1, -1)
     writers[places] = np.arange(places.size)
     return ops.segment_spread(ops.concat(*rows, axis=0), to_tensor(writers))

@@ -79,7 +79,8 @@ def assert_shapes(
 
     Args:
       shapes: pairs `(tensor, shape)`, or a dict. An entry of a shape is an integer, a name that stands for the same
-        size everywhere, or None or "." for any size; "..." or "*" in front stands for any number of dimensions.
+        size everywhere, or None or "." for any size; `...` or "*" in front stands for any number of dimensions. The
+        shape None is any shape; `()` and `(1,)` are the same.
 
     >>> import gradtape as tf
     >>> x, w = tf.ones([5, 3]), tf.ones([3, 2])
@@ -87,6 +88,8 @@ def assert_shapes(
     """
     known: dict[Any, tuple[int, str]] = {}
     for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
+        if wanted is None:
+            continue
         x = to_tensor(tensor)
         for axis, symbol in _axes(x, wanted, message):
             size = x.dims[axis] if x.dims else 1  # a scalar passes for a vector of one
@@ -109,7 +112,7 @@ def _axes(x: Tensor, wanted: Any, message: Any) -> list[tuple[int, Any]]:
             f"{_prefix(message)}Tensor {_described(x)}.  Specified shape must be an iterable.  Received specified "
             f"shape: {wanted!r}"
         )
-    entries = list(wanted)
+    entries = ["..." if entry is Ellipsis else entry for entry in wanted] or [1]
     rank, leading = len(x.dims), bool(entries) and entries[0] in ("...", "*")
     for index, entry in enumerate(entries[1:], 1):
         if entry in ("...", "*"):

@@ -421,6 +421,9 @@ def _sizes(given: Any, length: int, num: Any) -> tuple[int, ...]:
             f"size of the split_tensor must be 1-D and have the same elements as outputs, {num}, got {sizes} "
             "[Op:SplitV]"
         )
+    for i, n in enumerate(sizes):
+        if n < -1:
+            raise errors.InvalidArgumentError(f"Split size at index {i} must be >= 0. Got: {n} [Op:SplitV]")
     if sizes.count(-1) > 1:
         raise errors.InvalidArgumentError("There can only be one -1 in the input. [Op:SplitV]")
     known = sum(n for n in sizes if n != -1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, nest
-from ..dtypes import as_dtype, string
+from ..dtypes import DType, as_dtype, string
 from ..engine import dispatch
 from ..engine.convert import to_tensor
 from ..engine.op import ops
@@ -190,6 +190,30 @@ def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> 
     return [make(value, kind) for value, kind in zip(values, declared, strict=True)]
 
 
+def _declared(kind: Any) -> DType:
+    """The dtype of a result that is declared by a dtype or by a TensorSpec."""
+    return kind.dtype if hasattr(kind, "shape") else as_dtype(kind)
+
+
+def _decorator(calling: Callable[..., Any], inp: Any, Tout: Any) -> Any:
+    """What `@tf.py_function(Tout=...)` puts around a function."""
+    title = calling.__name__
+    if inp is not None:
+        raise TypeError(f"Don't set the `inp` argument when using tf.{title} as a decorator (`func=None`).")
+    _check_call(title, (), Tout)
+    return lambda f: functools.wraps(f)(lambda *args: calling(f, args, Tout))
+
+
+def _check_call(title: str, inp: Any, Tout: Any) -> None:
+    if Tout is None:
+        raise TypeError(
+            f"Missing required argument: 'Tout'. Used as a decorator, tf.{title} wants it by name: "
+            f"@tf.{title}(Tout=tf.float32)"
+        )
+    if inp is None:
+        raise TypeError(f"Missing argument `inp`: tf.{title} wants the list of the function's arguments")
+
+
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
     """`func(*inp)` on tensors; what it computes is differentiable.
 
@@ -209,11 +233,16 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     3.0
     """
     if func is None:
-        return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout))
+        return _decorator(py_function, inp, Tout)
+    _check_call("py_function", inp, Tout)
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+    for kind in Tout if isinstance(Tout, list | builtins.tuple) else [Tout]:
+        _declared(kind)
     result = _called(func, [to_tensor(x) for x in inp])
 
     def make(value: Any, kind: Any) -> Tensor:
-        return to_tensor(value, dtype=kind.dtype if hasattr(kind, "shape") else as_dtype(kind))
+        return to_tensor(value, dtype=_declared(kind))
 
     try:
         return _outputs(result, Tout, make)
@@ -236,9 +265,11 @@ def numpy_function(
     Without `func` it is a decorator, as `tf.py_function` is.
     """
     if func is None:
-        return lambda f: functools.wraps(f)(lambda *args: numpy_function(f, args, Tout))
-    arrays = [np.asarray(to_tensor(x).numpy()) for x in inp]
-    return _outputs(_called(func, arrays), Tout, lambda value, kind: to_tensor(np.asarray(value)))
+        return _decorator(numpy_function, inp, Tout)
+    _check_call("numpy_function", inp, Tout)
+    result = func(*(np.asarray(x.numpy() if isinstance(x, Tensor) else x) for x in inp))
+    tensors = [None if value is None else to_tensor(value) for value in nest.flatten(result)]
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 def print(*inputs: Any, **kwargs: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..backends import add_at
-from ..dtypes import FLOAT, INT
+from ..dtypes import FLOAT, INT, NARROW
 from ..engine.families import linear, opaque
 from ..engine.op import sample
 
@@ -47,12 +47,12 @@ def _run_means(xp, x, segments):
 _SEGMENTS = np.array([[0, 1, 1, 2], [0, 0, 0, 1]], np.int32)
 
 isotonic = opaque(
-    "isotonic", _isotonic, on=FLOAT, vjp=lambda m, g, ys: m.run_means(g[0], ys[1]),
+    "isotonic", _isotonic, on=FLOAT | NARROW, vjp=lambda m, g, ys: m.run_means(g[0], ys[1]),
     jvp=lambda m, inputs, ys, attrs, ts: (m.run_means(ts[0], ys[1]), None),
     batch=lambda m, size, inputs, flags, attrs: m.isotonic(inputs[0]),
     samples=[sample((2, 5)), sample((4,)), sample((2, 0))],
 )  # fmt: skip
 run_means = linear(
-    "run_means", _run_means, on=FLOAT | INT, transpose=lambda m, g, segments: m.run_means(g, segments),
+    "run_means", _run_means, on=FLOAT | INT | NARROW, transpose=lambda m, g, segments: m.run_means(g, segments),
     samples=[sample((2, 4), _SEGMENTS), sample((4,), _SEGMENTS[0])], moves_data=False,
 )  # fmt: skip
