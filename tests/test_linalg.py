@@ -197,3 +197,9 @@ def test_forward_mode():
 def test_errors_say_what_is_wrong(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_the_determinant_does_not_hide_what_is_not_finite(value):
+    matrices = np.array([[[value, 0.0], [0.0, 0.0]], [[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, value]]])
+    assert np.isnan(tf.linalg.det(tf.constant(matrices)).numpy()).tolist() == [True, False, True]

@@ -48,7 +48,10 @@ inv = opaque(
 
 def _det(xp, x):
     with np.errstate(all="ignore"):
-        return xp.linalg.det(x)
+        y = xp.linalg.det(x)
+    # LAPACK stops at a pivot of 0 and never meets the inf or the nan that would have made the product nan.
+    hidden = (y == 0) & ~xp.isfinite(x).all(axis=(-2, -1))
+    return xp.where(hidden, y.dtype.type("nan"), y) if hidden.any() else y
 
 
 def _det_back(m, g, x, y):
