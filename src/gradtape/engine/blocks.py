@@ -20,6 +20,7 @@ from ..backends import blas
 
 LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
 PRODUCTS = 16  # so many multiplications of a matrix product take the time of one elementwise operation
+_THREADED = 1 << 18  # multiplications from which OpenBLAS uses several threads for a product
 _ROW = 1 << 10  # elements a broadcast row is lengthened to
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -27,6 +28,9 @@ _UFUNCS: dict[Any, np.ufunc] = {
     operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
     operator.neg: np.negative, operator.abs: np.absolute,
 }  # fmt: skip
+
+
+convolving = False  # whether a convolution has been shared out: see `product`
 
 
 @cache
@@ -83,14 +87,16 @@ def add(a: Any, b: Any) -> Any:
     return a + b
 
 
-def share_out(work: Callable[[slice], Any], count: int, size: int) -> list[Any]:
+def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: bool = False) -> list[Any]:
     """What `work` gives for the parts of `range(count)`, one for each core if the work, on `size` elements, is large.
 
     Matrix products inside `work` use no further threads.
     """
-    parts = min(CORES, count, 4 * size // LARGE)
-    if parts < 1 or not blas.controllable():
+    global convolving
+    if size < LARGE >> 4 or not count or not blas.controllable():
         return [work(slice(0, count))]
+    parts = max(1, min(CORES, count, 4 * size // LARGE))
+    convolving = convolving or (convolution and parts > 1)
     share = -(-count // parts)
     first, *others = [slice(start, min(start + share, count)) for start in range(0, count, share)]
     with blas.one_thread_each():
@@ -98,11 +104,33 @@ def share_out(work: Callable[[slice], Any], count: int, size: int) -> list[Any]:
         return [work(first), *(part.result() for part in waiting)]
 
 
-def fill(xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any, size: int) -> Any:
+def product(a: Any, b: Any) -> Any:
+    """The matrix product `a @ b`; once convolutions are shared out, it is shared out too.
+
+    OpenBLAS's threads wait busily for their next product: they would take a core from the convolutions.
+    """
+    rows, inner, columns = a.shape[0], a.shape[-1], b.shape[-1]
+    if not convolving or a.ndim != 2 or b.ndim != 2 or rows * inner * columns < _THREADED or a.dtype.char not in "fd":
+        return np.matmul(a, b)
+    y = np.empty((rows, columns), np.result_type(a, b))
+
+    def part(here: slice) -> None:
+        if rows >= columns:
+            np.matmul(a[here], b, out=y[here])
+        else:
+            np.matmul(a, b[:, here], out=y[:, here])
+
+    share_out(part, max(rows, columns), rows * inner * columns // PRODUCTS)
+    return y
+
+
+def fill(
+    xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any, size: int, convolution: bool = False
+) -> Any:
     """`kernel(y, *arrays)`, which writes into `y` and returns it: for NumPy, examples shared out among the cores."""
     if xp is not np:
         return kernel(y, *arrays)
-    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], size)
+    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], size, convolution)
     return y
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..slices import IndexedSlices
-from .blocks import add
+from .blocks import add, product
 from .op import ops, raw
 
 _MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several and waiting only costs memory
@@ -44,8 +44,8 @@ class Products:
         several = len(self._lefts) > 1
         left = np.concatenate(self._lefts) if several else self._lefts[0]
         right = np.concatenate(self._rights) if several else self._rights[0]
-        product = np.matmul(left.T, right)
-        return product if self._total is None else np.add(self._total, product, out=product)
+        term = product(left.T, right)
+        return term if self._total is None else np.add(self._total, term, out=term)
 
 
 UNFINISHED = frozenset({IndexedSlices, Products})

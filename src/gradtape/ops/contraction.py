@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import put
+from ..engine.blocks import product
 from ..engine.cotangents import deferred_product
 from ..engine.families import bilinear, linear, unbroadcast
 from ..engine.op import sample
@@ -24,7 +25,7 @@ def _product(xp, a, b):
     """`xp.matmul`, with half precision computed in single: NumPy has no fast product of its own for it."""
     if xp is np and a.dtype.char == "e":
         return _product(xp, a.astype("f"), b.astype("f")).astype("e")
-    return xp.matmul(a, b)
+    return product(a, b) if xp is np else xp.matmul(a, b)
 
 
 def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):

@@ -128,7 +128,7 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
         return y
 
     y = xp.empty((count, *sizes, outputs), x.dtype)
-    return fill(xp, convolved, y, x, size=_work(y, w))
+    return fill(xp, convolved, y, x, size=_work(y, w), convolution=True)
 
 
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
@@ -147,7 +147,7 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
         return x
 
     shape = (a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels)
-    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a, size=_work(a, w))
+    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a, size=_work(a, w), convolution=True)
     if not any(map(any, paddings)):
         return x
     return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
@@ -172,7 +172,7 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
 
     if xp is np:
         work = b.size * math.prod(size) * channels // (groups * PRODUCTS)
-        w = sum(share_out(correlated, x.shape[0], work))
+        w = sum(share_out(correlated, x.shape[0], work, convolution=True))
     else:
         w = correlated(slice(None))
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
