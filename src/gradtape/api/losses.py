@@ -123,7 +123,7 @@ def weighted_cross_entropy_with_logits(
     array([1.3862944, 0.6931472], dtype=float32)
     """
     p, z = _pair(labels, logits, ("logits", "labels"))
-    return (1 - p) * z + (1 + (pos_weight - 1) * p) * ops.softplus(-z)
+    return z - p * z + (p * (pos_weight - 1) + 1) * ops.softplus(-z)
 
 
 def log_poisson_loss(
@@ -138,8 +138,8 @@ def log_poisson_loss(
     t, c = _pair(targets, log_input, ("log_input", "targets"))
     loss = ops.exp(c) - c * t
     if compute_full_loss:
-        stirling = t * ops.log(t) - t + 0.5 * ops.log(2 * math.pi * t)
-        small = ops.logical_and(t >= 0, t <= 1)
+        stirling = t * ops.log(t) - t + ops.log(t * (2 * math.pi)) * 0.5
+        small = ops.logical_and(ops.greater_equal(t, 0), ops.less_equal(t, 1))
         loss = loss + ops.where(small, ops.zeros_like(t), stirling)
     return loss
 

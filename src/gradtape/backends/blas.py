@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,8 @@ _usual = 1  # the threads of a product outside of them
 @cache
 def _threads() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     """Reads and sets how many threads a product uses, or None if that library is not there."""
+    from pathlib import Path
+
     for path in Path(np.__file__).parent.parent.glob("numpy.libs/*openblas*"):
         library: Any = ctypes.CDLL(str(path))
         for before, after in (("scipy_openblas_", "64_"), ("openblas_", "64_"), ("openblas_", "")):
