@@ -3,8 +3,8 @@
     python tools/record_tensorflow.py [SUBJECT ...]
 
 `tests/recorded/SUBJECT.py` holds `CASES`: pairs of a name and an expression over `tf` and `np`. An expression that
-starts with `grad:` is a lambda and its arguments, separated by ` @ `: value and gradients, in float64, are recorded. The
-answers go to `tests/recorded/SUBJECT.json`; `tests/test_recorded.py` replays the same expressions on gradtape.
+starts with `grad:` is a lambda and its arguments, separated by ` @ `: its value and gradients, in float64, are recorded.
+The answers go to `tests/recorded/SUBJECT.json`; `tests/test_recorded.py` replays the same expressions on gradtape.
 """
 
 import importlib.util

@@ -64,6 +64,16 @@ def _opens(structure: Any, expand_composites: bool) -> bool:
     return is_nested(structure) or (expand_composites and isinstance(structure, IndexedSlices))
 
 
+def _is_flat(structure: Any) -> bool:
+    """Whether `structure` is a list of leaves, by far the most frequent case."""
+    if type(structure) is not list:
+        return False
+    for part in structure:
+        if _has_parts(type(part)):
+            return False
+    return True
+
+
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of `structure`, in order; a leaf by itself gives a list of one.
 
@@ -71,6 +81,8 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     >>> tf.nest.flatten({"b": [1, 2], "a": 3})
     [3, 1, 2]
     """
+    if not expand_composites and _is_flat(structure):
+        return list(structure)
     if not _opens(structure, expand_composites):
         return [structure]
     found: list[Any] = []
@@ -89,6 +101,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     >>> tf.nest.pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
     {'a': 1, 'b': [2, 3]}
     """
+    if type(flat_sequence) is list and _is_flat(structure) and len(structure) == len(flat_sequence):
+        return list(flat_sequence)
     if not is_nested(flat_sequence):
         raise TypeError(
             f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "

@@ -1,7 +1,7 @@
 """Python's cyclic garbage collector, while tapes record.
 
 A tape's records are many small objects, none of them garbage. Looking through all of them again and again would double
-the price of a long tape, so full collections are made rarer while one records; those of young objects go on as always.
+the price of a long tape, so collections of all but the youngest objects are made rarer while one records.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ _before: tuple[int, int, int] = (0, 0, 0)
 _RARER = 100
 
 
+def _relaxed() -> tuple[int, int, int]:
+    young, middle, old = _before
+    return young, middle * _RARER, old * _RARER
+
+
 def recording_starts() -> None:
     """One more tape records."""
     global _recording, _before
@@ -22,7 +27,7 @@ def recording_starts() -> None:
         _recording += 1
         if _recording == 1:
             _before = gc.get_threshold()
-            gc.set_threshold(_before[0], _before[1], _before[2] * _RARER)
+            gc.set_threshold(*_relaxed())
 
 
 def recording_stops() -> None:
@@ -30,5 +35,5 @@ def recording_stops() -> None:
     global _recording
     with _lock:
         _recording -= 1
-        if _recording == 0 and gc.get_threshold() == (_before[0], _before[1], _before[2] * _RARER):
+        if _recording == 0 and gc.get_threshold() == _relaxed():
             gc.set_threshold(*_before)

@@ -46,6 +46,8 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
         except (TypeError, ValueError):
             return to_tensor(value)
     kind = type(value)
+    if kind in readable and (dtype is None or dtype is value.dtype):
+        return value._as_tensor()
     if kind in _KINDS:
         return _number(value, dtype)
     if kind is np.ndarray or isinstance(value, np.generic):

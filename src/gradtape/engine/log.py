@@ -76,9 +76,17 @@ class Log:
         if op.pull is None:
             return
         key = self.key
-        parents = tuple(-1 if (at := note(x.mark, key)) is None else at for x in inputs)
-        if max(parents, default=-1) < 0:
+        positions = []
+        plain = True
+        for x in inputs:
+            mark = x.mark
+            at = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
+            positions.append(-1 if at is None else at)
+            if type(x) is not Tensor:
+                plain = False
+        if max(positions, default=-1) < 0:
             return
+        parents = tuple(positions)
         records = self.records
         first = len(records)
         if type(outputs) is not tuple:
@@ -92,7 +100,7 @@ class Log:
             records.extend([first] * (len(outputs) - 1))
             for i, y in enumerate(outputs, first):
                 y.mark = (key, i, y.mark)
-        if self.plain and any(type(x) is not Tensor for x in inputs):
+        if not plain:
             self.plain = False
 
     def watch(self, tensor: Tensor) -> None:
