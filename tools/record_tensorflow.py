@@ -3,7 +3,8 @@
     python tools/record_tensorflow.py [SUBJECT ...]
 
 `tests/recorded/SUBJECT.py` holds `CASES`: pairs of a name and an expression over `tf` and `np`. An expression that
-starts with `grad:` is a lambda and its arguments, separated by ` @ `: its value and gradients, in float64, are recorded.
+starts with `grad:` is a lambda and its arguments, separated by ` @ `: value and gradients, in float64, are recorded.
+A whole program is a function of `tf` in place of the expression.
 The answers go to `tests/recorded/SUBJECT.json`; `tests/test_recorded.py` replays the same expressions on gradtape.
 """
 
@@ -20,6 +21,8 @@ FOLDER = Path(__file__).parent.parent / "tests" / "recorded"
 def evaluate(source, tf):
     """What the expression gives, as plain data."""
     try:
+        if callable(source):
+            return {"value": described(source(tf))}
         if source.startswith("grad:"):
             return {"value": described(gradients(source.removeprefix("grad:"), tf))}
         return {"value": described(eval(source, {"tf": tf, "np": np}))}
