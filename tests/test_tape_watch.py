@@ -7,15 +7,12 @@ import pytest
 
 import gradtape as tf
 from gradtape import dtypes
-from gradtape.engine import tape as tape_module
+from gradtape.engine import questions
 
 
 @pytest.fixture
 def fresh_warnings(monkeypatch):
-    counts = tape_module._warn_not_floating.__defaults__[0]
-    counts.clear()
-    yield
-    counts.clear()
+    monkeypatch.setattr(questions, "warned", {})
 
 
 @pytest.mark.parametrize(

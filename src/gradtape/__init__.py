@@ -23,8 +23,8 @@ from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
 from .api.namespace import spaces as _spaces
 from .backends.memory import keep_freed_memory as _keep_freed_memory
+from .engine.questions import UnconnectedGradients as UnconnectedGradients
 from .engine.tape import GradientTape as GradientTape
-from .engine.tape import UnconnectedGradients as UnconnectedGradients
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
 from .shapes import TensorShape as TensorShape
 from .slices import IndexedSlices as IndexedSlices

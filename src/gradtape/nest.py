@@ -26,7 +26,7 @@ def is_nested(seq: Any) -> bool:
 
 
 @cache
-def _has_parts(kind: type) -> bool:
+def _has_parts(kind: Any) -> bool:
     """Whether values of this type are nested; asked once a type, for the abstract classes are slow to answer."""
     if issubclass(kind, str | bytes | TensorShape):
         return False

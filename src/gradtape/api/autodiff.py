@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.forward import ForwardAccumulator
-from ..engine.tape import GradientTape, UnconnectedGradients
+from ..engine.questions import UnconnectedGradients
+from ..engine.tape import GradientTape
 
 NAMESPACES = ("autodiff", "")
 __all__ = ["ForwardAccumulator", "GradientTape", "UnconnectedGradients", "gradients", "hessians"]

@@ -109,6 +109,18 @@ def spread(m: Any, x: Tensor, flag: bool, size: int) -> Tensor:
     return x if flag else m.broadcast_to(x, shape=(size, *x.dims))
 
 
+def aligned(m: Any, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Tensor]:
+    """The inputs of an op that broadcasts, with axes of size 1 behind the batch axis where their ranks differ."""
+    rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
+    found = []
+    for x, flag in zip(inputs, flags, strict=True):
+        missing = rank + 1 - len(x.dims)
+        if flag and missing:
+            x = m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:]))
+        found.append(x)
+    return found
+
+
 def fold(op: Any) -> Callable[..., Any]:
     """A batching rule for an op whose first input has a leading axis of independent examples.
 

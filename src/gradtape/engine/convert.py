@@ -220,7 +220,8 @@ def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
     """The dtype of a list of numbers: floats are float32 unless the first is a wider or narrower one of NumPy."""
     first = next(_leaves(value))
     kind = array.dtype.kind
-    if isinstance(first, bool | np.bool_) != (kind == "b") or isinstance(first, complex | np.complexfloating) != (kind == "c"):
+    is_bool, is_complex = isinstance(first, bool | np.bool_), isinstance(first, complex | np.complexfloating)
+    if is_bool != (kind == "b") or is_complex != (kind == "c"):
         raise _mixed(value)
     if kind in "iu":
         return _integer_dtype(int(array.min()), int(array.max()))

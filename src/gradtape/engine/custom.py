@@ -15,13 +15,14 @@ from .. import dtypes, nest
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
-from .cotangents import densify
 from .batching import BatchedTensor, NeedsValue, enter, leave
 from .convert import to_tensor
+from .cotangents import densify
 from .log import Log
 from .op import ops
+from .questions import native
 from .randomness import recording_seeds, replaying_seeds
-from .tape import GradientTape, _native
+from .tape import GradientTape
 
 
 class VariableWatcher:
@@ -169,7 +170,7 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
     with dispatch.recorded_by(()):
         fresh = tuple(ops.identity(y) for y in tensors)
     inputs = [arguments.leaves[i] for i in arguments.tensors] + variables
-    inputs = [x if isinstance(x, Tensor) else _native(x)._as_tensor() for x in inputs]
+    inputs = [x if isinstance(x, Tensor) else native(x)._as_tensor() for x in inputs]
 
     def rule(gs: tuple[Tensor, ...]) -> list[Any]:
         pulled = _asked(gs, lambda members: _user_rule(grad_fn, members, arguments, variables))
@@ -208,7 +209,7 @@ class _Arguments:
 
 
 def _is_tensor(x: Any) -> bool:
-    return isinstance(x, Tensor) or hasattr(_native(x), "_as_tensor")
+    return isinstance(x, Tensor) or hasattr(native(x), "_as_tensor")
 
 
 def _accepts_variables(grad_fn: Callable[..., Any]) -> bool:

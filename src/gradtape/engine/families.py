@@ -15,363 +15,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
-
 from .. import dtypes
 from ..dtypes import DType
 from ..tensor import Tensor, wrap
-from . import blocks, dispatch
-from .blocks import LARGE
-from .convert import readable, to_tensor
+from . import dispatch
+from .arguments import matched, read_both
 from .dispatch import run, thread
-from .op import Op, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, sample, wire
+from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
+from .op import Op, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, wire
 
-_new = object.__new__
-_PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
-
-ONE = "g"
-NEG = "-g"
-
-
-class Mask:
-    """A partial that is 1 where the formula is true and 0 elsewhere: it selects, so a dead branch is 0 even for g = inf."""
-
-    def __init__(self, formula: Callable[..., Any]) -> None:
-        self.formula = formula
-
-
-class ZeroWins:
-    """A partial that may be infinite: an incoming cotangent of exactly 0 stays 0."""
-
-    def __init__(self, formula: Callable[..., Any]) -> None:
-        self.formula = formula
-
-
-def _formula(partial: Any) -> Any:
-    return partial.formula if isinstance(partial, Mask | ZeroWins) else partial
-
-
-def _product(i: int, partial: Any, saved: Saved, arrays: bool, conjugate: bool) -> str:
-    """Source code for the cotangent `g` times partial number `i`."""
-    if partial is None or isinstance(partial, str):
-        return str(partial)
-    call = saved.call(f"p{i}", _formula(partial), arrays)
-    if "g" in parameters(_formula(partial)):
-        return call
-    if isinstance(partial, Mask):
-        return f"m.masked({call}, g)"
-    if conjugate:
-        call = f"m.conj({call})"
-    return f"m.multiply_no_nan({call}, g)" if isinstance(partial, ZeroWins) else f"g * {call}"
-
-
-def unbroadcast(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
-    """The cotangent of an argument of `shape` that was broadcast: summed over the axes it was stretched along."""
-    given = tuple(g.shape)
-    if given == shape:
-        return g
-    extra = len(given) - len(shape)
-    stretched = tuple(i + extra for i, n in enumerate(shape) if n == 1 and given[i + extra] != 1)
-    axes = (*range(extra), *stretched)
-    return m.reshape(m.sum(g, axis=axes, keepdims=False) if axes else g, shape=shape)
-
-
-def _shapes(inputs: Sequence[Any]) -> tuple[tuple[int, ...], ...] | None:
-    """The inputs' shapes, or None when they are all the same and nothing is broadcast."""
-    shapes = tuple(x.dims for x in inputs)
-    return None if all(shape == shapes[0] for shape in shapes) else shapes
-
-
-def elementwise(
-    name: str,
-    kernel: Any,
-    *,
-    args: str | None = None,
-    on: int = dtypes.FLOATING,
-    same: Sequence[int] | None = None,
-    domain: tuple[float, float] = (-2.0, 2.0),
-    samples: Sequence[Sample] = (),
-    kinks: bool = False,
-    to: DType | None = None,
-    otherwise: Callable[..., Any] | None = None,
-    **partials: Any,
-) -> Op:
-    """`y[i] = f(a[i], b[i], ...)`. The partial `d<arg>` may name `m`, `y`, any argument and any attribute.
-
-    A partial is a formula, `ONE`, `NEG`, a `Mask`, `ZeroWins`, or None for an argument without a derivative; a formula
-    that names `g` is not the partial but its product with the cotangent `g`. `args`
-    names the arguments where the kernel is an operator or a function of the array module; `on` says which kinds of
-    dtype the op takes, `same` which arguments must agree in dtype (all, unless told), `to` the result's dtype.
-    `otherwise` is asked first about values that are not plain tensors of these kinds; it may return NotImplemented.
-    """
-    if args is None:
-        names, attrs = kernel_arguments(kernel)
-    else:
-        names, attrs = tuple(args.split()), ()
-    if set(partials) != {f"d{a}" for a in names}:
-        raise TypeError(f"{name}: needs the partials {[f'd{a}' for a in names]}, got {sorted(partials)}")
-    ordered = [partials[f"d{a}"] for a in names]
-    shapes: Any = ((3, 4), (4,), ())
-    op = Op(
-        name, kernel, family="elementwise", args=names, kinds=on, domain=domain, kinks=kinks,
-        samples=samples or [sample(*shapes[: len(names)])],
-    )  # fmt: skip
-    op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
-    matching = tuple(range(len(names))) if same is None else tuple(same)
-    op.twin = twin = _differentiate_elementwise(op, ordered)
-    op.batch = _batch_elementwise(op)
-
-    def general(*values: Any, **attributes: Any) -> Any:
-        try:
-            if otherwise is not None:
-                result = otherwise(*values)
-                if result is not NotImplemented:
-                    return result
-            inputs = _matched(op, values, matching)
-        except (TypeError, ValueError) as error:
-            return dispatch.left_to_other(op, values, error)
-        is_complex = any(x.dtype.is_complex for x in inputs)
-        return run(twin if is_complex and twin is not None else op, inputs, attributes)
-
-    if attrs or len(names) > 2 or len(matching) != len(names):
-        op.call = general
-    else:
-        op.call = (_unary if len(names) == 1 else _binary)(op, general, to)
-    return op.publish()
-
-
-def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
-    """Gives `op` its rules; returns its twin for complex values, whose partials are conjugated."""
-    if all(p is None for p in partials):
-        return None
-    formulas = [_formula(p) for p in partials if callable(_formula(p))]
-    saved = Saved(op.args, formulas)
-    names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
-    several = len(partials) > 1
-
-    def keeper() -> Any:
-        keep = saved.keeper()
-        return (lambda xs, y, attrs: (*keep(xs, y, attrs), _shapes(xs))) if several else keep
-
-    op.defer("keep", keeper)
-    if len(op.args) < 3:
-        for i, attribute in enumerate(("keep_quiet", "keep_first", "keep_second")[: 2 * len(op.args) - 1]):
-            op.defer(attribute, lambda i=i: _quiet_keepers(op, saved, partials)[i])
-
-    def pull(arrays: bool, conjugate: bool) -> Any:
-        products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
-        asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
-        result = f"narrowed(m, s[-1], ({', '.join(asked)},))" if several else f"({products[0]},)"
-        if not arrays:
-            return compile_rule(f"lambda m, g, s, parents: {result}", narrowed=_narrowed, **names)
-        large = _pull_large(saved, partials, names, conjugate)
-        source = f"lambda m, g, s, parents: {result} if type(g) is not ndarray or g.size < {LARGE} else large(m, g, s, parents)"
-        return compile_rule(source, narrowed=_narrowed, large=large, ndarray=ndarray, **names)
-
-    op.defer("pull", lambda: pull(False, False))
-    op.defer("pull_raw", lambda: pull(True, False))
-
-    def pusher() -> Any:
-        tangents = [
-            None if p is None else compile_rule(f"lambda m, g, s: {_product(i, p, saved, False, False)}", **names)
-            for i, p in enumerate(partials)
-        ]
-
-        def push(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
-            s = op.keep(inputs, y, attrs)
-            terms = [f(m, t, s) for f, t in zip(tangents, ts, strict=True) if f is not None and t is not None]
-            if not terms:
-                return None
-            total = sum(terms[1:], terms[0])
-            return total if tuple(total.shape) == y.dims else m.broadcast_to(total, shape=y.dims)
-
-        return push
-
-    op.defer("push", pusher)
-    if not op.kinds & dtypes.COMPLEX:
-        return None
-    twin = _new(Op)
-    vars(twin).update(vars(op))
-    twin.defer("pull", lambda: pull(False, True))
-    twin.defer("pull_raw", lambda: pull(True, True))
-    twin.batch = _batch_elementwise(twin)
-    return twin
-
-
-def _pull_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
-    """`pull_raw` for large arrays: each product is computed on all cores."""
-    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
-    unpacked = ", ".join(["g", *(f"a{i}" for i in tensors), "out"])
-    formulas = []
-    for i, partial in enumerate(partials):
-        text = _product(i, partial, saved, True, conjugate)
-        for k in tensors:
-            text = text.replace(f"s[{k}].array", f"a{k}")
-        # The last product of `g * ...` is written straight to where it belongs.
-        written = f"multiply(g, {text[4:]}, out)" if text.startswith("g * ") else f"copyto(out, {text})"
-        trivial = partial is None or partial == ONE
-        rule = f"lambda m, s: lambda {unpacked}: {written}"
-        formulas.append(None if trivial else compile_rule(rule, multiply=multiply, copyto=copyto, **names))
-
-    def pull(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
-        arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
-        cotangents: list[Any] = []
-        for parent, partial, formula in zip(parents, partials, formulas, strict=True):
-            if parent < 0 or partial is None:
-                cotangents.append(None)
-            elif formula is None:
-                cotangents.append(g)
-            else:
-                run = formula(m, s)
-                value = blocks.run(run, arrays, g.dtype)
-                if value is None:
-                    value = empty(broadcast_shapes(*(a.shape for a in arrays)), g.dtype)
-                    run(*arrays, value)
-                cotangents.append(value)
-        return _narrowed(m, s[-1], tuple(cotangents)) if len(partials) > 1 else tuple(cotangents)
-
-    return pull
-
-
-def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    if shapes is None:
-        return cotangents
-    return tuple(
-        None if g is None else unbroadcast(m, g, shape) for g, shape in zip(cotangents, shapes, strict=True)
-    )
-
-
-def _quiet_keepers(op: Op, saved: Saved, partials: list[Any]) -> list[Any]:
-    """`keep` for the quiet case, where inputs are arguments and known to be plain tensors.
-
-    For two arguments there are three: both are on the tape, the first is, the second is. What only the partial of an
-    argument that is not on the tape needs is not kept.
-    """
-    needs = [set() if _formula(p) is None or isinstance(p, str) else set(parameters(_formula(p))) for p in partials]
-
-    def keeper(wanted: set[str]) -> Any:
-        fields = "".join(f"{name if name in wanted else None}, " for name in saved.names)
-        if len(op.args) == 1:
-            return compile_rule(f"lambda {op.args[0]}, y: ({fields})")
-        a, b = op.args
-        shapes = f"None if (sa := {a}.array.shape) == (sb := {b}.array.shape) else (sa, sb)"
-        return compile_rule(f"lambda {a}, {b}, y: ({fields} {shapes},)")
-
-    return [keeper(needs[0])] if len(needs) == 1 else [keeper(needs[0] | needs[1]), keeper(needs[0]), keeper(needs[1])]
-
-
-def _unary(op: Op, general: Any, to: DType | None) -> Any:
-    kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.pull is not None
-    kernel_into = blocks.into(kernel)
-
-    def call(x: Any) -> Any:
-        if type(x) in readable:
-            x = x._as_tensor()
-        if type(x) is not Tensor or not x.dtype.kind & kinds:
-            return general(x)
-        array = x.array
-        value = None
-        if type(array) is ndarray and array.size >= LARGE:
-            value = blocks.run(kernel_into, (array,), (to or x.dtype).numpy)
-        y = _new(Tensor)
-        y.array = kernel(array) if value is None else value
-        y.dtype = to or x.dtype
-        y.mark = None
-        if recorded and x.mark is not None:
-            recorder = thread.recorder
-            if recorder is not None:
-                recorder.unary(op, x, y)
-        return y
-
-    return call
-
-
-def _binary(op: Op, general: Any, to: DType | None) -> Any:
-    kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.pull is not None
-    kernel_into = blocks.into(kernel)
-
-    def call(a: Any, b: Any) -> Any:
-        if type(a) is not Tensor or type(b) is not Tensor:
-            a, b = _read_both(a, b)
-            if type(a) is not Tensor or type(b) is not Tensor:
-                return general(a, b)
-        if a.dtype is not b.dtype or not a.dtype.kind & kinds:
-            return general(a, b)
-        first, second = a.array, b.array
-        value = None
-        try:
-            if type(first) is ndarray and first.size >= LARGE:
-                value = blocks.run(kernel_into, (first, second), (to or a.dtype).numpy)
-            if value is None:
-                value = kernel(first, second)
-        except ValueError as error:
-            raise dispatch.failure(op, (a, b), error) from None
-        y = _new(Tensor)
-        y.array = value
-        y.dtype = to or a.dtype
-        y.mark = None
-        if recorded and (a.mark is not None or b.mark is not None):
-            recorder = thread.recorder
-            if recorder is not None:
-                recorder.binary(op, a, b, y)
-        return y
-
-    return call
-
-
-def _read_both(a: Any, b: Any) -> tuple[Any, Any]:
-    """Variables as their values, and a Python number beside a tensor of floats as a tensor; others as they are."""
-    if type(a) in readable:
-        a = a._as_tensor()
-    if type(b) in readable:
-        b = b._as_tensor()
-    if type(a) is Tensor:
-        if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
-            b = wrap(a.dtype.as_numpy_dtype(b), a.dtype)
-    elif type(b) is Tensor and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
-        a = wrap(b.dtype.as_numpy_dtype(a), b.dtype)
-    return a, b
-
-
-def _matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
-    """The values as tensors; those at `matching` agree in dtype, and Python numbers follow the first tensor."""
-    hint: DType | None = None
-    for i in matching:
-        if isinstance(values[i], Tensor) or hasattr(values[i], "_as_tensor"):
-            hint = values[i].dtype
-            break
-    inputs: list[Tensor] = []
-    for i, value in enumerate(values):
-        if i not in matching:
-            inputs.append(to_tensor(value))
-            continue
-        if hint is None or isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
-            x = to_tensor(value)
-        else:
-            x = to_tensor(value, dtype=hint)
-        if hint is None:
-            hint = x.dtype
-        elif x.dtype is not hint:
-            raise dispatch.mixed_dtypes(op, i, hint, x.dtype)
-        if not x.dtype.kind & op.kinds:
-            raise dispatch.wrong_kind(op, x.dtype)
-        inputs.append(x)
-    return inputs
-
-
-def _batch_elementwise(op: Op) -> Any:
-    def batch(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
-        rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
-        aligned = []
-        for x, flag in zip(inputs, flags, strict=True):
-            missing = rank + 1 - len(x.dims)
-            if flag and missing:
-                x = m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:]))
-            aligned.append(x)
-        return run(op, aligned, attrs)
-
-    return batch
+__all__ = [
+    "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",
+    "reduction", "shift_axes", "unbroadcast",
+]  # fmt: skip
 
 
 def linear(
@@ -439,9 +95,8 @@ def bilinear(
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
 ) -> Op:
-    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` are the transposes; the conjugate is taken here."""
+    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here."""
     args, _ = kernel_arguments(kernel)
-    first, second = args
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
     op.defer("keep", saved.keeper)
@@ -469,10 +124,10 @@ def bilinear(
         return sum(terms[1:], terms[0]) if terms else None
 
     def call(a: Any, b: Any, **attrs: Any) -> Any:
-        a, b = _read_both(a, b)
+        a, b = read_both(a, b)
         if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:
             try:
-                inputs = _matched(op, (a, b), (0, 1))
+                inputs = matched(op, (a, b), (0, 1))
             except (TypeError, ValueError) as error:
                 return dispatch.left_to_other(op, (a, b), error)
             return run(op, inputs, attrs)

@@ -14,7 +14,7 @@ from .backprop import sweep
 from .convert import to_tensor
 from .log import Log, living, new_key, retire
 from .op import ops
-from .tape import UnconnectedGradients, _native, _unconnected, _warn_not_floating
+from .questions import UnconnectedGradients, native, unconnected_mode, warn_not_floating
 
 
 class ForwardAccumulator:
@@ -41,7 +41,7 @@ class ForwardAccumulator:
         self._tensors: list[tuple[Tensor, Tensor]] = []
         seen: set[int] = set()
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
-            self._watch(_native(primal), tangent, seen)
+            self._watch(native(primal), tangent, seen)
 
     def __del__(self) -> None:
         retire(self.key)
@@ -59,7 +59,7 @@ class ForwardAccumulator:
             )
         seen.add(id(primal))
         if not primal.dtype.differentiable:
-            _warn_not_floating("primal", primal.dtype)
+            warn_not_floating("primal", primal.dtype)
             return
         t = to_tensor(tangent, dtype=primal.dtype)
         if t.dims != primal.dims:
@@ -89,10 +89,10 @@ class ForwardAccumulator:
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The derivative of `primals` (values computed inside the block) along the tangents."""
-        unconnected = _unconnected(unconnected_gradients)
+        unconnected = unconnected_mode(unconnected_gradients)
 
         def tangent(x: Any) -> Any:
-            x = _native(x)
+            x = native(x)
             found = dispatch.note(x.mark, self.key) if isinstance(x, Tensor) else self._of_variable(x)
             if found is None and unconnected is UnconnectedGradients.ZERO:
                 return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)

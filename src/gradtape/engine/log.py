@@ -9,7 +9,6 @@ from typing import Any
 from ..tensor import Tensor
 from .dispatch import next_level, note
 
-
 _living: set[int] = set()  # the ids of the keys of recorders that exist
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import logging
 import math
 from collections.abc import Callable, Iterator
@@ -11,17 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest
+from .. import dtypes, nest
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
 from .backprop import between, sweep
 from .batching import BatchedTensor, batched_identity
 from .collector import recording_starts, recording_stops
-from .cotangents import Products, densify
-from .convert import to_tensor
+from .cotangents import Products
+from .jacobians import check_rows_independent, chunks, rows_of
 from .log import Log, TracingLog
 from .op import ops, raw
+from .questions import (
+    UnconnectedGradients,
+    differentiable,
+    is_watchable,
+    native,
+    ones,
+    output_cotangents,
+    single,
+    unconnected_mode,
+    warn_not_floating,
+)  # fmt: skip
 
 logger = logging.getLogger("gradtape")
 
@@ -29,14 +39,6 @@ _USED_UP = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Use "
     "GradientTape(persistent=True) to ask more than once"
 )
-_CHUNK_BYTES = 1 << 30  # a Jacobian's rows are computed together as long as their cotangents fit in this
-
-
-class UnconnectedGradients(enum.Enum):
-    """What `gradient` gives for a source the target does not depend on: `NONE` or `ZERO`."""
-
-    NONE = "none"
-    ZERO = "zero"
 
 
 class GradientTape:
@@ -122,7 +124,7 @@ class GradientTape:
         """
         leaves = nest.flatten(tensor, expand_composites=True)
         for leaf in leaves:
-            if not _is_watchable(leaf):
+            if not is_watchable(leaf):
                 raise ValueError(
                     f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
                     "ExtensionType."
@@ -131,9 +133,9 @@ class GradientTape:
             state = "already used up" if self._entered else "not entered yet"
             raise AttributeError(f"watch needs a recording tape, and this one is {state}. Call it inside `with tape:`")
         for leaf in leaves:
-            leaf = _native(leaf)
+            leaf = native(leaf)
             if not leaf.dtype.differentiable:
-                _warn_not_floating("tensor", leaf.dtype)
+                warn_not_floating("tensor", leaf.dtype)
             if not isinstance(leaf, Tensor):
                 self._log.watch_variable(leaf)
             elif leaf.dtype.differentiable:
@@ -187,9 +189,9 @@ class GradientTape:
         40.0
         """
         log = self._open_log("add a gradient hook")
-        x = _native(x)
+        x = native(x)
         position = log.position(x)
-        if position is None and not isinstance(x, Tensor) and _is_watchable(x):
+        if position is None and not isinstance(x, Tensor) and is_watchable(x):
             position = log.watch_variable(x)
         if position is None:
             raise ValueError(f"{x!r} is not on this tape: watch it, or compute it from something watched, first")
@@ -226,23 +228,23 @@ class GradientTape:
         ([[3.0]], [1.0])
         """
         log = self._open_log("compute a gradient")
-        unconnected = _unconnected(unconnected_gradients)
+        unconnected = unconnected_mode(unconnected_gradients)
         if target is None:
             raise TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
-        targets = [_differentiated(t, "target") for t in nest.flatten(target)]
+        targets = [differentiable(t, "target") for t in nest.flatten(target)]
         flat_sources = nest.flatten(sources)
-        wanted = [_differentiated(s, "source") for s in flat_sources]
-        cotangents = _output_gradients(targets, target, output_gradients)
+        wanted = [differentiable(s, "source") for s in flat_sources]
+        cotangents = output_cotangents(targets, target, output_gradients)
         self._before_asking()
         grads = self._pull(log, targets, cotangents, wanted)
         for finish in self._finishers:
             grads = finish(flat_sources, grads)
         self._after_asking()
         if unconnected is UnconnectedGradients.ZERO:
-            grads = [_zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+            grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
         return nest.pack_sequence_as(list(sources) if nest.is_values_view(sources) else sources, grads)
 
     def _before_asking(self) -> None:
@@ -274,7 +276,7 @@ class GradientTape:
             position = log.position(target)
             into, key = (straight, id(target)) if position is None else (seeds, position)
             if target.dtype.differentiable or position is not None:
-                g = _ones(target) if cotangent is None else cotangent
+                g = ones(target) if cotangent is None else cotangent
                 into[key] = into[key] + g if key in into else g
         plain = log.plain and dispatch.thread.recorder is None
         plain = plain and all(type(g) is Tensor for g in seeds.values())
@@ -330,9 +332,9 @@ class GradientTape:
         [[2.0, 0.0], [0.0, 4.0]]
         """
         log = self._open_log("compute a jacobian")
-        unconnected = _unconnected(unconnected_gradients)
-        target = _single(target, "target")
-        flat = [_differentiated(s, "source") for s in nest.flatten(sources)]
+        unconnected = unconnected_mode(unconnected_gradients)
+        target = single(target, "target")
+        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
         if not experimental_use_pfor and not self._persistent:
             raise RuntimeError(
                 "GradientTape must be created with persistent=True to compute the jacobian with eager execution "
@@ -349,7 +351,7 @@ class GradientTape:
         for source, whole, other in zip(flat, real, imaginary, strict=True):
             if whole is None:
                 zero = unconnected is UnconnectedGradients.ZERO
-                results.append(_zeros((*target.dims, *source.dims), source.dtype) if zero else None)
+                results.append(zeros((*target.dims, *source.dims), source.dtype) if zero else None)
             elif split and not source.dtype.is_complex:
                 results.append(ops.complex(whole, other))
             else:
@@ -362,16 +364,16 @@ class GradientTape:
         """For each source, the cotangents of all entries of the target stacked in its shape; None without a path."""
         rows = math.prod(target.dims)
         parts: list[list[Any]] = []
-        for start, stop in _chunks(rows, target, sources, None if vectorise else 1):
+        for start, stop in chunks(rows, target, sources, None if vectorise else 1):
             with self._kept(stop < rows):
                 identity = batched_identity(target, start, stop, factor)
                 found = self._pull(log, [target], [identity], sources)
-            parts.append([None if g is None else _rows(g, stop - start) for g in found])
+            parts.append([None if g is None else rows_of(g, stop - start) for g in found])
         results: list[Any] = []
         for source, *pieces in zip(sources, *parts, strict=True):
             shape = (*target.dims, *source.dims)
             if not pieces and target.dtype.differentiable and source.dtype.differentiable:
-                results.append(_zeros(shape, source.dtype))
+                results.append(zeros(shape, source.dtype))
             elif not pieces or pieces[0] is None:
                 results.append(None)
             else:
@@ -412,8 +414,8 @@ class GradientTape:
         [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
         """
         log = self._open_log("compute a batch_jacobian")
-        _unconnected(unconnected_gradients)
-        target, source = _single(target, "target"), _single(source, "source")
+        unconnected_mode(unconnected_gradients)
+        target, source = single(target, "target"), single(source, "source")
         for x in (target, source):
             if len(x.dims) < 2:
                 raise ValueError(f"Shape {x.shape} must have rank at least 2")
@@ -438,10 +440,10 @@ class GradientTape:
         shape = (batch, *row, *source.dims[1:])
         if found is None or not rows or not batch:
             self._after_asking()
-            return _zeros(shape, source.dtype)
-        stacked = _rows(found, rows + check_rows)
+            return zeros(shape, source.dtype)
+        stacked = rows_of(found, rows + check_rows)
         if check_rows:
-            _check_rows_independent(stacked, mix, rows)
+            check_rows_independent(stacked, mix, rows)
             stacked = stacked[:rows]
         self._after_asking()
         order = (1, 0, *range(2, len(stacked.dims)))
@@ -449,113 +451,18 @@ class GradientTape:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
-            "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables instead"
+            "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables"
         )
 
 
-def _is_watchable(x: Any) -> bool:
-    x = _native(x)
-    return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
-
-
-def _native(x: Any) -> Any:
-    """The variable of gradtape inside an object of another library that wraps one, or `x` itself."""
-    inner = getattr(x, "_gradtape_variable", None) if not isinstance(x, Tensor) else None
-    return x if inner is None else inner
-
-
-def _warn_not_floating(what: str, dtype: dtypes.DType, counts: dict[str, int] = {}) -> None:  # noqa: B006
-    """Says that a watched dtype has no derivative, at most five times a process."""
-    counts[what] = counts.get(what, 0) + 1
-    if counts[what] <= 5:
-        logger.warning(
-            "The dtype of the watched %s must be floating (e.g. tf.float32), got %r", what, dtype
-        )
-
-
-def _unconnected(value: Any) -> UnconnectedGradients:
-    try:
-        return UnconnectedGradients(value)
-    except ValueError:
-        raise ValueError(
-            f"Unknown value for unconnected_gradients: {value!r}; it must be tf.UnconnectedGradients.NONE or .ZERO"
-        ) from None
-
-
-def _differentiated(x: Any, role: str) -> Any:
-    """A target or source that can be differentiated, or an error that says what was given instead."""
-    x = _native(x)
-    if isinstance(x, Tensor) or hasattr(x, "_as_tensor"):
-        return x
-    given = f"got {x!r} of type {type(x).__name__}"
-    if isinstance(x, IndexedSlices):
-        raise AttributeError(
-            f"a gradient {role} must be a tensor or a variable, {given}: use its `.values`, or tf.convert_to_tensor"
-        )
-    if isinstance(x, bool | int | float | complex | np.ndarray | np.generic) or hasattr(x, "dtype"):
-        raise AttributeError(
-            f"'{type(x).__name__}' object is not something a tape knows: a gradient {role} must be a tensor or a "
-            f"variable that was used inside the tape's block, {given}"
-        )
-    raise TypeError(
-        f"Cannot convert the argument `type_value`: {x!r} to a TensorFlow DType. A gradient {role} must be a tensor, "
-        f"a variable, or a list, tuple or dict of them, {given}"
-    )
-
-
-def _single(x: Any, role: str) -> Any:
-    if x is None or isinstance(x, list | tuple | dict):
-        raise AttributeError(f"'{type(x).__name__}' object has no attribute 'shape': the {role} must be one tensor")
-    return _differentiated(x, role)
-
-
-def _output_gradients(targets: list[Any], structure: Any, given: Any) -> list[Any]:
-    """A cotangent for each target, checked and cast to it; None stands for ones."""
-    if given is None:
-        return [None] * len(targets)
-    flat = nest.flatten(given)
-    one = len(targets) == 1 and not nest.is_nested(structure)
-    if one and len(flat) != 1:
-        flat = [given]
-    if len(flat) != len(targets):
-        raise ValueError(
-            f"output_gradients has {len(flat)} entries for {len(targets)} targets; give one for each, or None for ones"
-        )
-    return [None if g is None else _cotangent(target, g) for target, g in zip(targets, flat, strict=True)]
-
-
-def _cotangent(target: Any, given: Any) -> Tensor:
-    if isinstance(given, IndexedSlices):
-        given = densify(ops, given)
-    g = to_tensor(given, hint=target.dtype)
-    if g.dtype is not target.dtype:
-        g = ops.cast(g, dtype=target.dtype)
-    if g.dims != target.dims:
-        stretched = len(g.dims) <= len(target.dims) and all(
-            a in (1, b) for a, b in zip(g.dims[::-1], target.dims[::-1], strict=False)
-        )
-        if not stretched:
-            raise errors.InvalidArgumentError(
-                f"Incompatible shapes: {list(target.dims)} vs. {list(g.dims)} [Op:Mul]: output_gradients must have "
-                "the shape of the target, or broadcast to it"
-            )
-        g = ops.broadcast_to(g, shape=target.dims)
-    return g
-
-
-def _ones(target: Any) -> Tensor:
-    shape = target.dims
-    return Tensor(np.ones(shape, target.dtype.numpy) if shape else target.dtype.as_numpy_dtype(1), target.dtype)
-
-
-def _zeros(shape: tuple[int, ...], dtype: dtypes.DType) -> Tensor:
+def zeros(shape: tuple[int, ...], dtype: dtypes.DType) -> Tensor:
     return Tensor(np.zeros(shape, dtype.numpy), dtype)
 
 
 def _finished(g: Any, source: Any, plain: bool) -> Any:
     """A cotangent as the user gets it."""
     if g is None:
-        return _zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
+        return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
     if type(g) is Products:
         g = g.value()
     if type(g) is IndexedSlices:
@@ -564,39 +471,3 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
         shape = np.asarray(g.dense_shape, np.int32)
         return IndexedSlices(Tensor(g.values), Tensor(g.indices), Tensor(shape))
     return Tensor(g) if plain else g
-
-
-def _rows(g: Any, size: int) -> Tensor:
-    """The plain tensor behind a batched cotangent, its batch axis first; one that no row enters is the same in all."""
-    if type(g) is IndexedSlices:
-        g = densify(ops, g)
-    return g.value if type(g) is BatchedTensor else ops.broadcast_to(g, shape=(size, *g.dims))
-
-
-def _chunks(rows: int, target: Any, sources: list[Any], size: int | None) -> Iterator[tuple[int, int]]:
-    """Ranges of rows to be computed together."""
-    if size is None:
-        widest = max([math.prod(x.dims) * x.dtype.size for x in (target, *sources)], default=1)
-        size = max(1, _CHUNK_BYTES // max(1, widest))
-    for start in range(0, rows, size):
-        yield start, min(rows, start + size)
-
-
-def _check_rows_independent(stacked: Tensor, mix: Any, rows: int) -> None:
-    """Compares a mixture of rows, pulled back together, with the same mixture of the rows' own Jacobians.
-
-    They differ exactly when one row of the target depends on another row of the source.
-    """
-    if type(stacked) is not Tensor:
-        return
-    found = stacked.array.reshape(rows + 1, len(mix), -1)
-    own, together = found[:rows], found[rows]
-    expected = np.einsum("bk,kbx->bx", mix, own)
-    scale = np.einsum("bk,kbx->bx", mix, abs(own)).max(initial=0)
-    tolerance = 100 * math.sqrt(np.finfo(mix.dtype).eps) if mix.dtype.itemsize < 4 else 1e-3
-    if np.isfinite(scale) and not np.all(abs(expected - together) <= tolerance * scale):
-        raise ValueError(
-            "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a "
-            "sum over the batch), so there is no Jacobian for each row. Use jacobian, or pass check_rows=False to get "
-            "the sum over the batch"
-        )

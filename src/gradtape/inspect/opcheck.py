@@ -173,7 +173,7 @@ def check_forward(op: Op, case: Sample) -> None:
 
 
 def check_adjoint(op: Op, case: Sample) -> None:
-    """⟨vjp g, t⟩ = ⟨g, jvp t⟩, on bare arrays and on recorded tensors; cotangents have their input's shape and dtype."""
+    """⟨vjp g, t⟩ = ⟨g, jvp t⟩, on arrays and on recorded tensors; cotangents have their input's shape and dtype."""
     if not _differentiable(op):
         return
     for dtype in _dtypes_of(op):
@@ -264,10 +264,8 @@ def check_batching(op: Op, case: Sample) -> None:
             for a, b, flag in zip(single, many, flags, strict=True)
         ]
         got = _tuple(op(*mixed, **case.attrs))
-        loop = [
-            _tuple(op.numpy(*[b[i] if flag else a for a, b, flag in zip(single, many, flags, strict=True)], **case.attrs))
-            for i in range(size)
-        ]
+        members = [[b[i] if flag else a for a, b, flag in zip(single, many, flags, strict=True)] for i in range(size)]
+        loop = [_tuple(op.numpy(*member, **case.attrs)) for member in members]
         for k, y in enumerate(got):
             want = np.stack([member[k] for member in loop])
             value = y.value.array if isinstance(y, BatchedTensor) else np.stack([y.array] * size)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import put
+from ..engine.batching import aligned
 from ..engine.blocks import product
 from ..engine.cotangents import deferred_product
 from ..engine.families import bilinear, linear, unbroadcast
@@ -82,14 +83,7 @@ def _batch_matmul(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any
         turned = b if attrs.get("transpose_b") else m.transpose(b, perm=(0, 2, 1))
         y = m.matmul(_rows(m, turned), a, transpose_b=not attrs.get("transpose_a"))
         return m.transpose(m.reshape(y, shape=(*turned.dims[:-1], y.dims[-1])), perm=(0, 2, 1))
-    rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
-    aligned = []
-    for x, flag in zip(inputs, flags, strict=True):
-        missing = rank + 1 - len(x.dims)
-        if flag and missing:
-            x = m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:]))
-        aligned.append(x)
-    return m.matmul(*aligned, **attrs)
+    return m.matmul(*aligned(m, inputs, flags), **attrs)
 
 
 matmul = bilinear(

@@ -1,0 +1,53 @@
+"""The arguments of an op as tensors that agree in dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes
+from ..dtypes import DType
+from ..tensor import Tensor, wrap
+from . import dispatch
+from .convert import readable, to_tensor
+from .op import Op
+
+
+def read_both(a: Any, b: Any) -> tuple[Any, Any]:
+    """Variables as their values, and a Python number beside a tensor of floats as a tensor; others as they are."""
+    if type(a) in readable:
+        a = a._as_tensor()
+    if type(b) in readable:
+        b = b._as_tensor()
+    if type(a) is Tensor:
+        if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
+            b = wrap(a.dtype.as_numpy_dtype(b), a.dtype)
+    elif type(b) is Tensor and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
+        a = wrap(b.dtype.as_numpy_dtype(a), b.dtype)
+    return a, b
+
+
+def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
+    """The values as tensors; those at `matching` agree in dtype, and Python numbers follow the first tensor."""
+    hint: DType | None = None
+    for i in matching:
+        if isinstance(values[i], Tensor) or hasattr(values[i], "_as_tensor"):
+            hint = values[i].dtype
+            break
+    inputs: list[Tensor] = []
+    for i, value in enumerate(values):
+        if i not in matching:
+            inputs.append(to_tensor(value))
+            continue
+        if hint is None or isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
+            x = to_tensor(value)
+        else:
+            x = to_tensor(value, dtype=hint)
+        if hint is None:
+            hint = x.dtype
+        elif x.dtype is not hint:
+            raise dispatch.mixed_dtypes(op, i, hint, x.dtype)
+        if not x.dtype.kind & op.kinds:
+            raise dispatch.wrong_kind(op, x.dtype)
+        inputs.append(x)
+    return inputs
