@@ -30,9 +30,9 @@ bench: $(VENV)/.examples  ## Compares gradtape's speed with the peers that are i
 	$(RUN) benchmarks/run.py
 
 bench-peers:  ## Installs the peers (several GB), each in a virtual environment of its own, for `make bench`
-	@for peer in "torch torch==2.13.0 numpy" "tensorflow tensorflow" "jax jax" "autograd autograd"; do \
-		set -- $$peer; echo "installing $$1"; $(PYTHON) -m venv .bench/$$1 && shift 0 && \
-		.bench/$$1/bin/python -m pip install --quiet --disable-pip-version-check $${peer#* } || exit 1; done
+	@for peer in torch==2.13.0 tensorflow jax autograd; do \
+		folder=.bench/$${peer%%==*}; echo "installing $$peer into $$folder"; \
+		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy $$peer || exit 1; done
 
 clean:  ## Removes what the other commands made
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
