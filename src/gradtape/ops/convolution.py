@@ -8,13 +8,14 @@ made for a few examples at a time, so that they stay in the cache.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-from ..backends import add_into, put
+from ..backends import add_into, into, put
 from ..dtypes import FLOAT, INT, NARROW
 from ..engine.batching import fold, spread
 from ..engine.blocks import PRODUCTS, fill, share_out
@@ -105,17 +106,43 @@ def _is_depthwise(channels, groups):
     return groups == channels and groups > 1
 
 
+def _weighted(xp, x, weights):
+    """`x`, `(..., channels)`, times the weights of each channel, `(channels,)`.
+
+    Repeated along a row of the image, the weights make NumPy's inner loop a long one.
+    """
+    return x * xp.tile(weights, (x.shape[-2], 1))
+
+
+def _planes(y, channels):
+    """The values of each channel's first filter, those of its second, and so on."""
+    split = y.reshape(*y.shape[:-1], channels, y.shape[-1] // channels)
+    return [split[..., i] for i in range(split.shape[-1])]
+
+
+def _weighted_sum(xp, images, weights):
+    return functools.reduce(functools.partial(into, xp.add), map(_weighted, itertools.repeat(xp), images, weights))
+
+
 def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     window, outputs = w.shape[:-2], w.shape[-1]
     sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
     count, channels = x.shape[0], x.shape[-1]
     if _is_depthwise(channels, groups):
-        # Each channel has filters of its own: a sum of shifted images.
-        kernel = w.reshape(-1, channels, outputs // channels)
         keys = taps(window, strides, dilations, sizes)
-        y = sum(x[key][..., None] * weights for key, weights in zip(keys, kernel, strict=True))
-        return y.reshape(count, *sizes, outputs)
+        kernels = _planes(w.reshape(len(keys), outputs), channels)
+
+        def shifted(y, x):
+            """Each channel has filters of its own: a sum of shifted images."""
+            for part in _chunks(xp, x, (2,), sizes):
+                images = [x[part][key] for key in keys]
+                sums = [_weighted_sum(xp, images, kernel) for kernel in kernels]
+                y = put(y, part, sums[0] if len(sums) == 1 else xp.stack(sums, axis=-1).reshape(y[part].shape))
+            return y
+
+        y = xp.empty((count, *sizes, outputs), x.dtype)
+        return fill(xp, shifted, y, x, size=y.size * len(keys))
     filters = _filter_matrices(xp, w, groups)
 
     def convolved(y, x):
@@ -135,14 +162,21 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     sizes, channels = a.shape[1:-1], w.shape[-2] * groups
     kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups).transpose(0, 2, 3, 1)
     keys = taps(w.shape[:-2], strides, dilations, sizes)
+    depthwise = _is_depthwise(channels, groups)
+
+    def spread_out(a, weights):
+        """What the values `a` send to the images' values under one place of the window."""
+        if not depthwise:
+            values = xp.moveaxis(xp.matmul(_by_group(xp, a, groups), weights), 0, 1)
+            return values.reshape(*a.shape[:-1], channels)
+        filters = _planes(weights.reshape(w.shape[-1]), channels)
+        return _weighted_sum(xp, _planes(a, channels), filters)
 
     def scattered(x, a):
         for part in _chunks(xp, a, (2,), sizes):
-            rows = _by_group(xp, a[part], groups)
             y = x[part]
             for key, weights in zip(keys, kernel, strict=True):
-                values = xp.moveaxis(xp.matmul(rows, weights), 0, 1)
-                y = add_into(y, key, values.reshape(*a[part].shape[:-1], channels))
+                y = add_into(y, key, spread_out(a[part], weights))
             x = y if xp is not np else x
         return x
 
@@ -158,10 +192,18 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
     x = padded(xp, x, paddings)
     channels = x.shape[-1]
     if _is_depthwise(channels, groups):
-        split = b.reshape(*b.shape[:-1], channels, outputs // channels)
-        space = tuple(range(x.ndim - 1))
-        parts = [(x[key][..., None] * split).sum(axis=space) for key in taps(size, strides, dilations, sizes)]
-        return xp.stack(parts).reshape(*size, 1, outputs)
+        keys = taps(size, strides, dilations, sizes)
+
+        def met(examples):
+            """The sums over all positions of image times `b`: `(places, channels, filters of a channel)`."""
+            planes = _planes(b[examples], channels)
+            ones = xp.ones(math.prod(planes[0].shape[:-1]), x.dtype)
+            products = ((x[examples][key] * plane).reshape(-1, channels) for key in keys for plane in planes)
+            sums = xp.stack([ones @ product for product in products])
+            return sums.reshape(len(keys), len(planes), channels).swapaxes(1, 2)
+
+        parts = share_out(met, x.shape[0], b.size * len(keys)) if xp is np else [met(slice(None))]
+        return sum(parts).reshape(*size, 1, outputs)
 
     def correlated(examples):
         w = xp.zeros((groups, math.prod(size) * channels // groups, outputs // groups), x.dtype)
