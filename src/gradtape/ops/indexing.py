@@ -250,6 +250,12 @@ max_rows, min_rows = (
 
 
 def _one_hot(xp, indices, on, off, *, depth, axis):
+    if xp is np and indices.size * depth > 1 << 14:  # few of many places are written to
+        y = np.full((*indices.shape[:axis], depth, *indices.shape[axis:]), off)
+        inside = (indices >= 0) & (indices < depth)
+        places = np.where(inside, indices, 0).astype(np.intp)
+        np.put_along_axis(y, np.expand_dims(places, axis), np.expand_dims(np.where(inside, on, off), axis), axis)
+        return y
     places = xp.arange(depth).reshape((depth, *(1,) * (indices.ndim - axis)))
     return xp.where(xp.expand_dims(indices, axis) == places, on, off)
 

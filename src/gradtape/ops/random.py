@@ -126,8 +126,9 @@ def _shuffle(xp, state, value):
     size = value.shape[0]
     order = list(range(size))
     drawn = philox.filled(xp, state, max(size - 1, 0), 4, lambda xp, word: word)
-    for i, jump in enumerate((drawn % xp.arange(size, 1, -1, dtype=xp.uint32)).tolist()):
-        order[i], order[i + jump] = order[i + jump], order[i]
+    jumps = drawn % xp.arange(size, 1, -1, dtype=xp.uint32)
+    for i, j in enumerate((xp.arange(jumps.size) + jumps).tolist()):
+        order[i], order[j] = order[j], order[i]
     return value[xp.array(order, dtype=xp.int64)]
 
 
