@@ -43,7 +43,7 @@ def sweep(
         g = grads.get(i)
         if g is None:
             continue
-        if i in hooks and g is not _OTHER_OUTPUT:
+        if hooks and i in hooks and g is not _OTHER_OUTPUT:
             g = grads[i] = _hooked(g, hooks[i], arrays)
         record = records[i]
         if record is None:
@@ -62,7 +62,7 @@ def sweep(
             del grads[i]
         if need is not None:
             parents = tuple(p if p in need else -1 for p in parents)
-        for p, gp in zip(parents, (op.pull_raw if arrays else op.pull)(m, g, saved, parents), strict=True):
+        for p, gp in zip(parents, (op.pull_raw if arrays else op.pull)(m, g, saved, parents)):  # noqa: B905
             if p < 0 or gp is None:
                 continue
             before = grads.get(p)

@@ -159,12 +159,14 @@ def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
     def pull(arrays: bool, conjugate: bool) -> Any:
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
         asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
-        result = f"narrowed(m, s[-1], ({', '.join(asked)},))" if several else f"({products[0]},)"
+        result = f"({', '.join(asked)},)"
+        if several:
+            result = f"{result} if s[-1] is None else narrowed(m, s[-1], {result})"
         if not arrays:
             return compile_rule(f"lambda m, g, s, parents: {result}", narrowed=_narrowed, **names)
         large = _pull_large(saved, partials, names, conjugate)
         small = f"type(g) is not ndarray or g.size < {LARGE}"
-        source = f"lambda m, g, s, parents: {result} if {small} else large(m, g, s, parents)"
+        source = f"lambda m, g, s, parents: ({result}) if {small} else large(m, g, s, parents)"
         return compile_rule(source, narrowed=_narrowed, large=large, ndarray=ndarray, **names)
 
     op.defer("pull", lambda: pull(False, False))
@@ -228,14 +230,14 @@ def _pull_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjug
                     value = empty(broadcast_shapes(*(a.shape for a in arrays)), g.dtype)
                     run(*arrays, value)
                 cotangents.append(value)
-        return _narrowed(m, s[-1], tuple(cotangents)) if len(partials) > 1 else tuple(cotangents)
+        broadcast = len(partials) > 1 and s[-1] is not None
+        return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
 
     return pull
 
 
 def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    if shapes is None:
-        return cotangents
+    """The cotangents of arguments of these shapes, which were broadcast."""
     return tuple(
         None if g is None else unbroadcast(m, g, shape) for g, shape in zip(cotangents, shapes, strict=True)
     )
@@ -265,17 +267,20 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
     kernel_into = blocks.into(kernel)
 
     def call(x: Any) -> Any:
-        if type(x) in readable:
+        if type(x) is not Tensor:
+            if type(x) not in readable:
+                return general(x)
             x = x._as_tensor()
-        if type(x) is not Tensor or not x.dtype.kind & kinds:
+        dtype = x.dtype
+        if not dtype.kind & kinds:
             return general(x)
         array = x.array
         value = None
         if type(array) is ndarray and array.size >= LARGE:
-            value = blocks.run(kernel_into, (array,), (to or x.dtype).numpy)
+            value = blocks.run(kernel_into, (array,), (to or dtype).numpy)
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
-        y.dtype = to or x.dtype
+        y.dtype = to or dtype
         y.mark = None
         if recorded and x.mark is not None:
             recorder = thread.recorder
@@ -295,20 +300,21 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
             a, b = read_both(a, b)
             if type(a) is not Tensor or type(b) is not Tensor:
                 return general(a, b)
-        if a.dtype is not b.dtype or not a.dtype.kind & kinds:
+        dtype = a.dtype
+        if dtype is not b.dtype or not dtype.kind & kinds:
             return general(a, b)
         first, second = a.array, b.array
         value = None
         try:
             if type(first) is ndarray and first.size >= LARGE:
-                value = blocks.run(kernel_into, (first, second), (to or a.dtype).numpy)
+                value = blocks.run(kernel_into, (first, second), (to or dtype).numpy)
             if value is None:
                 value = kernel(first, second)
         except ValueError as error:
             raise dispatch.failure(op, (a, b), error) from None
         y = _new(Tensor)
         y.array = value
-        y.dtype = to or a.dtype
+        y.dtype = to or dtype
         y.mark = None
         if recorded and (a.mark is not None or b.mark is not None):
             recorder = thread.recorder
