@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -123,9 +124,11 @@ def tape_costs() -> dict[str, float]:
 def import_times(rounds: int = 7) -> dict[str, float]:
     """Seconds to import NumPy and gradtape, each in a fresh process, Python's own start taken off."""
 
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
     def once(code: str) -> float:
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
+        subprocess.run([sys.executable, "-c", code], check=True, env=environment)
         return time.perf_counter() - start
 
     samples = {code: [] for code in ("pass", "import numpy", "import gradtape")}

@@ -146,13 +146,40 @@ def test_batch_jacobian_unconnected_is_zeros():
     assert tape.batch_jacobian(y, other).numpy().tolist() == np.zeros((2, 3, 4)).tolist()
 
 
-def test_batch_jacobian_notices_rows_that_depend_on_each_other():
+def test_batch_jacobian_notices_rows_that_depend_on_each_other(caplog):
     f = lambda x: x - tf.reduce_mean(x, axis=0)  # noqa: E731
     tape, y, x = recorded(f, [[1.0, 2.0], [3.0, 4.0]])
     with pytest.raises(ValueError, match="depend on other rows"):
-        tape.batch_jacobian(y, x)
+        tape.batch_jacobian(y, x, check_rows=True)
+    assert caplog.text == ""
+    summed = tape.batch_jacobian(y, x)
+    assert "depend on other rows" in caplog.text
+    assert summed.shape == (2, 2, 2)
+    caplog.clear()
     tape, y, x = recorded(f, [[1.0, 2.0], [3.0, 4.0]])
-    assert tape.batch_jacobian(y, x, check_rows=False).shape == (2, 2, 2)
+    np.testing.assert_array_equal(tape.batch_jacobian(y, x, check_rows=False), summed)
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float64, tf.complex64])
+def test_batch_jacobian_of_independent_rows_does_not_warn(dtype, caplog):
+    x = tf.cast(tf.constant([[0.5, 1.5, -2.0], [3.0, 4.0, 0.1]]), dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x * tf.reduce_sum(x, axis=1, keepdims=True)
+    assert tape.batch_jacobian(y, x).shape == (2, 3, 3)
+    assert caplog.text == ""
+
+
+def test_batch_jacobian_in_chunks(monkeypatch):
+    f = lambda x: tf.tanh(x) * x[:, :1]  # noqa: E731
+    value = np.linspace(0.1, 1.0, 10).reshape(2, 5)
+    tape, y, x = recorded(f, value)
+    whole = tape.batch_jacobian(y, x).numpy()
+    monkeypatch.setattr(jacobians, "CHUNK_BYTES", 200)
+    tape, y, x = recorded(f, value, persistent=True)
+    np.testing.assert_array_equal(tape.batch_jacobian(y, x).numpy(), whole)
+    np.testing.assert_array_equal(tape.batch_jacobian(y, x, experimental_use_pfor=False).numpy(), whole)
 
 
 def test_batch_jacobian_without_vectorisation():

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from . import nest
 from .scopes import name_scope, scoped
-from .slices import IndexedSlices
 from .variable import Variable
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -155,7 +154,7 @@ def _leaves(value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
         parts = [(key, value[key]) for key in keys]
     elif nest.is_nested(value):
         parts = list(enumerate(value))
-    elif expand and isinstance(value, IndexedSlices):
+    elif expand and isinstance(value, nest.Composite):
         parts = list(enumerate(nest.flatten(value, expand_composites=True)))
     else:
         yield (), value

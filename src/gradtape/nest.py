@@ -12,7 +12,15 @@ from functools import cache
 from typing import Any
 
 from .shapes import TensorShape
-from .slices import IndexedSlices
+
+
+class Composite:
+    """A value made of several tensors, which its class, called with `_parts()`, puts together again."""
+
+    __slots__ = ()
+
+    def _parts(self) -> list[Any]:
+        raise NotImplementedError(f"{type(self).__name__} must say what it is made of")
 
 
 def is_nested(seq: Any) -> bool:
@@ -43,9 +51,8 @@ def is_values_view(structure: Any) -> bool:
 def _parts(structure: Any) -> list[Any]:
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
-    if isinstance(structure, IndexedSlices):
-        dense_shape = structure.dense_shape
-        return [structure.values, structure.indices, *([] if dense_shape is None else [dense_shape])]
+    if isinstance(structure, Composite):
+        return structure._parts()
     if hasattr(type(structure), "__tf_flatten__"):
         return list(structure.__tf_flatten__()[1])
     if hasattr(type(structure), "__attrs_attrs__"):
@@ -61,13 +68,14 @@ def _keys(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def _opens(structure: Any, expand_composites: bool) -> bool:
-    return is_nested(structure) or (expand_composites and isinstance(structure, IndexedSlices))
+    return is_nested(structure) or (expand_composites and isinstance(structure, Composite))
 
 
 def _is_flat(structure: Any) -> bool:
     """Whether `structure` is a list of leaves, by far the most frequent case."""
     if type(structure) is not list:
         return False
+    part: Any
     for part in structure:
         if _has_parts(type(part)):
             return False
@@ -135,7 +143,7 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     parts = [_pack(part, leaves, expand) for part in _parts(structure)]
     if hasattr(kind, "__tf_unflatten__"):
         return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(parts))
-    if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__") or kind is IndexedSlices:
+    if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__") or issubclass(kind, Composite):
         return kind(*parts)
     return parts if isinstance(structure, MappingView | range) else kind(parts)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .dtypes import DType
+from .nest import Composite
 from .shapes import UNKNOWN_RANK, TensorShape
 
 
-class IndexedSlices:
+class IndexedSlices(Composite):
     """`dense[indices[i]] += values[i]`, the sparse form of a gradient.
 
     >>> import gradtape as tf
@@ -59,6 +60,9 @@ class IndexedSlices:
     def consumers(self) -> list[Any]:
         """Nothing is known of the consumers of an eager value."""
         return []
+
+    def _parts(self) -> list[Any]:
+        return [self.values, self.indices, *([] if self.dense_shape is None else [self.dense_shape])]
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self.values, self.indices, self.dense_shape)

@@ -14,6 +14,7 @@ from ..engine.op import ops
 from ..errors import InvalidArgumentError, UnimplementedError
 from ..ops import bits
 from ..slices import IndexedSlices
+from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor
 
 NAMESPACES = ("dtypes", "")
@@ -35,6 +36,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     target = as_dtype(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, target), x.indices, x.dense_shape)
+    if isinstance(x, SparseTensor):
+        return x.with_values(cast(x.values, target))
     x = to_tensor(x)
     if x.dtype is target:
         return x

@@ -10,8 +10,8 @@ import numpy as np
 from ..dtypes import DType, as_dtype
 from ..engine import convert
 from ..engine.op import ops
+from ..nest import Composite
 from ..shapes import TensorShape
-from ..slices import IndexedSlices
 from ..tensor import Tensor
 
 NAMESPACES = ("",)
@@ -68,7 +68,7 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    return isinstance(x, Tensor | IndexedSlices) or hasattr(x, "_as_tensor")
+    return isinstance(x, Tensor | Composite) or hasattr(x, "_as_tensor")
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:

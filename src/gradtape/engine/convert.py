@@ -300,7 +300,8 @@ def _other(value: Any, dtype: DType | None) -> Tensor:
     if hasattr(value, "__array__") and not isinstance(value, type):
         return _from_numpy(np.asarray(value), dtype)
     if hasattr(value, "__getitem__") and hasattr(value, "__len__") and not isinstance(value, Mapping | type):
-        return _from_sequence([value[i] for i in range(len(value))], dtype, pack=True)
+        elements = value if hasattr(value, "__iter__") else (value[i] for i in range(len(value)))
+        return _from_sequence(list(elements), dtype, pack=True)
     raise _unsupported(value)
 
 

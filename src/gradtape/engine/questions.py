@@ -11,6 +11,7 @@ import numpy as np
 from .. import errors, nest
 from ..dtypes import DType
 from ..slices import IndexedSlices
+from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor
 from .convert import to_tensor
 from .cotangents import densify
@@ -61,6 +62,11 @@ def differentiable(x: Any, role: str) -> Any:
     x = native(x)
     if isinstance(x, Tensor) or hasattr(x, "_as_tensor"):
         return x
+    if isinstance(x, SparseTensor):
+        raise ValueError(
+            "Type SparseTensor is not supported as a gradient source or gradient target. Its `.values` are a tensor "
+            "that is"
+        )
     given = f"got {x!r} of type {type(x).__name__}"
     if isinstance(x, IndexedSlices):
         raise AttributeError(
