@@ -17,8 +17,8 @@ from .cotangents import densify
 from .op import ops
 
 DEPENDENT_ROWS = (
-    "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over the "
-    "batch), so there is no Jacobian for each row."
+    "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
+    "the batch), so there is no Jacobian for each row."
 )
 CHUNK_BYTES = 1 << 30  # rows are computed together as long as their cotangents fit in this
 
