@@ -107,6 +107,30 @@ def test_targets_that_are_none(target):
         done(tape).gradient(target, x)
 
 
+def test_a_sparse_tensor_is_neither_source_nor_target_but_its_values_are():
+    tape, x = watched([3.0, 4.0])
+    sparse = tf.SparseTensor([[0, 1], [1, 2]], x * x, [2, 3])
+    done(tape)
+    message = "Type SparseTensor is not supported as a gradient source or gradient target"
+    for ask in (tape.gradient, tape.jacobian):
+        for target, source in ((sparse, x), (x, sparse)):
+            with pytest.raises(ValueError, match=message):
+                ask(target, source)
+    with pytest.raises(ValueError, match=message):
+        tape.gradient([x, sparse], x)
+    with pytest.raises(ValueError, match=message):
+        tape.gradient(x, [x, sparse])
+    assert tape.gradient(sparse.values, x).numpy().tolist() == [6.0, 8.0]
+
+
+def test_watching_a_sparse_tensor_watches_its_values():
+    sparse = tf.SparseTensor([[0], [3]], tf.constant([1.0, 2.0]), [4])
+    with tf.GradientTape() as tape:
+        tape.watch(sparse)
+        y = sparse.values * 3.0
+    assert tape.gradient(y, sparse.values).numpy().tolist() == [3.0, 3.0]
+
+
 @pytest.mark.parametrize("unconnected", ["none", "zero"])
 def test_a_target_that_is_the_source(unconnected):
     x, v, w = tf.constant([1.0, 2.0]), tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0])

@@ -75,9 +75,9 @@ def _is_flat(structure: Any) -> bool:
     """Whether `structure` is a list of leaves, by far the most frequent case."""
     if type(structure) is not list:
         return False
-    part: Any
     for part in structure:
-        if _has_parts(type(part)):
+        kind: Any = type(part)
+        if _has_parts(kind):
             return False
     return True
 

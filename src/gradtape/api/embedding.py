@@ -135,9 +135,7 @@ def _is_single_tensor(params: Any) -> bool:
     return not hasattr(params, "_as_tensor")
 
 
-def _rows_once(
-    tables: list[Any], ids: Tensor, max_norm: Any, plain: bool, fast: bool, weighted: bool
-) -> Tensor:
+def _rows_once(tables: list[Any], ids: Tensor, max_norm: Any, plain: bool, fast: bool, weighted: bool) -> Tensor:
     """The rows that `ids` name. Each is looked up once, so that the sparse gradient names it once, unless `fast`."""
     values = to_array(ids)
     if values.dtype.kind not in "iu":
@@ -171,7 +169,7 @@ def _combined(rows: Tensor, segments: Tensor, sp_weights: SparseTensor | None, c
     if combiner == "mean":
         return ops.divide_no_nan(total, segment_sum(weights, segments))
     squares = segment_sum(ops.square(weights), segments)
-    some = squares > 0
+    some = ops.greater(squares, ops.zeros_like(squares))
     root = ops.sqrt(ops.where(some, squares, ops.ones_like(squares)))
     return ops.divide_no_nan(total, ops.where(some, root, squares))
 
