@@ -269,9 +269,9 @@ def _qr_back(m, g, ys):
 
 def _square_qr_back(m, gq, gr, q, r):
     inner = r @ adjoint(m, gr) - adjoint(m, gq) @ q
-    inner = lower(m, inner)
-    symmetric = inner + adjoint(m, inner - diagonal(m, inner))
-    return adjoint(m, m.triangular_solve(r, adjoint(m, gq + q @ symmetric), lower=False, adjoint=False))
+    half = lower(m, inner) - diagonal(m, inner) / 2
+    hermitian = half + adjoint(m, half)  # its diagonal is real, as that of R is
+    return adjoint(m, m.triangular_solve(r, adjoint(m, gq + q @ hermitian), lower=False, adjoint=False))
 
 
 qr = opaque(
