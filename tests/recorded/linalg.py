@@ -129,6 +129,7 @@ _VALUES = {
         "cholesky_solve(tf.eye(2), tf.ones((3, 1)))",
     ),
     "det": (
+        "det([[[np.inf, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, np.nan]], [[np.inf, 1.0], [0.0, 2.0]]])",
         f"det({A})",
         f"det({BATCH})",
         f"det({C})",
@@ -138,7 +139,13 @@ _VALUES = {
         f"det({EMPTY})",
         "det(tf.ones(3))",
     ),
-    "slogdet": (f"slogdet({A})", f"slogdet(-{BATCH})", f"slogdet({C})", f"slogdet({RECTANGULAR})"),
+    "slogdet": (
+        f"slogdet({A})",
+        f"slogdet(-{BATCH})",
+        f"slogdet({C})",
+        f"slogdet({RECTANGULAR})",
+        "slogdet([[[np.inf, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, np.nan]], [[np.inf, 1.0], [0.0, 2.0]]])",
+    ),
     "logdet": (f"logdet({S})", f"logdet(tf.stack([{S}, {S}]))", f"logdet({H})"),
     "inv": (
         f"inv({A})",
@@ -265,6 +272,7 @@ _VALUES = {
         "pinv([[1, 2], [3, 4]])",
     ),
     "matrix_rank": (
+        f"matrix_rank({SINGULAR}, tol=[[0.1], [1.0], [100.0]])",
         f"matrix_rank({SINGULAR})",
         f"matrix_rank({BATCH})",
         "matrix_rank([[1, 2], [3, 4]])",
@@ -327,6 +335,7 @@ _VALUES = {
         "eigh_tridiagonal(tf.constant([1., 2., 3.], tf.float64), tf.constant([1., -1.], tf.float64))",
         "eigh_tridiagonal([1., 2., 3.], [1., 1.], select='i', select_range=(1, 2))",
         "eigh_tridiagonal([1., 2., 3.], [1., 1.], select='v', select_range=(0.5, 2.5))",
+        "eigh_tridiagonal([0., 0., 0.], [2., 0.], select='v', select_range=(-2.0, 0.0))",
         "eigh_tridiagonal([1., 2., 3.], [1., 1.], select='q')",
         f"tf.math.abs(tf.linalg.eigh_tridiagonal({V}, {V}[1:], eigvals_only=False)[1])",
         "eigh_tridiagonal(tf.constant([1., 2.], tf.complex128), tf.constant([1 + 2j], tf.complex128))",
@@ -366,6 +375,11 @@ _GRADIENTS = {
     ),
     "cholesky_solve": (f"lambda a, b: tf.linalg.cholesky_solve(a, b) ** 2 @ {_A}, {_B}",),
     "det": ("lambda x: tf.linalg.det(x) @ " + _A, "lambda x: tf.linalg.det(x) @ " + _BATCH),
+    "qr of complex matrices": (
+        f"lambda x: tf.math.real(tf.linalg.qr({_Z})[0] ** 2) @ {_A}",
+        f"lambda x: tf.math.real(tf.linalg.qr({_Z})[1] ** 2) @ {_A}",
+        f"lambda x: tf.math.imag(tf.linalg.qr({_Z})[0][:, 1]) @ {_A}",
+    ),
     "slogdet": (
         f"lambda x: tf.linalg.slogdet(x)[1] @ {_BATCH}",
         f"lambda x: tf.linalg.slogdet(x)[0] @ {_A}",

@@ -20,6 +20,7 @@ CASES = [
       for d in ("float16", "bfloat16", "float32", "float64")],
     ("uniform bounds", "tf.random.stateless_uniform([2, 3], [1, 2], [1.0, 2.0, 3.0], [[4.0], [5.0]])"),
     ("uniform many", "tf.reduce_sum(tf.random.stateless_uniform([50001], [1, 2], dtype=tf.float64))"),
+    ("uniform of none", "tf.random.stateless_uniform([2, 0], [3, 7], 5, 5, dtype=tf.int32)"),
     ("uniform int32", "tf.random.stateless_uniform([11], [3, 7], -5, 1000, dtype=tf.int32)"),
     ("uniform int64", "tf.random.stateless_uniform([11], [3, 7], -5, 10**15, dtype=tf.int64)"),
     *[(f"full range {d}", f"tf.cast(tf.random.stateless_uniform([5], [3, 7], None, None, dtype=tf.{d}), tf.int64)")

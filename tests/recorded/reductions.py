@@ -167,6 +167,8 @@ CASES += [
     ("normalize", "tf.linalg.normalize(tf.constant([[3.0, 4.0], [0.0, 0.0]]))"),
     ("normalize-axis", "tf.linalg.normalize(tf.constant([[3.0, 4.0], [1.0, 0.0]]), axis=1)"),
     ("normalize-1", "tf.linalg.normalize(tf.constant([3.0, -4.0]), ord=1)"),
+    ("normalize-complex", "tf.linalg.normalize(tf.constant([[3 + 4j, 0], [1, 2j]]), ord=1, axis=1)"),
+    ("normalize-complex-max", "tf.linalg.normalize(tf.constant([[3 + 4j, 0], [1, 2j]]), ord=np.inf)"),
     ("normalize-grad", "grad: lambda x: tf.linalg.normalize(x)[0] * x @ [3.0, 4.0]"),
     ("l2_normalize", "tf.math.l2_normalize(tf.constant([[3.0, 4.0], [1.0, 0.0]]), axis=1)"),
     ("l2_normalize-all", "tf.nn.l2_normalize(tf.constant([[3.0, 4.0], [1.0, 0.0]]))"),

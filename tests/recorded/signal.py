@@ -31,6 +31,7 @@ _VALUES = {
     "rfft": (
         f"rfft({X})",
         f"rfft({D})",
+        "rfft(np.zeros([2, 0], np.float32))",
         f"rfft({X}, [3])",
         f"rfft({X}, [8])",
         f"rfft({X}, tf.constant([4]))",
@@ -89,6 +90,7 @@ _VALUES = {
         "dct(tf.ones((2, 1)), type=4)",
     ),
     "frame": (
+        "frame(1, 1, 1)",
         "frame(tf.range(7), 3, 2)",
         "frame(tf.range(7.0), 4, 3, pad_end=True, pad_value=9)",
         f"frame({M}, 2, 1, axis=0)",

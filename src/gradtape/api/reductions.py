@@ -345,6 +345,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     """
     x = to_tensor(tensor)
     length = _norm(x, ord, axis, True)
+    length = ops.cast(length, dtype=x.dtype) if x.dtype.is_complex else length
     return x / length, length
 
 

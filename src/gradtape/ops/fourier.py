@@ -56,7 +56,7 @@ ifft = linear(
 
 def _rfft(xp, x, *, axis, norm):
     dtype = np.dtype("complex64" if x.dtype == np.float32 else "complex128")
-    shape = [n // 2 + 1 if i == axis[-1] else n for i, n in enumerate(x.shape)]
+    shape = [n // 2 + 1 if n and i == axis[-1] else n for i, n in enumerate(x.shape)]
     if not x.size:
         return xp.zeros(shape, dtype)
     return _same_dtype(xp.fft.rfftn(x, axes=axis, norm=norm), dtype)

@@ -46,12 +46,16 @@ inv = opaque(
 )  # fmt: skip
 
 
+def _hidden(xp, factor, x):
+    """Where LAPACK stopped at a pivot of 0 before it met the inf or the nan that makes the determinant nan."""
+    return (factor == 0) & ~xp.isfinite(x).all(axis=(-2, -1))
+
+
 def _det(xp, x):
     with np.errstate(all="ignore"):
         y = xp.linalg.det(x)
-    # LAPACK stops at a pivot of 0 and never meets the inf or the nan that would have made the product nan.
-    hidden = (y == 0) & ~xp.isfinite(x).all(axis=(-2, -1))
-    return xp.where(hidden, y.dtype.type("nan"), y) if hidden.any() else y
+    hidden = _hidden(xp, y, x)
+    return xp.where(hidden, xp.asarray(np.nan, y.dtype), y) if hidden.any() else y
 
 
 def _det_back(m, g, x, y):
@@ -68,6 +72,10 @@ det = opaque(
 def _slogdet(xp, x):
     with np.errstate(all="ignore"):
         sign, logarithm = xp.linalg.slogdet(x)
+    hidden = _hidden(xp, sign, x)
+    logarithm = xp.where(hidden, xp.asarray(np.nan, logarithm.dtype), logarithm) if hidden.any() else logarithm
+    unknown = xp.isnan(x).any(axis=(-2, -1))
+    sign = xp.where(unknown, xp.asarray(np.nan, sign.dtype), sign) if unknown.any() else sign
     return sign, logarithm.astype(x.dtype)
 
 

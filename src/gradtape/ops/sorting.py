@@ -206,9 +206,9 @@ bincount = opaque(
 
 def _bins(xp, x, limits, *, count, dtype):
     low, high = limits[0], limits[1]
-    step = (high - low) / xp.asarray(count, limits.dtype)
-    scaled = xp.floor(xp.clip((x - low) / step, 0, count - 1))
-    return scaled.astype(dtype)
+    step = (high.astype(np.float64) - low.astype(np.float64)) / count
+    scaled = (xp.maximum(x, low) - low).astype(np.float64) / step
+    return xp.minimum(scaled, count - 1).astype(dtype)
 
 
 histogram_bins = constant(

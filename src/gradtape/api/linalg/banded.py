@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import errors
 from ...engine.convert import to_array, to_tensor
 from ...engine.op import ops
@@ -175,7 +177,7 @@ def eigh_tridiagonal(
       beta: the diagonal above it.
       eigvals_only: whether to leave the eigenvectors out.
       select: `"a"` for all, `"i"` for those numbered from `select_range[0]` to `select_range[1]`, `"v"` for those
-        above `select_range[0]` and up to `select_range[1]`.
+        from `select_range[0]` up to `select_range[1]`.
       select_range: see `select`.
       tol: eigenvalues are computed to machine precision.
 
@@ -199,7 +201,8 @@ def eigh_tridiagonal(
         low, high = to_array(select_range).tolist()
         if select == "v":
             values = to_array(e)
-            low, high = int((values <= low).sum()), int((values <= high).sum()) - 1
+            doubt = 2 * np.finfo(values.dtype).eps * np.abs(values).max(initial=0)  # an end may be an eigenvalue
+            low, high = int((values < low - doubt).sum()), int((values <= high + doubt).sum()) - 1
         elif low > high:
             raise ValueError(f"Got empty index range in select_range: {low} > {high}.")
         key = (..., slice(low, high + 1))

@@ -204,7 +204,8 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
     if tol is None:
         largest = ops.slice(s, key=(..., slice(0, 1)))
         tol = largest * (float(np.finfo(s.dtype.numpy).eps) * max(x.dims[-2:]))
-    return ops.sum(ops.cast(ops.greater(s, tol), dtype=dtypes.int32), axis=(len(s.dims) - 1,))
+    counted = ops.cast(ops.greater(s, tol), dtype=dtypes.int32)
+    return ops.sum(counted, axis=(len(counted.dims) - 1,))
 
 
 def _triangles(lower_upper: Tensor) -> tuple[Tensor, Tensor]:

@@ -56,6 +56,8 @@ def uniform_int(state: Tensor, dims: tuple[int, ...], low: Any, high: Any, dtype
     """Integers in [low, high), or of the whole range of the dtype when there are no bounds."""
     if low is None:
         return ops.random_uniform_full_int(state, shape=dims, dtype=dtype)
+    if 0 in dims:  # no number is drawn, and there need be none between the bounds
+        return Tensor(np.zeros(dims, dtype.numpy), dtype)
     first, last = bounds(low, high, dtype)
     return ops.random_uniform_int(state, first, last, shape=dims, dtype=dtype)
 

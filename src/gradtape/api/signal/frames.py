@@ -52,6 +52,8 @@ def frame(
     x = to_tensor(signal)
     length, step = integer(frame_length, "frame_length"), integer(frame_step, "frame_step")
     rank = len(x.dims)
+    if not rank:
+        raise ValueError(f"Shape {x.shape} must have rank at least 1")
     if not -rank <= axis < rank:
         raise IndexError(f"axis {axis} is out of range for a signal of shape {x.shape}")
     if step <= 0:
