@@ -129,6 +129,23 @@ def test_what_has_a_length_and_elements_is_a_list():
         tf.constant({0: 1.0})
 
 
+class Labelled:
+    """Like a column of a table: indexed by labels, iterated in order."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, label):
+        return {"a": 1, "b": 3}[label]
+
+    def __iter__(self):
+        return iter((1, 3))
+
+
+def test_what_is_indexed_by_labels_is_read_in_order():
+    assert tf.constant(Labelled()).numpy().tolist() == [1, 3]
+
+
 def test_a_list_of_narrow_arrays_keeps_their_dtype():
     rows = [np.ones(2, tf.bfloat16.as_numpy_dtype)] * 2
     assert tf.stack(rows).dtype is tf.bfloat16

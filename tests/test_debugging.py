@@ -200,3 +200,22 @@ def test_the_case_runs_under_unittest():
 
 def test_what_is_there():
     assert tf.test.is_gpu_available() is False and tf.test.is_built_with_cuda() is False
+
+
+def test_compute_gradient_of_nothing_runs_the_rule():
+    @tf.custom_gradient
+    def turned(x):
+        return tf.identity(x), lambda g: tf.transpose(g)
+
+    with pytest.raises(ValueError, match="shape"):
+        tf.test.compute_gradient(turned, [tf.zeros([0, 3])])
+    theoretical, numerical = tf.test.compute_gradient(tf.square, [tf.zeros([0, 3])])
+    assert theoretical[0].shape == numerical[0].shape == (0, 0)
+
+
+def test_all_equal_finds_nan_in_bfloat16():
+    case = tf.test.TestCase()
+    x = tf.constant([np.nan, np.inf, 1.0], tf.bfloat16)
+    case.assertAllEqual(x, [np.nan, np.inf, 1.0])
+    with pytest.raises(AssertionError):
+        case.assertAllEqual(x, [0.0, np.inf, 1.0])
