@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..backends import into
 from ..engine.families import elementwise
 from .arithmetic import REAL_FLOATING
 
@@ -29,11 +30,16 @@ acosh = elementwise("acosh", "arccosh", args="x", domain=(1.2, 3), dx=lambda m, 
 atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda x: 1 / (1 - x * x))
 
 # exp(-x) may overflow, and then 1 / inf = 0 is the right answer: no case needs another formula.
-sigmoid = elementwise("sigmoid", lambda xp, x: 1 / (1 + xp.exp(-x)), dx=lambda y: y * (1 - y))
+sigmoid = elementwise("sigmoid", lambda xp, x: _sigmoid(xp, x), dx=lambda y: y * (1 - y))
 softplus = elementwise("softplus", lambda xp, x: _softplus(xp, x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(x))
 log_sigmoid = elementwise(
     "log_sigmoid", lambda xp, x: -_softplus(xp, -x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(-x)
 )
+
+
+def _sigmoid(xp, x):
+    """1 / (1 + exp(-x))."""
+    return into(xp.reciprocal, into(xp.add, into(xp.exp, -x), 1))
 
 
 def _softplus(xp, x):
