@@ -205,10 +205,9 @@ bincount = opaque(
 
 
 def _bins(xp, x, limits, *, count, dtype):
-    low, high = limits[0], limits[1]
-    step = (high.astype(np.float64) - low.astype(np.float64)) / count
-    scaled = (xp.maximum(x, low) - low).astype(np.float64) / step
-    return xp.minimum(scaled, count - 1).astype(dtype)
+    low, high = limits.astype(np.float64)  # the width of the range may be more than its dtype can hold
+    scaled = (x.astype(np.float64) - low) / ((high - low) / count)
+    return xp.clip(scaled, 0, count - 1).astype(dtype)
 
 
 histogram_bins = constant(
