@@ -1,11 +1,15 @@
 """Elementwise mathematics beyond the recorded comparison: NumPy on the left, dtypes, accuracy, messages."""
 
 import operator
+import os
+import signal
+import warnings
 
 import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.engine.blocks import LARGE
 from gradtape.ops.operators import BINARY, REFLECTED, UNARY
 from gradtape.tensor import Tensor
 
@@ -82,3 +86,25 @@ def test_messages_name_what_was_given():
         tf.constant([1, 2]) // tf.constant([1, 0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="'T' of int32 is not in the list of allowed values"):
         tf.sin(tf.constant(1))
+
+
+def test_large_arrays_divide_by_zero_without_a_warning():
+    x = tf.zeros([2 * LARGE])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
+        assert np.isneginf(tf.math.log(x).numpy()).all()
+        assert np.isnan((x / x).numpy()).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_large_arrays_after_a_fork():
+    x = tf.zeros([2 * LARGE])
+    tf.exp(x)  # the threads exist
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks beside threads
+        child = os.fork()
+    if not child:
+        signal.alarm(20)  # the child must not wait for threads that are not there
+        os._exit(0 if tf.exp(x).numpy().all() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -342,3 +342,16 @@ def test_a_matrix_used_many_times_adds_up_its_gradients(batch):
         y = sum(tf.reduce_sum(tf.tanh(x @ w)) for x in xs) + tf.reduce_sum(w)
     expected = 1 + sum(x.T @ (1 - np.tanh(x @ w.numpy()) ** 2) for x in xs)
     np.testing.assert_allclose(tape.gradient(y, w), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_an_output_that_the_target_does_not_use_has_no_gradient_though_another_of_its_op_has(persistent):
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    with tf.GradientTape(persistent) as tape:
+        tape.watch(x)
+        first, second = tf.split(x, 2)
+        y = tf.reduce_sum(second * second)
+    unused, used, whole = tape.gradient(y, [first, second, x])
+    assert unused is None
+    assert used.numpy().tolist() == [6.0, 8.0]
+    assert whole.numpy().tolist() == [0.0, 0.0, 6.0, 8.0]

@@ -378,3 +378,32 @@ def test_finished_gradients_pass_through_the_tapes_hook():
         y = v * w
     tape.on_finished(lambda sources, grads: [10 * g for g in grads])
     assert [float(g) for g in tape.gradient(y, [v, w])] == [20, 10]
+
+
+def test_a_finisher_that_raises_leaves_the_tape_usable():
+    v = tf.Variable(3.0)
+    answers = iter([KeyError("no network"), None])
+
+    def finish(sources, gradients):
+        error = next(answers)
+        if error is not None:
+            raise error
+        return gradients
+
+    with tf.GradientTape() as tape:
+        tape.on_finished(finish)
+        y = v * v
+    with pytest.raises(KeyError, match="no network"):
+        tape.gradient(y, v)
+    assert float(tape.gradient(y, v)) == 6.0
+
+
+def test_a_tape_that_failed_half_way_gives_no_wrong_answers():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.bitcast(x, tf.float32) * x
+    with pytest.raises(LookupError, match="Bitcast"):
+        tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match=USED_UP):
+        tape.gradient(y, x)

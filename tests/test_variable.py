@@ -343,3 +343,35 @@ def test_an_update_in_place_is_seen_by_nobody_who_read_before():
     kept = v.numpy()
     v.assign_sub([1.0, 1.0])
     assert kept.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "view",
+    [lambda t: tf.reshape(t, [2, 2]), lambda t: tf.transpose(tf.reshape(t, [2, 2])), lambda t: t[:2], tf.identity],
+)
+def test_an_update_leaves_the_tensors_that_share_memory_with_the_value_alone(view):
+    t = tf.constant([1.0, 2.0, 3.0, 4.0])
+    made = tf.Variable(view(t))
+    given = tf.Variable(tf.zeros_like(made))
+    given.assign(view(t))
+    for v in (made, given):
+        before, part = v.numpy(), v[:1]
+        v.assign_add(tf.ones_like(v)).assign_sub(3.0 * tf.ones_like(v))
+        assert v.numpy().tolist() == (before - 2).tolist()
+        assert part.numpy().tolist() == before[:1].tolist()
+    assert t.numpy().tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_broadcast_value_can_be_updated():
+    v = tf.Variable(tf.broadcast_to(tf.constant(1.0), [3]))
+    assert v.assign_add(tf.ones([3])).numpy().tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("same", [lambda v: tf.cast(v, tf.float32), tf.math.real, lambda v: tf.add_n([v]), tf.constant])
+def test_a_function_that_changes_nothing_gives_a_tensor_that_can_be_watched(same):
+    v = tf.Variable(3.0)
+    t = same(v)
+    with tf.GradientTape() as tape:
+        tape.watch(t)
+        y = v * v * t
+    assert values(*tape.gradient(y, [v, t])) == [18.0, 9.0]

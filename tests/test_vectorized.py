@@ -166,3 +166,17 @@ def test_recomputed_random_numbers_of_every_element():
         tape.watch(x)
         y = tf.vectorized_map(tf.recompute_grad(lambda a: a * tf.random.uniform([])), x)
     np.testing.assert_array_equal(tape.gradient(y, x), y)
+
+
+def test_a_jacobian_in_which_no_row_enters_keeps_the_batch_around_it():
+    @tf.custom_gradient
+    def f(x):
+        return 2.0 * x, lambda g: x * x
+
+    def jacobian(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.jacobian(y, x)
+
+    agree(jacobian, A[0])

@@ -19,7 +19,7 @@ import numpy as np
 from . import errors
 from .dtypes import DType, as_dtype
 from .engine import dispatch
-from .engine.convert import readable, register, to_array, to_tensor
+from .engine.convert import own_read, readable, register, to_array, to_tensor
 from .engine.op import ops
 from .rows import Combine, as_rows, combined, flat_rows, last, scattered
 from .scopes import scoped
@@ -295,7 +295,8 @@ class Variable:
         # The array is known to this variable and its last read, that read to the variable; each count sees itself.
         alone = sys.getrefcount(self._array) <= 3 and sys.getrefcount(self._read) <= 2
         plain = type(self._array) is np.ndarray and type(delta) is Tensor and not self.dtype.narrow
-        if alone and plain and not dispatch.thread.recorders:
+        # Memory that belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be seen by others.
+        if alone and plain and self._array.flags.owndata and not dispatch.thread.recorders:
             ufunc(self._array, delta.array, out=self._array)
         else:
             self._replace(op(self._as_tensor(), delta))
@@ -531,13 +532,8 @@ def _not_in_place(sign: str, instead: str) -> Any:
 
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
-    """The value for an op's argument: an object of its own, should a function hand it on to the user."""
-    read = variable._as_tensor()
-    if type(read) is Tensor:
-        mark = read.mark
-        read = wrap(read.array, read.dtype)
-        read.mark = mark
-    return to_tensor(read, dtype)
+    """The value for an op's argument, as `to_tensor` makes it of a subclass."""
+    return to_tensor(own_read(variable), dtype)
 
 
 _attach_operators()

@@ -56,10 +56,11 @@ def sweep(
         op, parents, saved, outputs = record
         if outputs is not None:
             g = _of_all_outputs(m, grads, i, outputs, wanted)
-        elif type(g) in UNFINISHED:
-            g = finished(m, g)
-        if i not in wanted:
-            del grads[i]
+        else:
+            if type(g) in UNFINISHED:
+                g = finished(m, g)
+            if i not in wanted:
+                del grads[i]
         if need is not None:
             parents = tuple(p if p in need else -1 for p in parents)
         for p, gp in zip(parents, (op.pull_raw if arrays else op.pull)(m, g, saved, parents)):  # noqa: B905
@@ -123,6 +124,8 @@ def _of_all_outputs(m: Any, grads: dict[int, Any], first: int, outputs: Any, wan
     """The cotangents of an op's outputs, taken from `grads` unless wanted; the ones nobody used are zeros."""
     found = []
     for i, (shape, dtype) in enumerate(outputs, first):
-        g = grads.get(i) if i in wanted or i == first else grads.pop(i, None)
+        g = grads.get(i)
+        if i not in wanted or g is _OTHER_OUTPUT:
+            grads.pop(i, None)
         found.append(zeros(m, shape, dtype) if g is None or g is _OTHER_OUTPUT else finished(m, g))
     return tuple(found)

@@ -35,7 +35,12 @@ convolving = False  # whether a convolution has been shared out: see `product`
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(CORES - 1, 1), thread_name_prefix="gradtape")
+    # Overflow and division by zero are no news, as in the thread that waits: see the front door.
+    return ThreadPoolExecutor(max(CORES - 1, 1), "gradtape", initializer=np.seterr, initargs=("ignore",))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork: the child starts its own
 
 
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:

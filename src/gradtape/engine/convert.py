@@ -47,7 +47,7 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
             return to_tensor(value)
     kind = type(value)
     if kind in readable and (dtype is None or dtype is value.dtype):
-        return value._as_tensor()
+        return own_read(value)
     if kind in _KINDS:
         return _number(value, dtype)
     if kind is np.ndarray or isinstance(value, np.generic):
@@ -60,6 +60,14 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
             if converted is not NotImplemented:
                 return converted if isinstance(converted, Tensor) else to_tensor(converted, dtype)
     return _other(value, dtype)
+
+
+def own_read(variable: Any) -> Tensor:
+    """The value of a variable as an object of its own: a function may hand it on to the user, who may watch it."""
+    read = variable._as_tensor()
+    x = wrap(read.array, read.dtype)
+    x.mark = read.mark
+    return x
 
 
 def to_constant(value: Any, dtype: DType | None = None) -> Tensor:

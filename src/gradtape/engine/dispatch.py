@@ -57,7 +57,6 @@ class _Thread(threading.local):
 
     recorders: tuple[Any, ...] = ()
     recorder: Any = None
-    recompute: Any = None  # the seeds of random draws, while `recompute_grad` records or replays them
 
 
 thread = _Thread()

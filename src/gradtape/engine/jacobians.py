@@ -12,7 +12,7 @@ from ..dtypes import DType
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
-from .batching import BatchedTensor
+from .batching import BatchedTensor, leave
 from .cotangents import densify
 from .op import ops
 
@@ -23,11 +23,9 @@ DEPENDENT_ROWS = (
 CHUNK_BYTES = 1 << 30  # rows are computed together as long as their cotangents fit in this
 
 
-def rows_of(g: Any, size: int) -> Tensor:
-    """The plain tensor behind a batched cotangent, its batch axis first; one that no row enters is the same in all."""
-    if type(g) is IndexedSlices:
-        g = densify(ops, g)
-    return g.value if type(g) is BatchedTensor else ops.broadcast_to(g, shape=(size, *g.dims))
+def rows_of(g: Any, seeds: BatchedTensor) -> Tensor:
+    """What the batch of cotangents `seeds` became, its batch axis first; where no row enters, it is the same in all."""
+    return leave(densify(ops, g) if type(g) is IndexedSlices else g, seeds.level, seeds.size)
 
 
 def chunks(rows: int, target: Any, sources: list[Any], size: int | None) -> Iterator[tuple[int, int]]:

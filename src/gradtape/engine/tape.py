@@ -299,7 +299,7 @@ class GradientTape:
         if not grads or not wanted:
             return grads
         records = log.records
-        release = not self._persistent and not log.fragile and not self._hooks
+        release = not (self._persistent or log.fragile or self._hooks or self._finishers)
         if release and wanted >= log.leaves:
             # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
             order: Any = range(max(grads), min(wanted) - 1, -1)
@@ -308,7 +308,12 @@ class GradientTape:
             path = between(records, grads, wanted)
             need = set(path)
             order = reversed(path)
-        sweep(records, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
+        try:
+            sweep(records, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
+        except BaseException:
+            if release:  # part of the records is gone: a second question would be answered wrongly
+                self._after_asking()
+            raise
         return grads
 
     def jacobian(
@@ -368,7 +373,7 @@ class GradientTape:
             with self._kept(stop < rows):
                 identity = batched_identity(target, start, stop, factor)
                 found = self._pull(log, [target], [identity], sources)
-            parts.append([None if g is None else rows_of(g, stop - start) for g in found])
+            parts.append([None if g is None else rows_of(g, identity) for g in found])
         results: list[Any] = []
         for source, *pieces in zip(sources, *parts, strict=True):
             shape = (*target.dims, *source.dims)
@@ -441,7 +446,7 @@ class GradientTape:
             cotangent = same_entry_of_each_row(target, start, stop, mixed and last)
             with self._kept(not last or check_rows is True):
                 (found,) = self._pull(log, [target], [cotangent], [source])
-            parts.append(None if found is None else rows_of(found, cotangent.size))
+            parts.append(None if found is None else rows_of(found, cotangent))
         if not batch or not parts or parts[0] is None:
             self._after_asking()
             return zeros(shape, source.dtype)
