@@ -59,7 +59,7 @@ def _truncated_normal(xp, state, *, shape, dtype):
         candidates = numbers(xp, philox.words(xp, state, blocks)).reshape(pending.size, -1)
         inside = xp.abs(candidates) < 2
         done = inside.sum(axis=1) >= each
-        kept = xp.argsort(~inside[done], axis=1, kind="stable")[:, :each]
+        kept = xp.argsort(~inside[done], axis=1, stable=True)[:, :each]
         out[pending[done]] = xp.take_along_axis(candidates[done], kept, axis=1)
         pending, tries = pending[~done], 2 * tries
     return out.reshape(-1)[:count].astype(dtype.numpy, copy=False).reshape(shape)

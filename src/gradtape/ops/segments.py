@@ -33,7 +33,7 @@ def _reduce(xp, x, ids, count, ufunc, empty):
         return y
     steps = np.diff(ids)
     if steps.size and steps.min() < 0:
-        order = np.argsort(ids, kind="stable")
+        order = np.argsort(ids, stable=True)
         x, ids = x[order], ids[order]
         steps = np.diff(ids)
     starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
@@ -139,7 +139,7 @@ def _partition_back(m, g, numbers):
 
 
 places_in_partition = opaque(
-    "places_in_partition", lambda xp, numbers: _inverse(xp, xp.argsort(numbers, kind="stable")), vjp=None,
+    "places_in_partition", lambda xp, numbers: _inverse(xp, xp.argsort(numbers, stable=True)), vjp=None,
     samples=[sample(np.array([1, 0, 2, 0]))],
 )  # fmt: skip
 

@@ -53,8 +53,8 @@ add_along = linear(
 def _argsort(xp, x, *, axis, descending=False):
     """Equal values keep their order, in both directions."""
     if not descending:
-        return xp.argsort(x, axis=axis, kind="stable").astype(np.int32)
-    backwards = xp.argsort(xp.flip(x, axis), axis=axis, kind="stable")
+        return xp.argsort(x, axis=axis, stable=True).astype(np.int32)
+    backwards = xp.argsort(xp.flip(x, axis), axis=axis, stable=True)
     return (x.shape[axis] - 1 - xp.flip(backwards, axis)).astype(np.int32)
 
 

@@ -34,7 +34,7 @@ digamma = _real("digamma", "psi", domain=(0.5, 4), dx=lambda m, x: m.polygamma(m
 def _polygamma(xp, n, x):
     functions = special(xp)
     higher = xp.where(n % 2 == 1, 1, -1) * functions.gamma(n + 1) * functions.zeta(n + 1, x)
-    y = xp.where(n == 0, functions.psi(x), higher)
+    y = xp.where(n == 0, functions.digamma(x), higher)
     return xp.where((n < 0) | (n != xp.floor(n)), math.nan, y).astype(x.dtype)
 
 
@@ -77,7 +77,7 @@ def _igamma_by_a(xp, a, x, *, order):
     lower = (x < a) | (x < 1)
     width = xp.where(lower, 1 / xp.minimum(a, xp.sqrt(a)), xp.sqrt(x))
     log_gamma = functions.gammaln(a)
-    constants = [-functions.psi(a), *(-functions.polygamma(k, a) for k in range(1, order))]
+    constants = [-functions.digamma(a), *(-functions.polygamma(k, a) for k in range(1, order))]
     total = xp.zeros_like(a + x)
     for v in _NODES.tolist():
         s = math.exp(v - math.exp(-v)) * width
