@@ -41,3 +41,9 @@ def test_dtypes_and_shapes():
     array = tf.TensorArray(tf.float32, 2, element_shape=[None, 2])
     assert array.element_shape == [None, 2]
     assert array.write(0, tf.ones([3, 2])).element_shape == [3, 2]
+
+
+@pytest.mark.parametrize(("value", "lengths"), [(1.0, [1]), ([1.0, 2.0], 2), ([1.0, 2.0], [[2]])])
+def test_only_rows_are_split_and_by_a_list_of_lengths(value, lengths):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a vector"):
+        tf.TensorArray(tf.float32, size=1).split(value, lengths)

@@ -234,7 +234,12 @@ class TensorArray:
         >>> tf.TensorArray(tf.float32, size=2).split([1.0, 2.0, 3.0], [1, 2]).read(1).numpy().tolist()
         [2.0, 3.0]
         """
-        whole, sizes = to_tensor(value, hint=self._dtype), to_array(lengths).tolist()
+        whole, given = to_tensor(value, hint=self._dtype), to_array(lengths)
+        if given.ndim != 1:
+            raise errors.InvalidArgumentError(f"Expected lengths to be a vector, received shape: {list(given.shape)}")
+        if not whole.dims:
+            raise errors.InvalidArgumentError("Expected value to be at least a vector, but received shape: []")
+        sizes = given.tolist()
         if sum(sizes) != whole.dims[0]:
             raise errors.InvalidArgumentError(
                 "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
