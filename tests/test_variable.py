@@ -375,3 +375,24 @@ def test_a_function_that_changes_nothing_gives_a_tensor_that_can_be_watched(same
         tape.watch(t)
         y = v * v * t
     assert values(*tape.gradient(y, [v, t])) == [18.0, 9.0]
+
+
+def test_what_a_thread_reads_while_another_updates_never_changes():
+    v = tf.Variable(np.zeros(1 << 16))
+    done, torn = threading.Event(), []
+
+    def read():
+        while not done.is_set():
+            x = v.value()
+            first, second = x.numpy(), x.numpy()
+            torn.append(first[0] != first[-1] or not np.array_equal(first, second) or v.dims != first.shape)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    one = tf.ones_like(v)
+    for _ in range(200):
+        v.assign_add(one)
+    done.set()
+    reader.join()
+    assert v.numpy().tolist() == [200.0] * (1 << 16)
+    assert not any(torn)

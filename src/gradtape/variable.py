@@ -10,6 +10,7 @@ import itertools
 import math
 import operator
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,6 +29,7 @@ from .slices import IndexedSlices
 from .tensor import Reference, Tensor, text_of, wrap
 
 _creation = itertools.count().__next__
+_updating = threading.RLock()  # held while a value is updated in place
 
 
 class VariableSynchronization(enum.Enum):
@@ -127,16 +129,22 @@ class Variable:
         ):
             return read
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
-        read = wrap(self._array, self.dtype)
+        array = self._array
+        read = wrap(self._settled() if array is None else array, self.dtype)
         for r in dispatch.thread.recorders:
             read.mark = r.mark_of(self, read.mark)
         self._read = read
         return read
 
+    def _settled(self) -> Any:
+        """The array, when no other thread is updating it any more."""
+        with _updating:
+            return self._read.array if self._array is None else self._array
+
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the present value as a plain tuple."""
-        return self._array.shape
+        return self._read.array.shape
 
     @property
     def shape(self) -> TensorShape:
@@ -292,14 +300,23 @@ class Variable:
 
     def _update(self, ufunc: np.ufunc, op: Any, delta: Tensor) -> None:
         """Combines the value with `delta`: in place when nobody else can see the array, which is twice as fast."""
-        # The array is known to this variable and its last read, that read to the variable; each count sees itself.
-        alone = sys.getrefcount(self._array) <= 3 and sys.getrefcount(self._read) <= 2
-        plain = type(self._array) is np.ndarray and type(delta) is Tensor and not self.dtype.narrow
-        # Memory that belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be seen by others.
-        if alone and plain and self._array.flags.owndata and not dispatch.thread.recorders:
-            ufunc(self._array, delta.array, out=self._array)
-        else:
-            self._replace(op(self._as_tensor(), delta))
+        if type(delta) is not Tensor or self.dtype.narrow or dispatch.thread.recorders:
+            return self._replace(op(self._as_tensor(), delta))
+        with _updating:
+            array = self._array
+            self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
+            try:
+                # It is known here and to the last read, that read to the variable; each count sees itself. Memory that
+                # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
+                alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
+                own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
+                if alone and own:
+                    ufunc(array, delta.array, out=array)
+                    return
+            finally:
+                if self._array is None:  # nobody has assigned meanwhile
+                    self._array = array
+        self._replace(op(self._as_tensor(), delta))
 
     def _replace(self, new: Tensor) -> None:
         array = new.array
@@ -450,7 +467,8 @@ class Variable:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_read", "_created")}
+        kept = {name: value for name, value in vars(self).items() if name not in ("_read", "_created")}
+        return {**kept, "_array": self._settled()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
