@@ -1,6 +1,7 @@
 """`Variable`: a value that changes, with an identity that tapes watch.
 
-An assignment replaces the value and never writes into it, so what was read before keeps the value it had.
+An assignment replaces the value, or writes into it where nobody else can see it: what was read before keeps the value
+it had.
 """
 
 from __future__ import annotations
