@@ -1,5 +1,7 @@
 """Tensor arrays inside a tape; what TensorFlow answers case by case is in the recorded comparison."""
 
+import pytest
+
 import gradtape as tf
 
 
