@@ -10,6 +10,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.engine import dispatch
+from gradtape.ops import transcendental
 
 USED_UP = "A non-persistent GradientTape can only be used to compute one set of gradients"
 
@@ -177,6 +178,40 @@ def test_an_exception_in_the_backward_pass_leaves_the_tape_usable():
         tape.gradient(y, x)
     failing.clear()
     assert float(tape.gradient(y, x)) == 12
+
+
+def test_a_missing_gradient_leaves_the_tape_usable():
+    x = tf.constant([1.0, 1.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        values, _ = tf.unique(y)
+    with pytest.raises(LookupError, match="no entry for"):
+        tape.gradient(values, x)
+    assert tape.gradient(y, x).numpy().tolist() == [2, 2]
+
+
+def test_a_tape_asked_inside_a_custom_gradient_does_not_come_back():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+
+        @tf.custom_gradient
+        def asks(z):
+            assert float(tape.gradient(y, x)) == 6
+            return z * 1.0, lambda g: g
+
+        asks(x)
+        assert dispatch.thread.recorders == ()
+
+
+def test_hooks_need_something_with_a_gradient():
+    v = tf.Variable(3)
+    with tf.GradientTape() as tape:
+        v * 1
+        with pytest.raises(ValueError, match="not on this tape"):
+            tape.on_gradient(v, print)
 
 
 def test_no_target_is_an_error_that_costs_nothing():
@@ -398,12 +433,19 @@ def test_a_finisher_that_raises_leaves_the_tape_usable():
     assert float(tape.gradient(y, v)) == 6.0
 
 
-def test_a_tape_that_failed_half_way_gives_no_wrong_answers():
+def test_a_tape_that_failed_half_way_gives_no_wrong_answers(monkeypatch):
+    """Whatever stops the backward pass, an interrupt say, after records were let go."""
     x = tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = tf.bitcast(x, tf.float32) * x
-    with pytest.raises(LookupError, match="Bitcast"):
-        tape.gradient(y, x)
+        y = tf.tanh(x) * x
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transcendental.tanh, "pull_raw", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tape.gradient(y, x)
     with pytest.raises(RuntimeError, match=USED_UP):
         tape.gradient(y, x)

@@ -26,7 +26,7 @@ class Tensor:
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>
     """
 
-    __slots__ = ("__weakref__", "array", "dtype", "mark")
+    __slots__ = ("__dict__", "__weakref__", "array", "dtype", "mark")  # a tensor carries what users hang on it
 
     __array_priority__ = 100  # so that `ndarray * tensor` is our `__rmul__`
 
@@ -276,6 +276,11 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._referent!r}>"
+
+
+def is_tensor_like(x: Any) -> bool:
+    """Whether `x` is a tensor or has one, as a variable has."""
+    return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:

@@ -9,7 +9,7 @@ from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..errors import InvalidArgumentError
 from ..ops import logic
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 
 NAMESPACES = ("math", "")
 __all__ = [
@@ -164,7 +164,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return ops.nonzero(condition)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    known = isinstance(condition, Tensor) or hasattr(condition, "_as_tensor")
+    known = is_tensor_like(condition)
     condition = to_tensor(condition, None if known else dtypes.bool)
     if not condition.dtype.is_bool:
         raise InvalidArgumentError(

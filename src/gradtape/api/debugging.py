@@ -11,7 +11,7 @@ from ..engine import finite
 from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..errors import InvalidArgumentError
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 from .system import print_values
 
 NAMESPACES = ("debugging", "")
@@ -42,7 +42,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
 
 
 def _tensors(x: Any, y: Any) -> tuple[Tensor, Tensor]:
-    if isinstance(y, Tensor) or hasattr(y, "_as_tensor"):
+    if is_tensor_like(y):
         y = to_tensor(y)
         return to_tensor(x, hint=y.dtype), y
     x = to_tensor(x)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes, errors
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 
 NAMESPACES = ("nn",)
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
 def _pair(first: Any, second: Any, names: tuple[str, str]) -> tuple[Tensor, Tensor]:
     """Two tensors of the same shape, the first in the dtype of the second unless it has its own."""
     b = to_tensor(second)
-    has_dtype = isinstance(first, Tensor) or hasattr(first, "_as_tensor")
+    has_dtype = is_tensor_like(first)
     a = to_tensor(first, dtype=None if has_dtype else b.dtype)
     if a.dims != b.dims:
         raise ValueError(f"`{names[0]}` and `{names[1]}` must have the same shape, received ({b.dims} vs {a.dims}).")

@@ -20,7 +20,7 @@ from ..dtypes import DType, as_dtype, string
 from ..engine import dispatch
 from ..engine.convert import to_tensor
 from ..engine.op import ops
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 
 NAMESPACES = ("",)
 __all__ = [
@@ -314,7 +314,7 @@ class _Shown:
 
 def _shown(x: Any, count: int) -> Any:
     def leaf(value: Any) -> Any:
-        if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
+        if is_tensor_like(value):
             return _Shown(summary(to_tensor(value), count))
         return value
 

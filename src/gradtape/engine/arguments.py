@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import DType
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, is_tensor_like, wrap
 from . import dispatch
 from .convert import readable, to_tensor
 from .op import Op
@@ -31,7 +31,7 @@ def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Te
     """The values as tensors; those at `matching` agree in dtype, and Python numbers follow the first tensor."""
     hint: DType | None = None
     for i in matching:
-        if isinstance(values[i], Tensor) or hasattr(values[i], "_as_tensor"):
+        if is_tensor_like(values[i]):
             hint = values[i].dtype
             break
     inputs: list[Tensor] = []
@@ -39,7 +39,7 @@ def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Te
         if i not in matching:
             inputs.append(to_tensor(value))
             continue
-        if hint is None or isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
+        if hint is None or is_tensor_like(value):
             x = to_tensor(value)
         else:
             x = to_tensor(value, dtype=hint)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from .blocks import add
+from .convert import to_tensor
 from .cotangents import UNFINISHED, Products, combined, finished, zeros
 from .op import ops, raw
 
@@ -111,6 +112,7 @@ def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
     for hook in hooks:
         changed = hook(tensor)
         if changed is not None:
+            changed = to_tensor(changed, hint=tensor.dtype)
             if changed.shape != tensor.shape or changed.dtype is not tensor.dtype:
                 raise ValueError(
                     f"a gradient hook was given a gradient of shape {tensor.shape} and dtype {tensor.dtype.name} but "

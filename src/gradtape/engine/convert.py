@@ -16,7 +16,7 @@ from .. import dtypes, errors
 from ..dtypes import DType
 from ..shapes import TensorShape
 from ..slices import IndexedSlices
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, is_tensor_like, wrap
 
 # What a dtype can hold of Python's numbers: the kinds (of NumPy) of the values it takes.
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
@@ -82,10 +82,10 @@ def to_constant(value: Any, dtype: DType | None = None) -> Tensor:
 def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
     """The values as tensors of one dtype, the first tensor's or else the first value's, for the op called `title`."""
     values = list(values)
-    known = next((v.dtype for v in values if isinstance(v, Tensor) or hasattr(v, "_as_tensor")), None)
+    known = next((v.dtype for v in values if is_tensor_like(v)), None)
     tensors: list[Tensor] = []
     for i, value in enumerate(values):
-        tensor = isinstance(value, Tensor) or hasattr(value, "_as_tensor")
+        tensor = is_tensor_like(value)
         x = to_tensor(value) if tensor or known is None else to_tensor(value, known)
         known = known or x.dtype
         if x.dtype is not known:
@@ -276,7 +276,7 @@ def _is_tensor(kind: type) -> bool:
 
 def _dtype_of_first_tensor(value: Any) -> DType | None:
     return next(
-        (leaf.dtype for leaf in _leaves(value) if isinstance(leaf, Tensor) or hasattr(leaf, "_as_tensor")), None
+        (leaf.dtype for leaf in _leaves(value) if is_tensor_like(leaf)), None
     )
 
 

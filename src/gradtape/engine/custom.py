@@ -17,15 +17,14 @@ from ..tensor import Tensor
 from . import dispatch
 from .batching import BatchedTensor, NeedsValue, enter, leave
 from .convert import to_tensor
-from .cotangents import densify
-from .log import Log
+from .cotangents import finished
 from .op import ops
 from .questions import native
 from .randomness import recording_seeds, replaying_seeds
 from .tape import GradientTape
 
 
-class VariableWatcher:
+class VariableWatcher(dispatch.Recorder):
     """A recorder that only notes which trainable variables are read."""
 
     def __init__(self) -> None:
@@ -39,18 +38,6 @@ class VariableWatcher:
             self.found.setdefault(id(variable), variable)
         return rest
 
-    def assigned(self, variable: Any, value: Tensor) -> None:
-        """Part of what a recorder offers."""
-
-    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
-        """Part of what a recorder offers."""
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
-        """Part of what a recorder offers."""
-
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Part of what a recorder offers."""
-
 
 class OneCall:
     """The op of a single call: it exists to be recorded and pulled back, and has no kernel.
@@ -60,6 +47,7 @@ class OneCall:
 
     family = "custom"
     kinds = dtypes.ANY
+    fragile = True
     moves_data = True
     random = False
     push = None
@@ -99,8 +87,6 @@ def record(op: OneCall, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...]) -
         while (level := _innermost((*inputs, *outputs))) is not None and level > recorder.level:
             op, inputs, outputs = _of_whole_batch(op, inputs, outputs, level)
         recorder.record(op, inputs, outputs if len(outputs) > 1 else outputs[0], {})
-        if isinstance(recorder, Log):
-            recorder.fragile = True
 
 
 def _innermost(tensors: Sequence[Tensor]) -> int | None:
@@ -122,8 +108,7 @@ def _of_whole_batch(
     def _left(cotangent: Any, flag: bool) -> Any:
         if cotangent is None:
             return None
-        dense = densify(ops, cotangent) if type(cotangent) is IndexedSlices else cotangent
-        whole = leave(dense, level, size)
+        whole = leave(finished(ops, cotangent), level, size)
         return whole if flag else ops.sum(whole, axis=(0,), keepdims=False)
 
     peeled = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
@@ -252,7 +237,7 @@ def _asked(gs: tuple[Tensor, ...], ask: Callable[[tuple[Tensor, ...]], list[Any]
         answers.append(_asked(tuple(g.value[i] if f else g for g, f in zip(gs, flags, strict=True)), ask))  # type: ignore[attr-defined]
     stacked: list[Any] = []
     for column in zip(*answers, strict=True):
-        dense = [densify(ops, c) if type(c) is IndexedSlices else c for c in column if c is not None]
+        dense = [finished(ops, c) for c in column if c is not None]
         stacked.append(enter(ops.stack(*dense, axis=0), level) if dense else None)
     return stacked
 

@@ -10,28 +10,44 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from .. import dtypes, errors
 from ..dtypes import DType
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, is_tensor_like, wrap
 
 # Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
 next_level = itertools.count(1).__next__
 
 
-class Recorder(Protocol):
-    """What is told about every op that touches one of its tensors."""
+class Recorder:
+    """What is told about every op that touches one of its tensors, and about variables that are read or assigned."""
 
-    level: int
-    key: object
+    level: float = 0
+    key: object = None
 
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None: ...
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        """`y = op(x)` has run on plain tensors."""
+        self.record(op, (x,), y, {})
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """`y = op(a, b)` has run on plain tensors."""
+        self.record(op, (a, b), y, {})
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """`outputs = op(*inputs, **attrs)` has run."""
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        return rest
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """`variable` is about to become `value`."""
 
 
-class Several:
+class Several(Recorder):
     """Two or more recorders, told from the outermost to the innermost.
 
     A forward accumulator computes with an op's output as it is told of the op: what it computes is right for those
@@ -40,12 +56,6 @@ class Several:
 
     def __init__(self, recorders: tuple[Any, ...]) -> None:
         self.recorders = sorted(recorders, key=lambda recorder: recorder.level)
-
-    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
-        self.record(op, (x,), y, {})
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
-        self.record(op, (a, b), y, {})
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         for recorder in self.recorders:
@@ -57,6 +67,7 @@ class _Thread(threading.local):
 
     recorders: tuple[Any, ...] = ()
     recorder: Any = None
+    departed: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
 
 
 thread = _Thread()
@@ -68,15 +79,26 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
     thread.recorder = None if not recorders else recorders[0] if len(recorders) == 1 else Several(recorders)
 
 
+def leave(recorder: Any) -> None:
+    """A recorder stops: it is told of nothing more, not even after a block of `recorded_by` that it leaves in."""
+    set_recorders(tuple(r for r in thread.recorders if r is not recorder))
+    if thread.departed is not None:
+        thread.departed.append(recorder)
+
+
 @contextmanager
 def recorded_by(recorders: tuple[Any, ...]) -> Iterator[None]:
     """Only these recorders are told inside the block; the others miss it."""
-    before = thread.recorders
+    before, outside = thread.recorders, thread.departed
+    departed = thread.departed = []
     set_recorders(recorders)
     try:
         yield
     finally:
-        set_recorders(before)
+        set_recorders(tuple(r for r in before if r not in departed) if departed else before)
+        thread.departed = outside
+        if outside is not None:
+            outside.extend(departed)
 
 
 def note(mark: Any, key: object) -> Any:
@@ -135,7 +157,7 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
 def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
     """What the class of the right operand makes of `tensor + other`, where `other` is no tensor; or the error."""
     other = values[-1]
-    stranger = not isinstance(other, Tensor) and not hasattr(other, "_as_tensor")
+    stranger = not is_tensor_like(other)
     if stranger and isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
         try:
             answer = getattr(other, op.reflected)(values[0])

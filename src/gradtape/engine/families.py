@@ -223,6 +223,7 @@ def opaque(
     )  # fmt: skip
     if vjp is not None:
         wire(op, vjp)
+        op.fragile = hasattr(vjp, "missing")
     op.push = jvp
     op.batch = batch
     return op.publish()
@@ -253,4 +254,5 @@ def no_rule(reason: str) -> Callable[..., Any]:
     def vjp(m: Any, g: Any) -> Any:
         raise LookupError(f"gradient registry has no entry for: {reason}")
 
+    vjp.missing = True  # type: ignore[attr-defined]
     return vjp

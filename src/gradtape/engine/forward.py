@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 from . import dispatch
 from .backprop import sweep
 from .convert import to_tensor
+from .cotangents import finished
 from .log import Log, living, new_key, retire
 from .op import ops
 from .questions import UnconnectedGradients, native, unconnected_mode, warn_not_floating
 
 
-class ForwardAccumulator:
+class ForwardAccumulator(dispatch.Recorder):
     """Computes Jacobian-vector products while the computation runs.
 
     >>> import gradtape as tf
@@ -43,11 +44,11 @@ class ForwardAccumulator:
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             self._watch(native(primal), tangent, seen)
 
-    def __del__(self) -> None:
+    def __del__(self, retire: Any = retire) -> None:  # the name may be gone when the interpreter ends
         retire(self.key)
 
     def _watch(self, primal: Any, tangent: Any, seen: set[int]) -> None:
-        if not isinstance(primal, Tensor) and not hasattr(primal, "_as_tensor"):
+        if not is_tensor_like(primal):
             raise AttributeError(
                 f"'{type(primal).__name__}' object has no attribute 'dtype': a primal must be a tensor or a variable, "
                 f"got {primal!r}"
@@ -84,7 +85,7 @@ class ForwardAccumulator:
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        dispatch.set_recorders(tuple(r for r in dispatch.thread.recorders if r is not self))
+        dispatch.leave(self)
         self._recording = False
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
@@ -102,14 +103,6 @@ class ForwardAccumulator:
 
     def _of_variable(self, variable: Any) -> Any:
         return self._variables.get(id(variable), (variable, None))[1]
-
-    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
-        """Part of what a recorder offers; see `record`."""
-        self.record(op, (x,), y, {})
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
-        """Part of what a recorder offers; see `record`."""
-        self.record(op, (a, b), y, {})
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Gives the outputs of an op their tangents."""
@@ -168,11 +161,7 @@ def _transposed(op: Any) -> Any:
 
 
 def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
-    from ..slices import IndexedSlices
-    from .cotangents import densify
-
-    if type(cotangent) is IndexedSlices:
-        cotangent = densify(ops, cotangent)
+    cotangent = finished(ops, cotangent)
     if cotangent.dtype.is_complex:
         cotangent = ops.conj(cotangent)
     return ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DType
-from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
 from .batching import BatchedTensor, leave
-from .cotangents import densify
+from .cotangents import finished
 from .op import ops
 
 DEPENDENT_ROWS = (
@@ -25,7 +24,7 @@ CHUNK_BYTES = 1 << 30  # rows are computed together as long as their cotangents 
 
 def rows_of(g: Any, seeds: BatchedTensor) -> Tensor:
     """What the batch of cotangents `seeds` became, its batch axis first; where no row enters, it is the same in all."""
-    return leave(densify(ops, g) if type(g) is IndexedSlices else g, seeds.level, seeds.size)
+    return leave(finished(ops, g), seeds.level, seeds.size)
 
 
 def chunks(rows: int, target: Any, sources: list[Any], size: int | None) -> Iterator[tuple[int, int]]:

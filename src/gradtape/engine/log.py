@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..tensor import Tensor
-from .dispatch import next_level, note
+from .dispatch import Recorder, next_level, note
 
 _living: set[int] = set()  # the ids of the keys of recorders that exist
 
@@ -24,7 +24,7 @@ def retire(key: object, _discard: Any = _living.discard) -> None:
     _discard(id(key))
 
 
-class Log:
+class Log(Recorder):
     """The records of one tape; see `backprop` for what a record is."""
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
@@ -37,7 +37,7 @@ class Log:
         self.plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
         self.fragile = False  # a record runs a user's code backwards, which may raise
 
-    def __del__(self) -> None:
+    def __del__(self, retire: Any = retire) -> None:  # the name may be gone when the interpreter ends
         retire(self.key)
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
@@ -101,6 +101,8 @@ class Log:
                 y.mark = (key, i, y.mark)
         if not plain:
             self.plain = False
+        if op.fragile:
+            self.fragile = True
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
@@ -121,9 +123,6 @@ class Log:
             position = self.watch_variable(variable)
             return rest if position < 0 else (self.key, position, rest)
         return rest
-
-    def assigned(self, variable: Any, value: Tensor) -> None:
-        """An assignment is not differentiable: what was read before keeps its record."""
 
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
@@ -146,11 +145,8 @@ class TracingLog(Log):
         super().__init__(watch_accessed_variables)
         self.lines: dict[int, tuple[str, int, str]] = {}
 
-    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
-        self.record(op, (x,), y, {})
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
-        self.record(op, (a, b), y, {})
+    unary = Recorder.unary
+    binary = Recorder.binary
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         first = len(self.records)

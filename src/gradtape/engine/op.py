@@ -93,6 +93,7 @@ class Op:
         self.moves_data = moves_data
         self.kinks = kinks
         self.random = random
+        self.fragile = False  # whether going backwards through it may raise
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
         self.numpy = bind(kernel, np)
         self.pull: Callable[..., Any] | None = None

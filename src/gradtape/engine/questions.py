@@ -12,7 +12,7 @@ from .. import errors, nest
 from ..dtypes import DType
 from ..slices import IndexedSlices
 from ..sparse_tensor import SparseTensor
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 from .convert import to_tensor
 from .cotangents import densify
 from .op import ops
@@ -31,7 +31,7 @@ class UnconnectedGradients(enum.Enum):
 def is_watchable(x: Any) -> bool:
     """Whether `x` is a tensor or a variable."""
     x = native(x)
-    return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+    return is_tensor_like(x)
 
 
 def native(x: Any) -> Any:
@@ -60,7 +60,7 @@ def unconnected_mode(value: Any) -> UnconnectedGradients:
 def differentiable(x: Any, role: str) -> Any:
     """A target or source that can be differentiated, or an error that says what was given instead."""
     x = native(x)
-    if isinstance(x, Tensor) or hasattr(x, "_as_tensor"):
+    if is_tensor_like(x):
         return x
     if isinstance(x, SparseTensor):
         raise ValueError(

@@ -100,7 +100,7 @@ class GradientTape:
     def _stop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        dispatch.set_recorders(tuple(r for r in dispatch.thread.recorders if r is not self._log))
+        dispatch.leave(self._log)
         recording_stops()
         self._recording = False
 
@@ -193,7 +193,7 @@ class GradientTape:
         position = log.position(x)
         if position is None and not isinstance(x, Tensor) and is_watchable(x):
             position = log.watch_variable(x)
-        if position is None:
+        if position is None or position < 0:
             raise ValueError(f"{x!r} is not on this tape: watch it, or compute it from something watched, first")
         self._hooks.setdefault(position, []).append(hook)
 

@@ -11,7 +11,7 @@ from ..dtypes import FLOAT, FLOATING, INT, NARROW, NUMERIC, STRING
 from ..engine.convert import to_tensor
 from ..engine.families import NEG, ONE, Mask, ZeroWins, elementwise
 from ..engine.op import ops, sample
-from ..tensor import Tensor
+from ..tensor import is_tensor_like
 
 REAL = INT | FLOAT | NARROW
 REAL_FLOATING = FLOAT | NARROW
@@ -46,15 +46,11 @@ def _divided(name):
 
 def _alike(a, b):
     """Two values as tensors: a Python number or an array takes the dtype of the other, where it can."""
-    if _is_tensor(b) and not _is_tensor(a):
+    if is_tensor_like(b) and not is_tensor_like(a):
         b = to_tensor(b)
         return to_tensor(a, dtype=b.dtype), b
     a = to_tensor(a)
     return a, to_tensor(b, dtype=a.dtype) if isinstance(b, np.ndarray | np.generic) else to_tensor(b, hint=a.dtype)
-
-
-def _is_tensor(x):
-    return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
 
 
 add = elementwise("add", operator.add, args="a b", on=NUMERIC, otherwise=_add_strings, da=ONE, db=ONE)

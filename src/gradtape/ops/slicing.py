@@ -19,7 +19,7 @@ from ..engine.convert import to_tensor
 from ..engine.dispatch import thread
 from ..engine.families import linear
 from ..engine.op import ops, sample
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, is_tensor_like, wrap
 
 slice_ = linear(
     "slice", lambda xp, x, *, key: x[key],
@@ -125,7 +125,7 @@ def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Tensor]]:
 
 
 def _as_index_tensor(item: Any) -> Tensor | None:
-    if not isinstance(item, Tensor) and not hasattr(item, "_as_tensor"):
+    if not is_tensor_like(item):
         return None
     tensor = to_tensor(item)
     if tensor.dtype not in (dtypes.int16, dtypes.int32, dtypes.int64) or tensor.dims:

@@ -8,7 +8,7 @@ from ... import dtypes, errors
 from ...engine import dispatch
 from ...engine.convert import to_tensor
 from ...engine.op import registry
-from ...tensor import Tensor
+from ...tensor import Tensor, is_tensor_like
 
 
 def matrices(value: Any, op: str) -> Tensor:
@@ -38,8 +38,8 @@ def square_matrices(value: Any, op: str) -> Tensor:
 
 def of_one_dtype(first: Any, second: Any, op: str) -> tuple[Tensor, Tensor]:
     """Two tensors of the same dtype; what is not a tensor yet follows the other."""
-    known = first if isinstance(first, Tensor) or hasattr(first, "_as_tensor") else second
-    hint = getattr(known, "dtype", None) if isinstance(known, Tensor) or hasattr(known, "_as_tensor") else None
+    known = first if is_tensor_like(first) else second
+    hint = getattr(known, "dtype", None) if is_tensor_like(known) else None
     a, b = to_tensor(first, hint=hint), to_tensor(second, hint=hint)
     if hint is None and a.dtype is not b.dtype:
         b = to_tensor(second, hint=a.dtype)
