@@ -30,7 +30,8 @@ _UFUNCS: dict[Any, np.ufunc] = {
 }  # fmt: skip
 
 
-convolving = False  # whether a convolution has been shared out: see `product`
+_AMONG_CONVOLUTIONS = 32  # so many products after a convolution that was shared out, the next is still near
+_products = _AMONG_CONVOLUTIONS  # since the last convolution that was shared out: see `product`
 
 
 @cache
@@ -97,11 +98,13 @@ def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: 
 
     Matrix products inside `work` use no further threads.
     """
-    global convolving
-    if size < LARGE >> 4 or not count or not blas.controllable():
-        return [work(slice(0, count))]
+    global _products
     parts = max(1, min(CORES, count, 4 * size // LARGE))
-    convolving = convolving or (convolution and parts > 1)
+    among = convolution or _products < _AMONG_CONVOLUTIONS
+    if not count or not blas.controllable() or (parts == 1 and (size < LARGE >> 4 or not among)):
+        return [work(slice(0, count))]
+    if convolution and parts > 1:
+        _products = 0
     share = -(-count // parts)
     first, *others = [slice(start, min(start + share, count)) for start in range(0, count, share)]
     with blas.one_thread_each():
@@ -110,12 +113,16 @@ def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: 
 
 
 def product(a: Any, b: Any) -> Any:
-    """The matrix product `a @ b`; once convolutions are shared out, it is shared out too.
+    """The matrix product `a @ b`; among convolutions that are shared out, it is shared out too.
 
     OpenBLAS's threads wait busily for their next product: they would take a core from the convolutions.
     """
-    rows, inner, columns = a.shape[0], a.shape[-1], b.shape[-1]
-    if not convolving or a.ndim != 2 or b.ndim != 2 or rows * inner * columns < _THREADED or a.dtype.char not in "fd":
+    global _products
+    if _products >= _AMONG_CONVOLUTIONS or a.ndim != 2 or b.ndim != 2 or a.dtype.char not in "fd":
+        return np.matmul(a, b)
+    _products += 1
+    rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
+    if rows * inner * columns < _THREADED:
         return np.matmul(a, b)
     y = np.empty((rows, columns), np.result_type(a, b))
 
