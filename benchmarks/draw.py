@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = {
-    "gradtape": "gradtape", "torch": "PyTorch", "autograd": "HIPS autograd", "jax": "JAX", "tensorflow": "TensorFlow",
-}  # fmt: skip
+NAMES = {"gradtape": "gradtape", "torch": "PyTorch", "autograd": "HIPS autograd", "tensorflow": "TensorFlow"}
 OPS = 100
 
 
@@ -19,7 +17,7 @@ def picture(seconds: dict[str, float]) -> str:
     rows = []
     for i, (name, value) in enumerate(sorted(microseconds.items(), key=lambda item: item[1])):
         y = 58 + 30 * i
-        width = max(2.0, 430 * value / longest)
+        width = max(2.0, 380 * value / longest)
         colour = "#2f6fde" if name == "gradtape" else "#9aa5b5"
         times = "" if name == "gradtape" else f", {value / microseconds['gradtape']:.1f} times as long"
         rows.append(
