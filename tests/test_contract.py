@@ -1,6 +1,7 @@
 """The contract with TensorFlow, its names at its places with its parameters and defaults, and the house's own rules."""
 
 import ast
+import enum
 import importlib.util
 import inspect
 import json
@@ -25,6 +26,15 @@ OTHER_PARAMETERS = {
     "Tensor": "made by ops in TensorFlow, from an array here",
     **{name: "may be given a message alone" for name in TABLE if re.match(r"errors\.\w+Error$", name)},
 }
+
+# What unittest had until Python 3.11, under which TensorFlow's names were recorded.
+DROPPED_BY_PYTHON = set(
+    """
+    assertAlmostEquals assertDictContainsSubset assertEquals assertNotAlmostEquals assertNotEquals
+    assertNotRegexpMatches assertRaisesRegexp assertRegexpMatches assert_ failIf failIfAlmostEqual failIfEqual failUnless
+    failUnlessAlmostEqual failUnlessEqual failUnlessRaises
+    """.split()
+)
 
 # Members of TensorFlow's classes that gradtape leaves out, and why.
 PROTOBUF = "there are no protocol buffers"
@@ -93,7 +103,13 @@ def addressless(default):
     return re.sub(r" at 0x\w+>", ">", default)
 
 
-@pytest.mark.parametrize("name", [name for name in CALLABLE if name not in OTHER_PARAMETERS])
+def is_enum(name):
+    """An enumeration's parameters are Python's, and differ between its versions."""
+    value = resolve(name)
+    return isinstance(value, type) and issubclass(value, enum.Enum)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLABLE if name not in OTHER_PARAMETERS and not is_enum(name)])
 def test_parameters_are_those_of_tensorflow(name):
     expected = [(p, kind, default and addressless(default)) for p, kind, default in TABLE[name]["parameters"]]
     mine = [
@@ -110,6 +126,8 @@ def test_members_of_classes_are_there(name):
     value = resolve(name)
     declared = {name for base in value.__mro__ for name in inspect.get_annotations(base)}
     absent = {member for member in TABLE[name]["members"] if not hasattr(value, member)} - declared
+    if name == "test.TestCase":
+        absent -= DROPPED_BY_PYTHON
     assert absent == set(LEFT_OUT.get(name.rpartition(".")[2], {}))
 
 

@@ -105,3 +105,9 @@ def test_gradients_come_in_the_structure_of_the_sources():
         y = v * w
     g = tape.gradient(y, {"p": Point(v, w), "none": [tf.Variable(1.0)]})
     assert (float(g["p"].x), float(g["p"].y), g["none"]) == (3.0, 2.0, [None])
+
+
+def test_an_ordered_dict_is_packed_by_sorted_key_in_its_own_order():
+    packed = tf.nest.pack_sequence_as(collections.OrderedDict([("b", 1), ("a", 2)]), [4, 5])
+    assert type(packed) is collections.OrderedDict
+    assert list(packed.items()) == [("b", 5), ("a", 4)]
