@@ -31,8 +31,8 @@ OTHER_PARAMETERS = {
 DROPPED_BY_PYTHON = set(
     """
     assertAlmostEquals assertDictContainsSubset assertEquals assertNotAlmostEquals assertNotEquals
-    assertNotRegexpMatches assertRaisesRegexp assertRegexpMatches assert_ failIf failIfAlmostEqual failIfEqual failUnless
-    failUnlessAlmostEqual failUnlessEqual failUnlessRaises
+    assertNotRegexpMatches assertRaisesRegexp assertRegexpMatches assert_ failIf failIfAlmostEqual failIfEqual
+    failUnless failUnlessAlmostEqual failUnlessEqual failUnlessRaises
     """.split()
 )
 
