@@ -23,7 +23,7 @@ lint: $(VENV)/.lint  ## Checks style and types
 	$(RUN) -m mypy
 
 docs: $(VENV)/.docs  ## Builds the documentation into site/
-	$(RUN) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	@echo "the documentation is in site/index.html"
 
 bench: $(VENV)/.examples  ## Compares gradtape's speed with the peers that are installed
