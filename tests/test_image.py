@@ -122,3 +122,8 @@ def test_jpeg():
         tf.image.random_jpeg_quality(smooth, 50, 20)
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.image.adjust_jpeg_quality(smooth[None], 50)
+
+
+def test_contrast_is_changed_by_one_factor():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be scalar"):
+        tf.image.adjust_contrast(tf.ones([2, 2, 3]), [2.0])

@@ -203,3 +203,9 @@ def test_errors_say_what_is_wrong(call, error, message):
 def test_the_determinant_does_not_hide_what_is_not_finite(value):
     matrices = np.array([[[value, 0.0], [0.0, 0.0]], [[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, value]]])
     assert np.isnan(tf.linalg.det(tf.constant(matrices)).numpy()).tolist() == [True, False, True]
+
+
+def test_the_logarithm_in_single_precision():
+    matrices = np.random.default_rng(3).uniform(-1, 1, (4, 31, 31)).astype(np.complex64)
+    again = tf.linalg.expm(tf.linalg.logm(tf.constant(matrices)))
+    assert np.abs(again.numpy() - matrices).max() < 1e-3

@@ -113,6 +113,8 @@ CASES: list[tuple[str, str]] = [
         "[2.0, 1.0], [-1.0, 0.0]]",
     ),
     ("einsum-mismatch", f"tf.einsum('ij,jk->ik', {_A}, {_A})"),
+    ("einsum-two-ellipses", "tf.einsum('...ij...,jk...->ik...', np.ones((2, 3)), np.ones((3, 4)))"),
+    ("einsum-two-ellipses-out", "tf.einsum('...ij,jk...->...ik...', np.ones((2, 3)), np.ones((3, 4)))"),
     ("einsum-too-few", f"tf.einsum('ij,jk->ik', {_A})"),
     ("einsum-too-many", f"tf.einsum('ij->ij', {_A}, {_B})"),
     ("einsum-rank", f"tf.einsum('ijk->ik', {_A})"),

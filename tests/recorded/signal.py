@@ -91,6 +91,7 @@ _VALUES = {
     ),
     "frame": (
         "frame(1, 1, 1)",
+        "frame([1.0, 2.0], 2, 1, pad_end=True, pad_value=[1.0])",
         "frame(tf.range(7), 3, 2)",
         "frame(tf.range(7.0), 4, 3, pad_end=True, pad_value=9)",
         f"frame({M}, 2, 1, axis=0)",

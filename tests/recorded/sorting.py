@@ -151,6 +151,10 @@ CASES += [
     ("histogram-range", "tf.histogram_fixed_width([1.0], [5.0, 0.0], nbins=5)"),
     ("histogram-wide", "tf.histogram_fixed_width([3e38, 100.0, -np.inf, np.inf], [-3e38, 3e38], nbins=3)"),
     ("histogram-all-int32", "tf.histogram_fixed_width([-(2**30), 2**30, 0], [-(2**31), 2**31 - 1], nbins=2)"),
+    (
+        "histogram-bins-bfloat16",
+        "tf.histogram_fixed_width_bins(tf.constant([-1, 1.5, 5], tf.bfloat16), tf.constant([0, 5], tf.bfloat16), 5)",
+    ),
     ("histogram-range-of-three", "tf.histogram_fixed_width([1.0], [0.0, 1.0, 2.0])"),
     ("histogram-range-of-none", "tf.histogram_fixed_width([1.0], 1.0)"),
     ("histogram-many-nbins", "tf.histogram_fixed_width([1.0], [0.0, 1.0], nbins=[5])"),

@@ -223,6 +223,10 @@ def _letters(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[s
     hidden = 0
     terms = []
     for k, (term, shape) in enumerate(zip(given, shapes, strict=True)):
+        if term.count("...") > 1:
+            raise errors.InvalidArgumentError(
+                f"Only one ellipsis (...) is allowed for each input, got {term!r} in {equation!r} [Op:Einsum]"
+            )
         letters = term.replace("...", "")
         extra = len(shape) - len(letters)
         if extra < 0 or (extra and "..." not in term):
@@ -241,6 +245,8 @@ def _letters(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[s
             f"subscripts of {equation!r} [Op:Einsum]"
         )
     output = right.replace("...", _hidden(hidden))
+    if right.count("...") > 1:
+        raise ValueError(f"Output subscripts contain a label appearing more than once: {equation}")
     for letter in output:
         if output.count(letter) > 1:
             raise ValueError(f"Output subscripts contain a label appearing more than once: {equation}")

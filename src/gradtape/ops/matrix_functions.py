@@ -77,7 +77,7 @@ def _principal_logarithm(x):
         return np.full_like(x, np.nan)
     with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        y = logm(x).astype(x.dtype)
+        y = logm(x.astype(np.complex128)).astype(x.dtype)  # in single precision SciPy's loses half the digits
     # SciPy moves a singular matrix a little and goes on; but it has no logarithm.
     return np.full_like(x, np.nan) if any("exactly singular" in str(w.message) for w in said) else y
 

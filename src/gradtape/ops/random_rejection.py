@@ -231,7 +231,7 @@ def _binomial(xp, state, counts, probs, *, shape, dtype):
     rarely = _Buffered(xp, state, _blocks(xp, count.size, _BLOCKS_PER_FEW), philox.unit_doubles)
     swapped = prob > 0.5
     p = xp.where(swapped, 1 - prob, prob)
-    out = xp.where(xp.isnan(prob) | xp.isnan(count), xp.nan, 0.0)
+    out = xp.where((xp.isnan(prob) & (count != 0)) | xp.isnan(count), xp.nan, 0.0)
     usable = (count > 0) & (p > 0)
     few, many = xp.flatnonzero(usable & (count * p < 10)), xp.flatnonzero(usable & (count * p >= 10))
     reached, successes = xp.zeros(few.size), xp.zeros(few.size)

@@ -211,7 +211,7 @@ def _bins(xp, x, limits, *, count, dtype):
 
 
 histogram_bins = constant(
-    "histogram_bins", _bins, on=FLOAT | INT,
+    "histogram_bins", _bins, on=FLOAT | INT | NARROW,
     samples=[sample((5,), np.array([-1.0, 1.0]), count=4, dtype=np.dtype("int32"))],
 )  # fmt: skip
 

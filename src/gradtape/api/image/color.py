@@ -234,6 +234,8 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     if len(pictures.dims) < 3:
         raise errors.InvalidArgumentError(f"input must be at least 3-D, got shape {list(pictures.dims)}")
     factor = to_tensor(contrast_factor, dtype=dtypes.float32)
+    if factor.dims:
+        raise errors.InvalidArgumentError(f"contrast_factor must be scalar: {list(factor.dims)} [Op:AdjustContrastv2]")
     rank = len(pictures.dims)
 
     def change(x: Tensor) -> Tensor:

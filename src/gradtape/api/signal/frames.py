@@ -75,6 +75,8 @@ def frame(
 
 def _continued(x: Tensor, axis: int, missing: int, value: Any) -> Tensor:
     filling = to_tensor(value, dtype=x.dtype)
+    if filling.dims:
+        raise ValueError(f"Shape {filling.shape} must have rank 0: pad_value is one number")
     shape = tuple(missing if i == axis else n for i, n in enumerate(x.dims))
     return ops.concat(x, ops.broadcast_to(filling, shape=shape), axis=axis)
 
