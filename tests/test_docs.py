@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PROMISE = re.compile(r"^print\(.*\)\s+# (.*)$", re.MULTILINE)
+PROMISE = re.compile(r"^ *print\(.*\)\s+# (.*)$", re.MULTILINE)
 
 
 def snippets(page):

@@ -1,7 +1,8 @@
-"""Large elementwise work, shared out among the cores.
+"""Large work shared out among the cores: elementwise formulas, and the parts of convolutions and what goes with them.
 
 NumPy lets the interpreter lock go inside its loops, so threads really run at once. Each core gets one contiguous part:
-smaller blocks would fit the cache but cost more in handing the lock over than they save.
+smaller blocks would fit the cache but cost more in handing the lock over than they save. Products inside a part use one
+thread each, for OpenBLAS's own threads wait busily and would take a core away.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ _UFUNCS: dict[Any, np.ufunc] = {
     operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
     operator.neg: np.negative, operator.abs: np.absolute,
 }  # fmt: skip
-
 
 _AMONG_CONVOLUTIONS = 32  # so many products after a convolution that was shared out, the next is still near
 _products = _AMONG_CONVOLUTIONS  # since the last convolution that was shared out: see `product`
