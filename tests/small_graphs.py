@@ -1,0 +1,96 @@
+"""Graphs made by hand, for tests of passes and executors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradtape import dtypes
+from gradtape.engine.op import Namespace, registry
+from gradtape.graph.graph import Graph, Line, Node, Value
+from gradtape.graph.numpy_executor import compile_graph
+
+Namespace.load_all()
+
+
+class Effect:
+    """An op that tells `told` what it was given."""
+
+    name = title = "tell"
+    family = "opaque"
+    effect = moves_data = True
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def numpy(self, x: Any) -> Any:
+        self.told.append(x)
+        return x
+
+
+class Builder:
+    """Makes a graph node by node, running each op to know what it gives."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Value] = []
+        self.nodes: list[Node] = []
+        self.example: dict[Value, Any] = {}
+
+    def input(self, array: Any) -> Value:
+        value = self._value(array)
+        self.inputs.append(value)
+        return value
+
+    def op(self, op: Any, *inputs: Any, line: Line | None = None, **attrs: Any) -> Any:
+        """The value of `op(*inputs)`, or a tuple of them; inputs that are no values are constants."""
+        op = registry[op] if isinstance(op, str) else op
+        values = tuple(x if isinstance(x, Value) else constant(x) for x in inputs)
+        result = op.numpy(*[self.array(v) for v in values], **attrs)
+        several = type(result) is tuple
+        outputs = tuple(map(self._value, result if several else (result,)))
+        self.nodes.append(Node(op, values, attrs, outputs, several, line))
+        return outputs if several else outputs[0]
+
+    def array(self, value: Value) -> Any:
+        return self.example[value] if value.constant is None else value.constant
+
+    def graph(self, *outputs: Value) -> Graph:
+        return Graph("example", tuple(self.inputs), tuple(self.nodes), outputs).verify()
+
+    def agrees(self, graph: Graph) -> None:
+        """Checks that a graph gives what the ops gave one by one, and leaves what it was given alone."""
+        given = [np.array(self.example[v]) for v in self.inputs]
+        for array in given:
+            array.flags.writeable = False
+        expected = [self.array(v) for v in self._expected]
+        for y, known in zip(compile_graph(graph)(*given), expected, strict=True):
+            if np.asarray(known).dtype == object:
+                np.testing.assert_array_equal(y, known)
+            else:
+                np.testing.assert_allclose(y, known, rtol=1e-6, atol=1e-6)
+            assert np.asarray(y).dtype == np.asarray(known).dtype
+            assert np.shape(y) == np.shape(known)
+
+    def expecting(self, *outputs: Value) -> Graph:
+        """The graph that gives these, which `agrees` compares others with."""
+        self._expected = outputs
+        return self.graph(*outputs)
+
+    def _value(self, array: Any) -> Value:
+        if not isinstance(array, np.ndarray | np.generic):
+            array = np.array(array, dtype=object)  # one string
+        value = Value(array.shape, dtypes.of_numpy(array.dtype))
+        self.example[value] = array
+        return value
+
+
+def constant(x: Any) -> Value:
+    """A value that is the same in every run; numbers are single floats."""
+    array = np.float32(x) if isinstance(x, int | float) else x
+    return Value(array.shape, dtypes.of_numpy(array.dtype), array)
+
+
+def names(graph: Graph) -> list[str]:
+    """The ops of a graph, in order."""
+    return [node.op.name for node in graph.nodes]

@@ -1,0 +1,114 @@
+"""The NumPy executor: what a compiled graph gives is what its ops give one by one."""
+
+import gc
+import linecache
+import traceback
+
+import numpy as np
+import pytest
+from small_graphs import Builder, Effect, constant, registry
+
+import gradtape as tf
+from gradtape import dtypes
+from gradtape.graph.graph import Graph, Node, Value
+from gradtape.graph.numpy_executor import compile_graph, compiled
+from gradtape.inspect.opcheck import draw
+
+
+def test_one_line_a_node():
+    b = Builder()
+    x = b.input(np.arange(6, dtype=np.float32).reshape(2, 3))
+    y = b.op("sum", b.op("tanh", b.op("mul", x, 2.0)), axis=(0,), keepdims=True)
+    graph = b.expecting(y)
+    b.agrees(graph)
+    source = "".join(linecache.getlines(compile_graph(graph).__code__.co_filename))
+    assert "tanh(" in source and "keepdims=True" in source
+
+
+@pytest.mark.parametrize("name", sorted(name for name, op in registry.items() if not op.random))
+def test_every_op(name):
+    op = registry[name]
+    for case in op.samples:
+        b = Builder()
+        inputs = [b.input(a) for a in draw(op, case, np.float64)]
+        y = b.op(op, *inputs, **case.attrs)
+        b.agrees(b.expecting(*(y if isinstance(y, tuple) else (y,))))
+
+
+def test_inputs_and_constants_may_be_given_back():
+    b = Builder()
+    x = b.input(np.float32(3))
+    b.agrees(b.expecting(x, constant(2.0), x))
+
+
+def test_effects_run_in_order():
+    b, effect = Builder(), Effect()
+    x = b.input(np.float32(3))
+    b.op(effect, x)
+    b.op(effect, b.op("add", x, 1.0))
+    graph = b.graph()
+    effect.told.clear()
+    assert compile_graph(graph)(np.float32(5)) == ()
+    assert effect.told == [5, 6]
+
+
+def test_an_error_names_the_line():
+    b = Builder()
+    x, y = b.input(np.int32(3)), b.input(np.int32(1))
+    quotient = b.op("floordiv", b.op("add", x, y), y, line=("model.py", 12, "f"))
+    run = compile_graph(b.graph(quotient))
+    message = r"division by zero \[Op:Floordiv\].*\(defined at model.py:12\)"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message) as caught:
+        run(np.int32(3), np.int32(0))
+    text = "".join(traceback.format_exception(caught.value))
+    assert "= floordiv(" in text, "the traceback shows the generated line"
+
+
+def test_other_errors_pass():
+    class Guard(Effect):
+        def numpy(self, x):
+            if x < 0:
+                raise KeyError("changed")
+            return x
+
+    b = Builder()
+    run = compile_graph(b.graph(b.op(Guard(), b.input(np.float32(1)))))
+    with pytest.raises(KeyError, match="changed"):
+        run(np.float32(-1))
+
+
+def test_several_outputs_and_large_arrays():
+    b = Builder()
+    x = b.input(np.linspace(-2, 2, 3 << 18, dtype=np.float32).reshape(3, -1))
+    parts = b.op("split", b.op("add", b.op("sigmoid", x), x), sizes=(1, 2), axis=0)
+    b.agrees(b.expecting(*parts, b.op("less", x, 0.5)))
+
+
+def test_narrow_dtypes_are_computed_in_float32():
+    x = tf.cast(tf.constant([1.5, 2.25]), tf.bfloat16)
+    value = Value((2,), dtypes.bfloat16)
+    y = Value((2,), dtypes.bfloat16)
+    graph = Graph("narrow", (value,), (Node(registry["exp"], (value,), {}, (y,)),), (y,)).verify()
+    (found,) = compile_graph(graph)(x.array)
+    assert found.dtype == dtypes.bfloat16.numpy
+    np.testing.assert_array_equal(found, tf.exp(x).array)
+
+
+def test_one_string():
+    x = Value((2,), dtypes.string)
+    y = Value((), dtypes.string)
+    node = Node(registry["slice"], (x,), {"key": (1,)}, (y,))
+    (found,) = compile_graph(Graph("strings", (x,), (node,), (y,)))(np.array([b"a", b"bc"], dtype=object))
+    assert found.shape == () and found[()] == b"bc"
+
+
+def test_the_source_goes_with_the_function():
+    b = Builder()
+    graph = b.graph(b.op("exp", b.input(np.float32(0))))
+    run = compiled(graph)
+    assert compiled(graph) is run
+    filename = run.__code__.co_filename
+    assert filename in linecache.cache
+    del run, graph
+    gc.collect()
+    assert filename not in linecache.cache
