@@ -48,7 +48,8 @@ def is_values_view(structure: Any) -> bool:
     return isinstance(structure, ValuesView)
 
 
-def _parts(structure: Any) -> list[Any]:
+def parts(structure: Any) -> list[Any]:
+    """What a structure or a composite directly consists of."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
     if isinstance(structure, Composite):
@@ -94,7 +95,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     if not _opens(structure, expand_composites):
         return [structure]
     found: list[Any] = []
-    for part in _parts(structure):
+    for part in parts(structure):
         if _opens(part, expand_composites):
             found.extend(flatten(part, expand_composites))
         else:
@@ -140,12 +141,12 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
             return defaultdict(structure.default_factory, ordered)
         return type(structure)(ordered)  # type: ignore[call-arg]
     kind = type(structure)
-    parts = [_pack(part, leaves, expand) for part in _parts(structure)]
+    packed_parts = [_pack(part, leaves, expand) for part in parts(structure)]
     if hasattr(kind, "__tf_unflatten__"):
-        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(parts))
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(packed_parts))
     if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__") or issubclass(kind, Composite):
-        return kind(*parts)
-    return parts if isinstance(structure, MappingView | range) else kind(parts)
+        return kind(*packed_parts)
+    return packed_parts if isinstance(structure, MappingView | range) else kind(packed_parts)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -194,10 +195,10 @@ def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
             raise ValueError(f"the keys differ: {list(a)} and {list(b)}")
     elif check_types and not _same_type(a, b):
         raise TypeError(f"the types differ: {type(a).__name__} and {type(b).__name__}")
-    parts, others = _parts(a), _parts(b)
-    if len(parts) != len(others):
-        raise ValueError(f"the numbers of elements differ: {len(parts)} and {len(others)}")
-    for x, y in zip(parts, others, strict=True):
+    mine, its = parts(a), parts(b)
+    if len(mine) != len(its):
+        raise ValueError(f"the numbers of elements differ: {len(mine)} and {len(its)}")
+    for x, y in zip(mine, its, strict=True):
         _assert_same(x, y, check_types, expand)
 
 

@@ -98,8 +98,12 @@ class Variable:
         for given, kind in ((synchronization, VariableSynchronization), (aggregation, VariableAggregation)):
             if not isinstance(given, kind):
                 raise ValueError(f"Invalid {kind.__name__}: {given!r} for variable {name}; use one of {list(kind)}")
-        with dispatch.recorded_by(()):  # the initial value is not differentiable
+        trace = dispatch.thread.trace
+        # The initial value is not differentiable, nor part of a function that the variable is made in.
+        with dispatch.traced_by(None):
             value = initial_value() if callable(initial_value) else initial_value
+            if trace is not None:
+                value = trace.lifted(value)
             value = to_tensor(value, dtype=None if dtype is None else as_dtype(dtype))
         allowed = value.shape if shape is None else TensorShape(shape)
         if not allowed.is_compatible_with(value.shape):
@@ -117,6 +121,8 @@ class Variable:
         self._created = _creation()
         self._array = value.array
         self._read = wrap(value.array, value.dtype)
+        if trace is not None:
+            trace.made(self)
 
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
@@ -129,6 +135,8 @@ class Variable:
             else mark is not None and mark[2] is None and mark[0] is getattr(recorder, "key", None)
         ):
             return read
+        if dispatch.thread.trace is not None:
+            return dispatch.thread.trace.read(self)
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
         array = self._array
         read = wrap(self._settled() if array is None else array, self.dtype)
@@ -301,7 +309,7 @@ class Variable:
 
     def _update(self, ufunc: np.ufunc, op: Any, delta: Tensor) -> None:
         """Combines the value with `delta`: in place when nobody else can see the array, which is twice as fast."""
-        if type(delta) is not Tensor or self.dtype.narrow or dispatch.thread.recorders:
+        if type(delta) is not Tensor or self.dtype.narrow or dispatch.thread.recorder is not None:
             return self._replace(op(self._as_tensor(), delta))
         with _updating:
             array = self._array
@@ -320,10 +328,18 @@ class Variable:
         self._replace(op(self._as_tensor(), delta))
 
     def _replace(self, new: Tensor) -> None:
-        array = new.array
+        trace = dispatch.thread.trace
+        array = None if trace is not None else new.array
         for r in dispatch.thread.recorders:
             r.mark_of(self, None)
             r.assigned(self, new)
+        if trace is not None:
+            trace.write(self, new)
+        else:
+            self._take(array)
+
+    def _take(self, array: Any) -> None:
+        """Makes `array`, of the right shape and dtype, the value."""
         self._array = array
         self._read = wrap(array, self.dtype)
 

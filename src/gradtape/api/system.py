@@ -36,7 +36,7 @@ def executing_eagerly() -> bool:
     >>> tf.executing_eagerly()
     True
     """
-    return True
+    return dispatch.thread.trace is None
 
 
 def inside_function() -> bool:
@@ -46,7 +46,7 @@ def inside_function() -> bool:
     >>> tf.inside_function()
     False
     """
-    return False
+    return dispatch.thread.trace is not None
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
@@ -56,12 +56,12 @@ def is_symbolic_tensor(tensor: Any) -> bool:
     >>> tf.is_symbolic_tensor(tf.constant(1.0))
     False
     """
-    return False
+    return hasattr(type(tensor), "place")
 
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Nothing done inside the block is recorded, by any tape or accumulator.
+    """Nothing done inside the block is recorded, by any tape or accumulator, nor is part of a function being traced.
 
     >>> import gradtape as tf
     >>> x = tf.constant(2.0)
@@ -72,7 +72,7 @@ def init_scope() -> Iterator[None]:
     >>> tape.gradient(y, x) is None
     True
     """
-    with dispatch.recorded_by(()):
+    with dispatch.traced_by(None):
         yield
 
 

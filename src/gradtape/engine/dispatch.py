@@ -63,10 +63,15 @@ class Several(Recorder):
 
 
 class _Thread(threading.local):
-    """Who records in this thread: `recorders` in order of entry, `recorder` the one object to tell, or None."""
+    """Who records in this thread: `recorders` in order of entry, `recorder` the one object to tell, or None.
+
+    `trace` is the innermost trace of a function that is being made, or None. It has no wish to be told of ops on plain
+    tensors, but stands as `recorder` when nobody else does, so that variables know they are read for a graph.
+    """
 
     recorders: tuple[Any, ...] = ()
     recorder: Any = None
+    trace: Any = None
     departed: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
 
 
@@ -76,7 +81,7 @@ thread = _Thread()
 def set_recorders(recorders: tuple[Any, ...]) -> None:
     """Makes `recorders` the ones that are told about this thread's ops."""
     thread.recorders = recorders
-    thread.recorder = None if not recorders else recorders[0] if len(recorders) == 1 else Several(recorders)
+    thread.recorder = thread.trace if not recorders else recorders[0] if len(recorders) == 1 else Several(recorders)
 
 
 def leave(recorder: Any) -> None:
@@ -99,6 +104,19 @@ def recorded_by(recorders: tuple[Any, ...]) -> Iterator[None]:
         thread.departed = outside
         if outside is not None:
             outside.extend(departed)
+
+
+@contextmanager
+def traced_by(trace: Any) -> Iterator[None]:
+    """Variables read and assigned inside the block are those of `trace` (None: their own), and nobody else is told."""
+    before = thread.trace
+    thread.trace = trace
+    try:
+        with recorded_by(()):
+            yield
+    finally:
+        thread.trace = before
+        set_recorders(thread.recorders)
 
 
 def note(mark: Any, key: object) -> Any:

@@ -152,10 +152,10 @@ class TracingLog(Log):
         first = len(self.records)
         super().record(op, inputs, outputs, attrs)
         if len(self.records) > first:
-            self.lines[first] = _caller()
+            self.lines[first] = caller()
 
 
-def _caller() -> tuple[str, int, str]:
+def caller() -> tuple[str, int, str]:
     """The innermost frame that is not gradtape's own."""
     frame: Any = sys._getframe(2)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gradtape."):

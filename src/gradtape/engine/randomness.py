@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from . import dispatch
+
 State = np.ndarray[Any, Any]
 
 # A draw of n numbers moves a stream on by this many blocks for each, so that rejected candidates never overlap.
@@ -79,11 +81,17 @@ def set_global_seed(seed: int | None) -> None:
     _streams.reset(seed)
 
 
+def _one(take: Callable[[], State]) -> Any:
+    """One draw; in a function that is being traced, one in every run."""
+    trace = dispatch.thread.trace
+    return take() if trace is None else trace.draw(take)
+
+
 class _Frames(threading.local):
     """The recordings and replays this thread is inside of, the innermost last."""
 
     frames: tuple[Any, ...] = ()
-    draw: Callable[[Callable[[], State]], Any] = staticmethod(lambda take: take())  # one draw, or one for each member
+    draw: Callable[[Callable[[], State]], Any] = staticmethod(_one)  # one draw, or one for each member
 
 
 _thread = _Frames()

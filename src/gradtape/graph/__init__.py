@@ -1,0 +1,1 @@
+"""`function`: a Python function traced into a graph, planned, and run as one piece."""

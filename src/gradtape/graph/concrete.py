@@ -1,0 +1,278 @@
+"""A function for one signature: its graphs, how they are run, and how a call is recorded by a tape."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import dtypes, nest
+from ..engine import dispatch
+from ..engine.log import Log
+from ..engine.op import ops
+from ..slices import IndexedSlices
+from ..tensor import Tensor, wrap
+from . import numpy_executor
+from .derivative import Derivative
+from .effects import Changed, recording, replaying
+from .graph import Graph, replay
+from .trace import Trace, Untraceable, value_of
+
+logger = logging.getLogger("gradtape")
+
+_MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
+
+
+class NumpyProgram:
+    """A graph as generated Python over NumPy's kernels."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._run = numpy_executor.compile_graph(graph)
+        self._variables = [variable for variable, _ in graph.variables]
+        self._updated = [variable for variable, _ in graph.updates]
+        self._outputs = len(graph.outputs)
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Runs the graph, then carries out its updates."""
+        if self._variables:
+            arrays = [*arrays, *[v._settled() for v in self._variables]]
+        results = self._run(*arrays)
+        if self._updated:
+            for variable, array in zip(self._updated, results[self._outputs :], strict=True):
+                variable._take(array)
+            return results[: self._outputs]
+        return results
+
+
+def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """The graph, ready to run on arrays."""
+    if jit_compile:
+        from . import xla_executor
+
+        return xla_executor.compile_graph(graph)
+    return NumpyProgram(graph)
+
+
+class Variant:
+    """One graph of a function, with what it returns."""
+
+    def __init__(self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool) -> None:
+        self.graph = graph
+        self.structure = structure
+        self.forms = forms
+        self.dtypes = [value.dtype for value in graph.outputs]
+        self.jit_compile = jit_compile
+        self._program: Any = None
+        self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
+
+    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for plain tensors, with nobody recording."""
+        if self._program is None:
+            self._program = program_of(self.graph, self.jit_compile)
+        results = self._program([x.array for x in tensors])
+        return [wrap(array, dtype) for array, dtype in zip(results, self.dtypes, strict=True)]
+
+    def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
+        """The outputs for plain tensors, with one tape recording: the call is one record."""
+        inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
+        wanted = tuple([x.mark is not None and dispatch.note(x.mark, log.key) is not None for x in inputs])
+        for variable, _ in self.graph.updates:
+            log.mark_of(variable, None)
+        with dispatch.recorded_by(()):
+            if not any(wanted):
+                return self.run(tensors)
+            with recording() as done:
+                derivative, forward, backward = self._derivative(inputs, wanted)
+            with replaying(done):
+                results = forward([x.array for x in tensors])
+        count = len(self.dtypes)
+        outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
+        if outputs:
+            call = Call(self.graph.name, derivative, backward, inputs, results[count:])
+            log.record(call, inputs, tuple(outputs), {})
+        return outputs
+
+    def _derivative(self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]) -> tuple[Derivative, Any, Any]:
+        found = self._derivatives.get(wanted)
+        if found is None:
+            plain = [wrap(x.array, x.dtype) for x in inputs]
+            derivative = Derivative(self.graph, plain, wanted)
+            forward = program_of(derivative.forward, self.jit_compile)
+            backward = program_of(derivative.backward, self.jit_compile)
+            found = self._derivatives[wanted] = (derivative, forward, backward)
+        return found
+
+    def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for tensors of any kind, with whoever records: op by op."""
+        inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
+        results = replay(self.graph, inputs)
+        count = len(self.graph.outputs)
+        for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
+            variable._replace(value)
+        return results[:count]
+
+    def packed(self, outputs: Sequence[Tensor]) -> Any:
+        """What the function returns, from the tensors in it."""
+        if self.structure is None:
+            return outputs[0]
+        leaves = [outputs[form] if type(form) is int else form for form in self.forms]
+        return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
+
+
+class Call:
+    """The op of one call under a tape."""
+
+    family = "call"
+    kinds = dtypes.ANY
+    fragile = False
+    moves_data = True
+    random = False
+    push = None
+    batch = None
+
+    def __init__(
+        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Sequence[Any]
+    ) -> None:
+        self.name = self.title = name
+        self._derivative = derivative
+        self._backward = backward
+        self._inputs = inputs
+        self._kept = kept
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """The op holds what it needs itself."""
+        return ()
+
+    def pull_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The cotangents of the inputs, by the compiled backward graph."""
+        return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
+
+    def pull(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The same for tensors of any kind, op by op; recorded, it starts from the inputs, which it depends on too."""
+        if dispatch.thread.recorder is not None:
+            results = replay(self._derivative.joint, [*self._inputs, *gs])
+        else:
+            kept = [
+                wrap(array, value.dtype)
+                for array, value in zip(self._kept, self._derivative.backward.inputs, strict=False)
+            ]
+            results = replay(self._derivative.backward, [*kept, *gs])
+        return self._derivative.cotangents.of(results)
+
+    def __repr__(self) -> str:
+        return f"<call of {self.name}>"
+
+
+class Concrete:
+    """A function for one signature."""
+
+    def __init__(self, name: str, call: Callable[..., Any], eager: Callable[..., Any], jit_compile: bool) -> None:
+        self.name = name
+        self._call = call  # takes tensors, runs the Python function on the arguments they are the tensors of
+        self._eager = eager
+        self._jit_compile = jit_compile
+        self._variants: dict[Any, list[Variant]] = {}
+        self._runs_eagerly = False
+
+    def __call__(self, tensors: Sequence[Tensor], may_make_variables: bool = False) -> Any:
+        """Calls the function on the tensors in its arguments."""
+        if self._runs_eagerly:
+            return self._eager(tensors)
+        variants = self._variants.get(shapes := tuple([x.dims for x in tensors]))
+        if variants is None:
+            variants = self._variants[shapes] = []
+        for i, variant in enumerate(variants):
+            try:
+                outputs = self._run(variant, tensors)
+            except Changed:
+                continue
+            if i:
+                variants.insert(0, variants.pop(i))
+            return variant.packed(outputs)
+        return self._trace_and_run(variants, tensors, may_make_variables)
+
+    def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
+        recorder = dispatch.thread.recorder
+        for x in tensors:
+            if type(x) is not Tensor:
+                return variant.replayed(tensors)
+        if recorder is None:
+            return variant.run(tensors)
+        if isinstance(recorder, Log):
+            return variant.run_recorded(tensors, recorder)
+        return variant.replayed(tensors)
+
+    def _trace_and_run(self, variants: list[Variant], tensors: Sequence[Tensor], may_make_variables: bool) -> Any:
+        if len(variants) >= _MOST_VARIANTS:
+            return self._from_now_on_eagerly(tensors, "it depends on the values of its tensors in too many ways")
+        try:
+            with recording() as done:
+                variant, results, made = self.traced(tensors, may_make_variables)
+            if made:  # a graph in which variables are made is of no use twice
+                with replaying(done):
+                    variant, results, _ = self.traced(tensors, False)
+        except (Untraceable, Changed) as reason:
+            return self._from_now_on_eagerly(tensors, str(reason) or "a loop in it depends on values")
+        variants.insert(0, variant)
+        if dispatch.thread.recorder is None and all(type(x) is Tensor for x in tensors):
+            return results()
+        with replaying(done):
+            return variant.packed(self._run(variant, tensors))
+
+    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], reason: str) -> Any:
+        self._runs_eagerly = True
+        logger.warning("function %s runs eagerly: %s", self.name, reason)
+        return self._eager(tensors)
+
+    def traced(self, tensors: Sequence[Tensor], may_make_variables: bool) -> tuple[Variant, Any, list[Any]]:
+        """Runs the function on the values of these tensors, as a graph; gives the results by a call, once."""
+        trace = Trace(self.name)
+        trace.may_make_variables = may_make_variables
+        with trace.entered():
+            inputs = [trace.input(value_of(x)) for x in tensors]
+            returned = self._call(inputs)
+            structure, forms, outputs = taken_apart(returned)
+        graph = trace.graph(outputs)
+
+        def results() -> Any:
+            for variable in trace.written.values():
+                variable._take(value_of(trace.values[id(variable)][1]).array)
+            return variant.packed([value_of(y) for y in outputs])
+
+        variant = Variant(graph, structure, forms, self._jit_compile)
+        return variant, results, trace.variables_made
+
+
+def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
+    """What a function returned: its structure (None for one tensor), its leaves with numbers for tensors, the tensors.
+
+    A tensor that is returned twice is one output.
+    """
+    if isinstance(returned, Tensor):
+        return None, [0], [returned]
+    outputs: list[Tensor] = []
+    forms: list[Any] = []
+    given = nest.map_structure(returned_value, returned)
+    for leaf in nest.flatten(given, expand_composites=True):
+        if isinstance(leaf, Tensor):
+            forms.append(len(outputs))
+            outputs.append(leaf)
+        else:
+            forms.append(leaf)
+    return given, forms, outputs
+
+
+def returned_value(value: Any) -> Any:
+    """A leaf of what a function returned: numbers, arrays and variables as tensors."""
+    from ..engine.convert import to_tensor
+    from ..tensor_array import TensorArray
+
+    if value is None or isinstance(value, Tensor | IndexedSlices | nest.Composite | TensorArray):
+        return value
+    try:
+        return ops.identity(to_tensor(value)) if hasattr(value, "_as_tensor") else to_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
+            f"None values; found return value of type {type(value).__name__}, which is not a Tensor."
+        ) from None

@@ -1,0 +1,96 @@
+"""The derivative of a graph, as two graphs: one forward that also gives what the other, backward, needs.
+
+The graph is replayed under a tape in a trace of its own. The nodes that depend on a cotangent are the backward graph;
+what they use of the others is kept between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..engine.tape import GradientTape
+from ..slices import IndexedSlices
+from ..tensor import Tensor, wrap
+from .graph import Graph, Node, Value, replay
+from .trace import Trace
+
+
+class Cotangents:
+    """How the outputs of a backward graph make up the cotangents of the inputs: None, a tensor, or slices of rows."""
+
+    def __init__(self, found: Sequence[Any]) -> None:
+        self.tensors: list[Tensor] = []
+        self._forms: list[Any] = []
+        for g in found:
+            if type(g) is IndexedSlices:
+                self._forms.append((len(self.tensors), g.dense_shape))
+                self.tensors += [g.values, g.indices]
+            else:
+                self._forms.append(None if g is None else len(self.tensors))
+                self.tensors += [] if g is None else [g]
+
+    def of(self, outputs: Sequence[Any]) -> list[Any]:
+        """The cotangents, from the outputs of a run."""
+        found: list[Any] = []
+        for form in self._forms:
+            if type(form) is tuple:
+                at, shape = form
+                found.append(IndexedSlices(outputs[at], outputs[at + 1], shape))
+            else:
+                found.append(None if form is None else outputs[form])
+        return found
+
+
+class Derivative:
+    """`forward` gives what the graph gives and then `kept`; `backward` takes that, then a cotangent for each output.
+
+    `joint` takes the inputs and the cotangents: both in one, for derivatives of the derivative.
+    """
+
+    def __init__(self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool]) -> None:
+        trace = Trace(graph.name)
+        with trace.entered():
+            xs = [trace.input(x) for x in inputs]
+            with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+                tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag])
+                results = replay(graph, xs)
+            outputs = results[: len(graph.outputs)]
+            gs = [trace.input(wrap(np.ones(y.dims, y.dtype.numpy), y.dtype)) for y in outputs]
+            sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
+            found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources else [])
+            self.cotangents = Cotangents([next(found) if flag else None for flag in wanted])
+        del tape
+        self.joint = trace.graph(self.cotangents.tensors)
+        places = [trace.place_of(y) for y in results]
+        count = len(xs)
+        given, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]
+        before, after = _parted(self.joint.nodes, cotangents)
+        made = {value for node in before for value in node.outputs}
+        used = [v for node in after for v in node.inputs] + list(self.joint.outputs)
+        kept = tuple(dict.fromkeys(v for v in used if v in made or v in given))
+        split = len(graph.outputs)
+        self.forward = replace(
+            graph, inputs=given[: len(graph.inputs)], nodes=before, outputs=(*places[:split], *kept),
+            variables=tuple(
+                (variable, place) for (variable, _), place in zip(graph.variables, given[len(graph.inputs) :], strict=True)
+            ),
+            updates=tuple((v, place) for (v, _), place in zip(graph.updates, places[split:], strict=True)),
+        )  # fmt: skip
+        self.backward = Graph(f"{graph.name}_gradient", (*kept, *cotangents), after, self.joint.outputs)
+
+
+def _parted(nodes: Sequence[Node], cotangents: Sequence[Value]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The nodes that do not depend on the cotangents, and those that do."""
+    later = set(cotangents)
+    before, after = [], []
+    for node in nodes:
+        if any(value in later for value in node.inputs):
+            later.update(node.outputs)
+            after.append(node)
+        else:
+            before.append(node)
+    return tuple(before), tuple(after)

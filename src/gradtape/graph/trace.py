@@ -1,0 +1,330 @@
+"""Tracing by execution: a traced tensor carries its real value and its place in the graph that is being made.
+
+Every op on a traced tensor runs its kernel on the real values and adds a node. So shapes and dtypes are known without
+shape rules, and the first call of a function has its result when the graph is done.
+
+What depends on a value in another way (an axis, a size, a Python `if` inside gradtape) takes the value of this run and
+leaves a guard in the graph: a run in which the value is different raises `Changed`, and the function is traced again.
+The user's own code may not look at the value: it gets TensorFlow's errors.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..engine import dispatch
+from ..engine.log import caller
+from ..errors import OperatorNotAllowedInGraphError
+from ..tensor import Tensor, wrap
+from .effects import draw, guard, shape_guard
+from .graph import Graph, Node, Value
+
+
+class Untraceable(Exception):
+    """The function does what no graph can hold: it is to run eagerly."""
+
+
+class TracedTensor(Tensor):
+    """A tensor inside a function that is being traced."""
+
+    __slots__ = ("place", "trace", "value")
+
+    def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
+        self.value = value
+        self.place = place
+        self.trace = trace
+        self.dtype = value.dtype
+        self.mark = None
+
+    @property
+    def level(self) -> float:
+        """When the trace began, among recorders and batches."""
+        return self.trace.level
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self.value.dims
+
+    @property
+    def array(self) -> Any:  # type: ignore[override]
+        """The value in this run; from now on the graph is for this value only."""
+        return self.trace.known(self)
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op` and adds it to the graph of the innermost trace."""
+        trace = dispatch.thread.trace
+        if trace is None:
+            raise out_of_scope(self)
+        return trace.run(op, inputs, attrs)
+
+    @property
+    def name(self) -> str:
+        """The name of the place in the graph."""
+        return f"{self.trace.name_of(self.place)}:0"
+
+    @property
+    def graph(self) -> Any:
+        """The trace that this tensor is part of."""
+        return self.trace
+
+    @property
+    def op(self) -> Any:
+        """The op that made the tensor, or None for an argument."""
+        return next((node.op for node in self.trace.nodes if self.place in node.outputs), None)
+
+    @property
+    def numpy(self) -> Any:  # type: ignore[override]
+        """Not for the user's code: a traced tensor has no value yet."""
+        if _asked_by_gradtape():
+            return super().numpy
+        raise AttributeError("'SymbolicTensor' object has no attribute 'numpy'")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"'SymbolicTensor' object has no attribute '{name}': this tensor is part of a tf.function that is being "
+            "traced, and has no value yet. Use tf ops, or tf.py_function for Python code that needs the value"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if _asked_by_gradtape():
+            return super().__array__(dtype, copy)
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
+            "trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __bool__(self) -> bool:
+        if _asked_by_gradtape():
+            return super().__bool__()
+        raise OperatorNotAllowedInGraphError(
+            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following resolutions "
+            "to the problem: If you are running in Graph mode, use Eager execution mode or decorate this function with "
+            "@tf.function. If you are using AutoGraph, you can try decorating this function with @tf.function. If that "
+            "does not work, then you may be using an unsupported feature or your source code may not be visible to "
+            "AutoGraph."
+        )
+
+    def __iter__(self) -> Any:
+        if not self.dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(self.dims[0]))
+
+    def _scalar(self, kind: str) -> Any:
+        if _asked_by_gradtape(2):
+            return super()._scalar(kind)
+        raise TypeError(
+            f"{kind}() argument must be a string or a real number, not 'SymbolicTensor': inside a tf.function a tensor "
+            "has no value yet"
+        )
+
+    def __index__(self) -> int:
+        if _asked_by_gradtape():
+            return super().__index__()
+        raise TypeError("'SymbolicTensor' object cannot be interpreted as an integer")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    __format__ = object.__format__  # type: ignore[assignment]
+
+
+def _asked_by_gradtape(depth: int = 1) -> bool:
+    """Whether the caller of the calling method is gradtape's own code rather than the user's."""
+    name = sys._getframe(depth + 1).f_globals.get("__name__", "")
+    return name.startswith("gradtape.") or name == "gradtape"
+
+
+def out_of_scope(x: TracedTensor) -> TypeError:
+    """A traced tensor was kept beyond its trace."""
+    return TypeError(
+        f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
+        "collections to access it: it was made while a tf.function was traced, and has no value outside of it"
+    )
+
+
+class Trace(dispatch.Recorder):
+    """A graph in the making. A trace inside another (a branch, the body of a loop) captures what it uses of the outer.
+
+    `values` is what each variable holds at this point of the program: nothing is written to variables before the end.
+    """
+
+    def __init__(self, name: str, nested: bool = False) -> None:
+        self.level = dispatch.next_level()
+        self.key = object()
+        self.name = name
+        self.outer: Trace | None = dispatch.thread.trace if nested else None
+        self.within: Trace | None = dispatch.thread.trace  # the trace that is interrupted for this one
+        self.outer_recorders = dispatch.thread.recorders
+        self.inputs: list[Value] = []
+        self.nodes: list[Node] = []
+        self.line: Any = None  # where the node being added comes from, when that is not the caller
+        self.captured: dict[Value, tuple[TracedTensor, TracedTensor]] = {}  # the outer tensor, and ours
+        self.reads: dict[int, tuple[Any, Value]] = {}
+        self.values: dict[int, tuple[Any, Tensor]] = {}
+        self.written: dict[int, Any] = {}
+        self.variables_made: list[Any] = []
+        self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
+        self._constants: dict[int, tuple[Tensor, Value]] = {}
+        self._known: set[Value] = set()
+        self._names: dict[Value, str] = {}
+        self.open = True
+
+    def entered(self) -> Any:
+        """A context in which ops on traced tensors are added to this trace."""
+        return dispatch.traced_by(self)
+
+    def input(self, value: Tensor) -> TracedTensor:
+        """A further input of the graph, with its value in this run."""
+        place = Value(value.dims, value.dtype)
+        self.inputs.append(place)
+        return TracedTensor(value, place, self)
+
+    def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op` on the real values and adds a node."""
+        if not op.moves_data and any(x.dtype.kind == dtypes.NARROW for x in inputs):
+            return dispatch.run_in_float32(op, inputs, attrs)
+        places = tuple([self.place_of(x) for x in inputs])
+        values = [x.value if type(x) is TracedTensor else x for x in inputs]
+        recorder, dispatch.thread.recorder = dispatch.thread.recorder, None
+        try:
+            result = dispatch.run(op, values, attrs)
+        finally:
+            dispatch.thread.recorder = recorder
+        several = type(result) is tuple
+        results = result if several else (result,)
+        made = tuple([Value(y.dims, y.dtype) for y in results])
+        self.nodes.append(Node(op, places, attrs, made, several, self.line or caller()))
+        if getattr(op, "shaped_by_values", False):
+            for place in made:
+                self.nodes.append(Node(shape_guard, (place,), {"shape": place.shape}, (), True, self.line or caller()))
+        traced = tuple([TracedTensor(y, place, self) for y, place in zip(results, made, strict=True)])
+        outputs: Any = traced if several else traced[0]
+        if dispatch.thread.recorders and any(x.mark is not None for x in inputs):
+            recorder.record(op, inputs, outputs, attrs)
+        return outputs
+
+    def place_of(self, x: Tensor) -> Value:
+        """Where an input of an op stands in this graph."""
+        if type(x) is TracedTensor:
+            return x.place if x.trace is self else self.capture(x).place
+        if type(x) is not Tensor:
+            raise Untraceable(f"a {type(x).__name__} from outside the function")
+        found = self._constants.get(id(x))
+        if found is None:
+            found = self._constants[id(x)] = (x, Value(x.dims, x.dtype, x.array))
+        return found[1]
+
+    def capture(self, x: TracedTensor) -> TracedTensor:
+        """A tensor of an outer trace, as an input of this one."""
+        found = self.captured.get(x.place)
+        if found is None:
+            if self.outer is None or not x.trace.open:
+                raise out_of_scope(x)
+            self.outer.place_of(x)
+            place = Value(x.dims, x.dtype)
+            found = self.captured[x.place] = (x, TracedTensor(x.value, place, self))
+        return found[1]
+
+    def known(self, x: TracedTensor) -> Any:
+        """The value of `x` in this run, which the graph from now on relies on."""
+        if not self.open:
+            raise out_of_scope(x)
+        if x.place not in self._known:
+            self._known.add(x.place)
+            attrs = {"value": x.value.array}
+            self.nodes.append(Node(guard, (x.place,), attrs, (), True, caller()))
+        return x.value.array
+
+    def draw(self, take: Callable[[], Any]) -> Tensor:
+        """The state of a random draw: a new one in every run."""
+        return self.run(draw, (), {"take": take})
+
+    def read(self, variable: Any) -> Tensor:
+        """What `variable` holds at this point, marked for whoever records."""
+        found = self.values.get(id(variable))
+        if found is None:
+            found = (variable, self._first_read(variable))
+            self.values[id(variable)] = found
+        held = found[1]
+        read = TracedTensor(held.value, held.place, self) if type(held) is TracedTensor else wrap(held.array, held.dtype)
+        for recorder in dispatch.thread.recorders:
+            read.mark = recorder.mark_of(variable, read.mark)
+        return read
+
+    def _first_read(self, variable: Any) -> Tensor:
+        if self.outer is not None:
+            with dispatch.recorded_by(self.outer_recorders):
+                outer = self.outer.read(variable)
+            return self.capture(outer) if type(outer) is TracedTensor else outer
+        within = self.within
+        value = wrap(variable._settled(), variable.dtype) if within is None else value_of(within.read_quietly(variable))
+        place = Value(value.dims, value.dtype)
+        self.reads[id(variable)] = (variable, place)
+        return TracedTensor(value, place, self)
+
+    def write(self, variable: Any, value: Tensor) -> None:
+        """`variable` holds `value` from here on."""
+        if value.dims != self.read_quietly(variable).dims:
+            raise Untraceable(f"{variable.name} changes its shape")
+        if type(value) is TracedTensor and value.trace is not self:
+            value = self.capture(value)
+        self.values[id(variable)] = (variable, value)
+        self.written[id(variable)] = variable
+
+    def read_quietly(self, variable: Any) -> Tensor:
+        """`read` without telling anybody."""
+        with dispatch.recorded_by(()):
+            return self.read(variable)
+
+    def made(self, variable: Any) -> None:
+        """A variable was made inside the function."""
+        if not self.may_make_variables:
+            raise ValueError(
+                "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
+                "is only created once or created outside tf.function. See "
+                "https://www.tensorflow.org/guide/function#creating_tfvariables for more information."
+            )
+        outermost = self
+        while outermost.outer is not None:
+            outermost = outermost.outer
+        outermost.variables_made.append(variable)
+
+    def lifted(self, value: Any) -> Any:
+        """The value in this run of what a variable starts with."""
+        return value.value if type(value) is TracedTensor else value
+
+    def name_of(self, place: Value) -> str:
+        """A name for a place: the op that made it."""
+        if place not in self._names:
+            made = next((node.op.name for node in self.nodes if place in node.outputs), "args")
+            self._names[place] = f"{made}_{len(self._names)}"
+        return self._names[place]
+
+    def graph(self, outputs: Sequence[Tensor]) -> Graph:
+        """The finished graph, which gives these outputs."""
+        self.open = False
+        updates = [(variable, self.place_of(self.values[at][1])) for at, variable in self.written.items()]
+        return Graph(
+            self.name, tuple(self.inputs), tuple(self.nodes), tuple([self.place_of(y) for y in outputs]),
+            tuple(self.reads.values()), tuple(updates),
+        )  # fmt: skip
+
+
+def value_of(x: Tensor) -> Tensor:
+    """The real value of a tensor in this run, as a plain one."""
+    while type(x) is TracedTensor:
+        x = x.value
+    if type(x) is not Tensor:
+        raise Untraceable(f"it is called with a {type(x).__name__}")
+    return wrap(x.array, x.dtype)
