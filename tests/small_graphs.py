@@ -46,7 +46,8 @@ class Builder:
         """The value of `op(*inputs)`, or a tuple of them; inputs that are no values are constants."""
         op = registry[op] if isinstance(op, str) else op
         values = tuple(x if isinstance(x, Value) else constant(x) for x in inputs)
-        result = op.numpy(*[self.array(v) for v in values], **attrs)
+        with np.errstate(all="ignore"):
+            result = op.numpy(*[self.array(v) for v in values], **attrs)
         several = type(result) is tuple
         outputs = tuple(map(self._value, result if several else (result,)))
         self.nodes.append(Node(op, values, attrs, outputs, several, line))

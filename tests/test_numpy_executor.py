@@ -84,16 +84,6 @@ def test_several_outputs_and_large_arrays():
     b.agrees(b.expecting(*parts, b.op("less", x, 0.5)))
 
 
-def test_narrow_dtypes_are_computed_in_float32():
-    x = tf.cast(tf.constant([1.5, 2.25]), tf.bfloat16)
-    value = Value((2,), dtypes.bfloat16)
-    y = Value((2,), dtypes.bfloat16)
-    graph = Graph("narrow", (value,), (Node(registry["exp"], (value,), {}, (y,)),), (y,)).verify()
-    (found,) = compile_graph(graph)(x.array)
-    assert found.dtype == dtypes.bfloat16.numpy
-    np.testing.assert_array_equal(found, tf.exp(x).array)
-
-
 def test_one_string():
     x = Value((2,), dtypes.string)
     y = Value((), dtypes.string)

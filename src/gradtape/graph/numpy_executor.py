@@ -19,7 +19,6 @@ import numpy as np
 
 from .. import dtypes
 from ..engine import blocks, dispatch
-from ..tensor import wrap
 from .graph import Graph, Node, Value
 
 _INFIX = {
@@ -151,8 +150,6 @@ def _is_plain(value: Any) -> bool:
 def _kernel(node: Node) -> Callable[..., Any]:
     """What computes a node's outputs from bare arrays."""
     op = node.op
-    if not op.moves_data and any(v.dtype.kind == dtypes.NARROW for v in node.inputs):
-        return _in_float32(node)
     if any(v.dtype is dtypes.string for v in node.outputs):
         return _of_strings(op.numpy)
     if op.family == "elementwise" and not node.attrs and not node.several and node.inputs:
@@ -172,16 +169,6 @@ def _on_all_cores(kernel: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
     def run(*arrays: Any) -> Any:
         y = blocks.run(kernel_into, arrays, dtype)
         return kernel(*arrays) if y is None else y
-
-    return run
-
-
-def _in_float32(node: Node) -> Callable[..., Any]:
-    kinds = [v.dtype for v in node.inputs]
-
-    def run(*arrays: Any, **attrs: Any) -> Any:
-        y = dispatch.run_in_float32(node.op, [wrap(a, d) for a, d in zip(arrays, kinds, strict=True)], attrs)
-        return tuple(part.array for part in y) if type(y) is tuple else y.array
 
     return run
 
