@@ -26,7 +26,7 @@ docs: $(VENV)/.docs  ## Builds the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	@echo "the documentation is in site/index.html"
 
-bench: $(VENV)/.examples  ## Compares gradtape's speed with the peers that are installed
+bench: $(VENV)/.bench  ## Compares gradtape's speed, eager and compiled, with the peers that are installed
 	$(RUN) benchmarks/run.py
 
 bench-peers:  ## Installs the peers (several GB), each in a virtual environment of its own, for `make bench`

@@ -1,8 +1,9 @@
-"""One library in one process: reads `WORK SECONDS` lines, answers with the median seconds a step took.
+"""One library, run one way, in one process: reads `WORK SECONDS` lines, answers with the median seconds a step took.
 
-    python benchmarks/worker.py {gradtape,tensorflow,torch,jax,autograd}
+    python benchmarks/worker.py {gradtape,tensorflow}[-function|-xla] | torch[-compile] | jax[-jit] | autograd
 """
 
+import functools
 import importlib
 import json
 import os
@@ -13,13 +14,16 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
-def load(library):
-    """The library's works, by name."""
+def load(library, way=""):
+    """The library's works, by name; `way` is how they are compiled, nothing if they are not."""
     if library in ("gradtape", "tensorflow"):
         import tape_work
 
-        return tape_work.works(importlib.import_module(library))
-    return importlib.import_module(f"{library}_work").works()
+        tf = importlib.import_module(library)
+        compilers = {"": None, "function": tf.function, "xla": functools.partial(tf.function, jit_compile=True)}
+        return tape_work.works(tf, compilers[way])
+    works = importlib.import_module(f"{library}_work").works
+    return works(**{way: True}) if way else works()
 
 
 def measure(step, seconds):
@@ -54,20 +58,36 @@ def _status(field):
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 
 
-def main(library):
-    works = load(library)
+def first_call(library, way):
+    """Seconds of the first call of the compiled MLP step, after eager steps and another compiled function."""
+    eager = measure(load(library)["mlp"](), 0.2)
+    if not way:
+        return eager
+    works = load(library, way)
+    measure(works["add"](), 0.0)
+    step = works["mlp"]()
+    start = time.perf_counter()
+    step()
+    return time.perf_counter() - start
+
+
+def main(name):
+    library, _, way = name.partition("-")
+    works = load(library, way)
     print(json.dumps(sorted(works)), flush=True)
     steps = {}
     for line in sys.stdin:
-        name, seconds = line.split()
+        work, seconds = line.split()
         try:
-            if name == "peak_memory":
+            if work == "peak_memory":
                 answer = peak_memory(library)
+            elif work == "first_call":
+                answer = first_call(library, way)
             else:
-                if name not in steps:
-                    steps[name] = works[name]()
-                    measure(steps[name], 0.0)
-                answer = measure(steps[name], float(seconds))
+                if work not in steps:
+                    steps[work] = works[work]()
+                    measure(steps[work], 0.0)
+                answer = measure(steps[work], float(seconds))
         except Exception as error:
             answer = f"{type(error).__name__}: {error}"
         print(json.dumps(answer), flush=True)
