@@ -15,6 +15,7 @@ import sys as _sys
 import warnings as _warnings
 from typing import Any as _Any
 
+from . import autograph as autograph
 from . import dtypes as dtypes
 from . import errors as errors
 from . import nest as nest

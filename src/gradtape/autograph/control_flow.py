@@ -1,0 +1,316 @@
+"""`if`, `while`, `for` and the conditional expression as functions of their parts.
+
+The parts of a statement share the variables that it sets: `get_state()` is a tuple of their values and `set_state`
+gives them others. Plain Python runs the parts as they are. Staged, the values go through `tf.cond` or `tf.while_loop`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from malt.operators.variables import Undefined, UndefinedReturnValue
+
+import gradtape as tf
+
+from .. import nest
+from ..tensor import Tensor
+from . import checks
+from .builtin_functions import Steps
+from .staging import as_tensors, is_tensor, rehearsed, staging
+
+State = tuple[Any, ...]
+Get = Callable[[], State]
+Set = Callable[[State], None]
+LIMITATIONS = (
+    "\nSee https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/"
+    "limitations.md#consistency-of-control-flow-types for more info."
+)
+
+
+def if_stmt(
+    cond: Any,
+    body: Callable[[], Any],
+    orelse: Callable[[], Any],
+    get_state: Get,
+    set_state: Set,
+    symbol_names: Sequence[str],
+    nouts: int,
+) -> None:
+    """`if cond: body() else: orelse()`; the first `nouts` variables are used afterwards."""
+    if not (staging() and is_tensor(cond)):
+        body() if cond else orelse()
+        return
+    predicate = checks.condition(cond, "if statement")
+    before = get_state()
+    done: dict[str, State] = {}
+
+    def taken(block: Callable[[], Any], which: str) -> State:
+        set_state(before)
+        block()
+        values = done[which] = get_state()[:nouts]
+        checks.branch(values, symbol_names, which)
+        if len(done) == 2:
+            checks.branches(done["main"], done["else"], symbol_names)
+        return as_tensors(values)
+
+    after = tf.cond(predicate, lambda: taken(body, "main"), lambda: taken(orelse, "else"))
+    set_state(tuple(after) + before[nouts:])
+
+
+def if_exp(cond: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], expr_repr: str) -> Any:
+    """`if_true() if cond else if_false()`."""
+    if not (staging() and is_tensor(cond)):
+        return if_true() if cond else if_false()
+    predicate = checks.condition(cond, "conditional expression")
+    done: dict[str, Any] = {}
+
+    def taken(block: Callable[[], Any], which: str) -> Any:
+        done[which] = block()
+        if len(done) == 2:
+            checks.both_branches(expr_repr, done["main"], done["else"])
+        return as_tensors(done[which])
+
+    return tf.cond(predicate, lambda: taken(if_true, "main"), lambda: taken(if_false, "else"))
+
+
+def while_stmt(
+    test: Callable[[], Any],
+    body: Callable[[], Any],
+    get_state: Get,
+    set_state: Set,
+    symbol_names: Sequence[str],
+    opts: dict[str, Any],
+) -> None:
+    """`while test(): body()`."""
+    going_on = test()
+    if is_tensor(going_on):
+        if staging():
+            return _staged_while(test, body, get_state, set_state, symbol_names, opts)
+        limit = opts.get("maximum_iterations")
+        for _ in itertools.count() if limit is None else range(int(limit)):
+            if not going_on:
+                return
+            body()
+            going_on = test()
+        return
+    while going_on:
+        body()
+        going_on = test()
+        if staging() and is_tensor(going_on):
+            raise NotImplementedError(
+                "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen either "
+                "because variables changed type, or when a break or return statement inside the loop depends on a "
+                f"Tensor condition. In both cases, changing to a TF loop should remove the error.{LIMITATIONS}"
+            )
+
+
+def for_stmt(
+    iter_: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], Any],
+    get_state: Get,
+    set_state: Set,
+    symbol_names: Sequence[str],
+    opts: dict[str, Any],
+) -> None:
+    """`for element in iter_: body(element)`, as long as `extra_test()` is true: a `break` makes it false."""
+    over_tensor = is_tensor(iter_) or isinstance(iter_, Steps)
+    if staging():
+        if over_tensor:
+            return _staged_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
+        if hasattr(iter_, "reduce") and hasattr(iter_, "element_spec"):
+            return _reduced(iter_, extra_test, body, get_state, set_state, symbol_names)
+    limit = opts.get("maximum_iterations") if over_tensor else None
+    elements = iter_ if limit is None else itertools.islice(iter_, int(limit))
+    if extra_test is None:
+        for element in elements:
+            body(element)
+    elif _python_test(extra_test):
+        for element in elements:
+            body(element)
+            if not _python_test(extra_test):
+                break
+
+
+def _python_test(extra_test: Callable[[], Any]) -> bool:
+    going_on = extra_test()
+    if staging() and is_tensor(going_on):
+        raise NotImplementedError(
+            "break and return statements which depend on a TF condition are not supported in Python for loops. Did you "
+            f"intend to make it a TF loop?{LIMITATIONS}"
+        )
+    return bool(going_on)
+
+
+def _staged_for(
+    iter_: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], Any],
+    get_state: Get,
+    set_state: Set,
+    symbol_names: Sequence[str],
+    opts: dict[str, Any],
+) -> None:
+    """A loop over the rows of a tensor, or over a range: a `while` whose first variable counts."""
+    steps = iter_ if isinstance(iter_, Steps) else Steps.of_rows(iter_)
+    if steps.is_empty():
+        return
+    counter: Any = steps.start
+
+    def all_state() -> State:
+        # A range's own variable need not be defined before the loop: it is the counter.
+        named = zip(symbol_names, get_state(), strict=True)
+        own = opts["iterate_names"] if steps is iter_ else None
+        return (counter, *[counter if n == own and isinstance(v, Undefined) else v for n, v in named])
+
+    def set_all_state(state: State) -> None:
+        nonlocal counter
+        counter = state[0]
+        set_state(tuple(state[1:]))
+
+    def step() -> None:
+        nonlocal counter
+        body(counter if steps is iter_ else tf.gather(iter_, counter))
+        counter = counter + steps.delta
+
+    def test() -> Tensor:
+        going_on = _within(counter, steps)
+        # What a `break` sets is tested without being lazy: it is a flag that always has a value.
+        return going_on if extra_test is None else tf.logical_and(going_on, extra_test())
+
+    _staged_while(test, step, all_state, set_all_state, ("<internal iterate>", *symbol_names), opts)
+
+
+def _within(counter: Any, steps: Steps) -> Any:
+    up: Any = steps.delta >= 0
+    before, after = counter < steps.limit, counter > steps.limit
+    if type(up) is Tensor:
+        return before if up else after
+    return tf.logical_or(tf.logical_and(up, before), tf.logical_and(tf.logical_not(up), after))
+
+
+def _reduced(
+    dataset: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], Any],
+    get_state: Get,
+    set_state: Set,
+    symbol_names: Sequence[str],
+) -> None:
+    """A loop over a dataset: `dataset.reduce(state, step)`, in which a `break` leaves the state as it is."""
+    first = get_state()
+    checks.before_loop(first, symbol_names, None, "")
+
+    def step(state: State, element: Any) -> State:
+        set_state(tuple(state))
+
+        def run() -> State:
+            set_state(tuple(state))
+            body(element)
+            after = get_state()
+            checks.iteration(first, state, after, symbol_names, None)
+            return as_tensors(after)
+
+        return run() if extra_test is None else tf.cond(extra_test(), run, lambda: tuple(state))
+
+    set_state(tuple(dataset.reduce(as_tensors(first), step)))
+
+
+def _staged_while(
+    test: Callable[[], Any],
+    body: Callable[[], Any],
+    get_state: Get,
+    set_state: Set,
+    symbol_names: Sequence[str],
+    opts: dict[str, Any],
+) -> None:
+    given = get_state()
+    invariants = _invariants(opts, given)
+    missing = [checks.is_missing(value) for value in given]
+    must_run = any(missing)
+    first = _with_placeholders(body, get_state, set_state, given, missing, symbol_names) if must_run else given
+    options: dict[str, Any] = {
+        key: opts[key] for key in ("maximum_iterations", "parallel_iterations", "swap_memory") if key in opts
+    }
+    count = len(given)
+    has_not_run, has_run = ((tf.constant(False),), (tf.constant(True),)) if must_run else ((), ())
+    if invariants is not None:
+        options["shape_invariants"] = invariants + (None,) * must_run
+
+    def going_on(*state: Any) -> Tensor:
+        set_state(state[:count])
+        return checks.condition(test(), "while loop")
+
+    def iteration(*state: Any) -> State:
+        before = state[:count]
+        set_state(before)
+        body()
+        after = get_state()
+        checks.iteration(first, before, after, symbol_names, invariants)
+        return as_tensors(after) + has_run
+
+    last = tuple(tf.while_loop(going_on, iteration, as_tensors(first) + has_not_run, **options))
+    if must_run:
+        names = [
+            "the function return value" if isinstance(value, UndefinedReturnValue) else name
+            for name, value, is_missing in zip(symbol_names, given, missing, strict=True)
+            if is_missing
+        ]
+        tf.debugging.Assert(last[-1], [f"loop must iterate at least once to initialize {', '.join(names)}"])
+    set_state(last[:count])
+
+
+def _invariants(opts: dict[str, Any], state: State) -> tuple[Any, ...] | None:
+    """The shape each variable keeps, from the pairs (value, shape) the user gave; None where nothing was said."""
+    if "shape_invariants" not in opts:
+        return None
+    given = {id(value): shape for value, shape in opts["shape_invariants"]}
+    return tuple([given.get(id(value), nest.map_structure(lambda _: None, value)) for value in state])
+
+
+def _with_placeholders(
+    body: Callable[[], Any],
+    get_state: Get,
+    set_state: Set,
+    given: State,
+    missing: Sequence[bool],
+    symbol_names: Sequence[str],
+) -> State:
+    """The variables before a loop, with zeros for those that its first iteration defines."""
+    note, after = "", None
+    filled = given
+
+    def run() -> State:
+        set_state(tuple([value if absent else as_tensors(value) for value, absent in zip(given, missing, strict=True)]))
+        body()
+        return get_state()
+
+    try:
+        after = rehearsed(run)
+        filled = tuple(
+            [_zero(new, old) if absent else old for old, new, absent in zip(given, after, missing, strict=True)]
+        )
+    except (UnboundLocalError, TypeError, ValueError, KeyError) as error:
+        note = f"\nNote: AutoGraph tried to define it automatically, but ran into a {type(error).__name__}: {error}"
+    finally:
+        set_state(given)
+    checks.before_loop(filled, symbol_names, after, note)
+    return filled
+
+
+def _zero(like: Any, otherwise: Any) -> Any:
+    """Zeros of the kind of `like`; `otherwise`, where that has no value either."""
+    if checks.is_missing(like):
+        return otherwise
+    if isinstance(like, bool | int | float):
+        return type(like)(0)
+    if is_tensor(like):
+        return tf.zeros(like.shape, like.dtype)
+    if isinstance(like, list | tuple | dict):
+        return nest.map_structure(lambda part: _zero(part, part), like)
+    raise TypeError(
+        f"Found an unsupported type '{type(like).__name__}' while creating placeholder for {like}. Supported types "
+        "include Tensor, int, float, bool, list, tuple or dict."
+    )

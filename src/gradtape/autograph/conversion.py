@@ -1,0 +1,308 @@
+"""From a Python function to the same function made of operators, and the calls between such functions.
+
+The source is rewritten once for each code object. A call in converted code is `converted_call`: it converts what is
+called, unless that is a library's, a class, a generator, or marked; a function that cannot be converted runs as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import logging
+import sys
+import types
+import unittest
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from malt.converters import (
+    asserts,
+    break_statements,
+    call_trees,
+    conditional_expressions,
+    continue_statements,
+    control_flow,
+    directives,
+    functions,
+    lists,
+    logical_expressions,
+    return_statements,
+    slices,
+    variables,
+)
+from malt.core import converter, unsupported_features_checker
+from malt.impl import api as malt_api
+from malt.lang import directives as marks
+from malt.operators import py_builtins
+from malt.pyct import anno, errors, parser, transpiler
+
+import gradtape as tf
+
+from ..graph.effects import Changed
+from ..graph.trace import Untraceable
+from . import operators, status
+from .builtin_functions import OVERLOADS
+from .error_messages import explained, left
+from .loop_options import set_loop_options
+
+# Packages whose functions run as they are: none of them has control flow that is to be staged.
+LIBRARIES = frozenset(
+    "gradtape malt numpy scipy ml_dtypes keras jax jaxlib cupy tensorflow matplotlib pandas PIL absl optree rich tqdm "
+    "h5py wrapt IPython".split()
+) | frozenset(sys.stdlib_module_names)
+
+NOT_A_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+# Functions of gradtape that call a function they are given as part of the graph.
+HIGHER_ORDER = frozenset("case cond foldl foldr map_fn scan switch_case vectorized_map while_loop".split())
+
+
+class ConversionError(errors.PyCTError):
+    """A function could not be converted."""
+
+
+class _Directives(directives.DirectivesTransformer):
+    """Knows `tf.autograph.experimental.set_loop_options` for what it is."""
+
+    def visit_Attribute(self, node: Any) -> Any:
+        return self._named(super().visit_Attribute(node))
+
+    def visit_Name(self, node: Any) -> Any:
+        return self._named(super().visit_Name(node))
+
+    def _named(self, node: Any) -> Any:
+        if anno.getanno(node, directives.STATIC_VALUE, default=None) is set_loop_options:
+            anno.setanno(node, directives.STATIC_VALUE, marks.set_loop_options)
+        return node
+
+
+class _Ranges(converter.Base):
+    """`for i in f(...)` becomes `for i in ag__.iterated(f)(...)`, which lays no range out."""
+
+    def visit_For(self, node: Any) -> Any:
+        node = self.generic_visit(node)
+        if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name | ast.Attribute):
+            name = parser.parse_expression("ag__.iterated")
+            node.iter.func = ast.Call(func=name, args=[node.iter.func], keywords=[])
+        return node
+
+
+class Transpiler(malt_api.PyToPy):
+    """Rewrites functions, and keeps what it has made of each code object."""
+
+    def get_transformed_name(self, node: Any) -> str:
+        """What the converted function is called."""
+        return "tf__" + transpiler.PyToPy.get_transformed_name(self, node)
+
+    def get_extra_locals(self) -> dict[str, Any]:
+        """What converted code sees beside the user's names."""
+        return {"ag__": NAMESPACE}
+
+    def transform_ast(self, node: Any, ctx: Any) -> Any:
+        """The converted function's syntax tree."""
+        unsupported_features_checker.verify(node)
+        node = self.initial_analysis(node, ctx)
+        uses = ctx.user.options.uses
+        steps: list[Any] = [functions.transform, lambda n, c: _Directives(c).visit(n), break_statements.transform]
+        if uses(converter.Feature.ASSERT_STATEMENTS):
+            steps.append(asserts.transform)
+        steps += [continue_statements.transform, return_statements.transform]
+        if uses(converter.Feature.LISTS):
+            steps += [lists.transform, slices.transform]
+        steps += [lambda n, c: _Ranges(c).visit(n), call_trees.transform, control_flow.transform]
+        steps += [conditional_expressions.transform, logical_expressions.transform, variables.transform]
+        for step in steps:
+            node = step(node, ctx)
+        return node
+
+
+class FunctionScope:
+    """The body of a converted function; how the calls in it are converted."""
+
+    def __init__(self, function_name: str, scope_name: str, options: Any) -> None:
+        self.name = scope_name
+        self.callopts = options.call_options()
+        self._switch = status.switched(off=False) if options.user_requested else None
+
+    def __enter__(self) -> FunctionScope:
+        if self._switch is not None:
+            self._switch.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._switch is not None:
+            self._switch.__exit__(*error)
+
+    def ret(self, value: Any, did_return: Any) -> Any:
+        """What the function returns."""
+        return None if isinstance(value, operators.UndefinedReturnValue) else value
+
+
+def with_function_scope(thunk: Callable[[FunctionScope], Any], scope_name: str, options: Any) -> Any:
+    """The body of a converted lambda."""
+    with FunctionScope("lambda_", scope_name, options) as scope:
+        return thunk(scope)
+
+
+def options_of(recursive: bool, features: Iterable[Any] | Any | None) -> Any:
+    """How a function that the user asks for is converted. `features` are members of `Feature`."""
+    given = () if features is None else features if isinstance(features, Iterable) else (features,)
+    names = {feature.name for feature in given}
+    chosen = [converter.Feature[name] for name in names]
+    return converter.ConversionOptions(recursive, user_requested=True, optional_features=chosen)
+
+
+def converted(f: Callable[..., Any], recursive: bool, features: Iterable[Any] | Any | None) -> Callable[..., Any]:
+    """`f`, made of operators when it is called."""
+    if is_artifact(f):
+        return f
+    options = options_of(recursive, features)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return converted_call(f, args, kwargs, options=options)
+        except Exception as error:
+            again = explained(error)
+            if again is error:
+                raise
+        raise again
+
+    if inspect.isfunction(f) or inspect.ismethod(f):
+        functools.update_wrapper(call, f)
+    return status.autograph_artifact(call)
+
+
+def to_graph(entity: Any, recursive: bool, features: Any) -> Callable[..., Any]:
+    """The function that `entity` is converted to."""
+    try:
+        return status.autograph_artifact(_transformed(entity, options_of(recursive, features)))
+    except (ValueError, AttributeError, KeyError, NameError, AssertionError) as error:
+        raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from error
+
+
+def is_artifact(f: Any) -> bool:
+    """Whether `f` needs no conversion: it is a result of one, or marked."""
+    return hasattr(f, "autograph_info__")
+
+
+def _transformed(entity: Any, options: Any) -> Any:
+    if not hasattr(entity, "__code__"):
+        raise ValueError(
+            "Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a @tf.function, "
+            "try passing f.python_function instead."
+        )
+    # What has no closure is made once; what has one refers to itself through it if it is recursive, and is not kept.
+    made: dict[Any, Any] = {} if entity.__closure__ else _MADE.setdefault(getattr(entity, "__func__", entity), {})
+    key = options.as_tuple()
+    if key not in made:
+        function, module, source_map = TRANSPILER.transform(entity, converter.ProgramContext(options))
+        function.ag_module, function.ag_source_map = module, source_map
+        made[key] = function
+    return made[key]
+
+
+def converted_call(
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None,
+    caller_fn_scope: FunctionScope | None = None,
+    options: Any = None,
+) -> Any:
+    """`f(*args, **kwargs)` with `f` converted, if it is the user's function."""
+    if options is None:
+        assert caller_fn_scope is not None
+        options = caller_fn_scope.callopts
+    kwargs = kwargs or {}
+    if status.thread.off and not options.user_requested:
+        return f(*args, **kwargs)
+    if isinstance(f, types.BuiltinFunctionType | type):
+        if f in OVERLOADS:
+            return OVERLOADS[f](*args, **kwargs)
+        return _OF_THE_CALLER[f](f, args, caller_fn_scope) if f in _OF_THE_CALLER else f(*args, **kwargs)
+    if isinstance(f, functools.partial):
+        return converted_call(f.func, f.args + args, {**f.keywords, **kwargs}, caller_fn_scope, options)
+    function, before = _python_function(f)
+    if function is None or is_artifact(f) or not options.internal_convert_user_code or function in _LEFT_ALONE:
+        return f(*args, **kwargs)
+    if not _is_users(function, f):
+        if f in _higher_order():
+            args = tuple([_as_part(x, options) for x in args])
+            kwargs = {key: _as_part(x, options) for key, x in kwargs.items()}
+        return f(*args, **kwargs)
+    try:
+        again = _transformed(function, options)
+    except Exception as error:
+        _warn(f, error)
+        _LEFT_ALONE.add(function)
+        return f(*args, **kwargs)
+    try:
+        return again(*before, *args, **kwargs)
+    except Exception as error:
+        if not isinstance(error, Changed | Untraceable):  # which the tracer raises to itself
+            left(error, again.ag_source_map)
+        raise
+
+
+def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The Python function that a call of `f` runs, and what comes before the arguments; None if there is no source."""
+    function: Any = f
+    before: tuple[Any, ...] = ()
+    if isinstance(f, types.MethodType):
+        function, before = f.__func__, (f.__self__,)
+    elif not isinstance(f, types.FunctionType):
+        function, before = inspect.getattr_static(type(f), "__call__", None), (f,)
+    if not isinstance(function, types.FunctionType):
+        return None, ()
+    code = function.__code__
+    return (None, ()) if code.co_filename == "<string>" or code.co_flags & NOT_A_PLAIN_CALL else (function, before)
+
+
+def _is_users(function: types.FunctionType, f: Any) -> bool:
+    """Whether the function is not part of a library. Decorators lend theirs the user's name, but not the globals."""
+    if function.__globals__.get("__name__", "").partition(".")[0] in LIBRARIES:
+        return False
+    return not (isinstance(f, types.MethodType) and isinstance(f.__self__, unittest.TestCase))
+
+
+def _as_part(x: Any, options: Any) -> Any:
+    """A function given to `tf.map_fn` and its like, converted."""
+    if not isinstance(x, types.FunctionType | types.MethodType | functools.partial) or is_artifact(x):
+        return x
+    return status.autograph_artifact(lambda *args, **kwargs: converted_call(x, args, kwargs, options=options))
+
+
+@functools.cache
+def _higher_order() -> frozenset[Any]:
+    return frozenset(getattr(tf, name) for name in HIGHER_ORDER)
+
+
+def _warn(f: Any, error: Exception) -> None:
+    logging.getLogger("gradtape").warning(
+        "AutoGraph could not transform %s and will run it as-is.\nCause: %s\nTo silence this warning, decorate the "
+        "function with @tf.autograph.experimental.do_not_convert",
+        f,
+        error,
+    )
+
+
+_MADE: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+_LEFT_ALONE: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
+_OF_THE_CALLER: dict[Any, Callable[..., Any]] = {
+    eval: py_builtins.eval_in_original_context,
+    super: py_builtins.super_in_original_context,
+    globals: lambda f, args, scope: py_builtins.globals_in_original_context(scope),
+    locals: lambda f, args, scope: py_builtins.locals_in_original_context(scope),
+}
+NAMESPACE = types.SimpleNamespace(
+    **{name: getattr(operators, name) for name in operators.__all__},
+    autograph_artifact=status.autograph_artifact,
+    converted_call=converted_call,
+    ConversionOptions=converter.ConversionOptions,
+    Feature=converter.Feature,
+    FunctionScope=FunctionScope,
+    STD=converter.STANDARD_OPTIONS,
+    with_function_scope=with_function_scope,
+)
+TRANSPILER = Transpiler()

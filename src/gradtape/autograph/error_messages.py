@@ -1,0 +1,82 @@
+"""Errors raised in converted code: their message begins with where in the user's code they come from.
+
+An error passes through the converted functions that called one another; each adds its line of the user's source. The
+outermost makes of it an error of the same class with all of these lines before the message.
+"""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import malt
+from malt.pyct.error_utils import MultilineMessageKeyError
+from malt.pyct.origin_info import LineLocation
+
+from ..errors import OpError
+
+NOT_THE_USERS = (str(Path(__file__).parent.parent), str(Path(malt.__file__).parent))
+GENERATED = "__autograph_generated_file"
+
+
+class Origin:
+    """Where an error comes from: the user's lines, innermost first, and what the error itself said."""
+
+    def __init__(self, error: Exception) -> None:
+        self.lines: list[str] = []
+        self.message = f"{type(error).__name__}: {error}"
+
+    def passed(self, error: Exception, source_map: dict[Any, Any]) -> None:
+        """The error left a converted function, whose lines `source_map` leads back to the user's."""
+        innermost = not self.lines
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+            origin = source_map.get(LineLocation(frame.filename, frame.lineno))
+            if origin is not None:
+                where = origin.loc
+                self.lines.append(_shown(where.filename, where.lineno, f"{origin.function_name}  *", origin[2]))
+                return
+            if innermost and not frame.filename.startswith(NOT_THE_USERS) and GENERATED not in frame.filename:
+                self.lines.append(_shown(frame.filename, frame.lineno, frame.name, frame.line))
+
+    def explained(self, error: Exception) -> Exception:
+        """The error again, of the same class, with the user's lines in its message."""
+        indented = "\n".join(f"    {line}" for line in self.message.split("\n"))
+        message = "\n".join(["in user code:", "", *reversed(self.lines), "", indented, ""])
+        again = _with_message(error, message)
+        again.__cause__, again.__suppress_context__ = error.__cause__, True
+        return again.with_traceback(error.__traceback__)
+
+
+def _shown(filename: str, line: int | None, function: str, code: str | None) -> str:
+    return f'    File "{filename}", line {line}, in {function}\n        {(code or "<source unavailable>").strip()}'
+
+
+def _with_message(error: Exception, message: str) -> Exception:
+    kind = type(error)
+    if kind is KeyError:  # whose own message would be shown as a literal, on one line
+        again: Exception = MultilineMessageKeyError(message, error.args[0] if error.args else None)
+    else:
+        again = kind.__new__(kind, message)
+        again.args = (message,)
+    vars(again).update(vars(error))
+    if isinstance(again, OpError):
+        again.message = message
+    if message not in str(again):  # a class with a message of its own making
+        error.add_note(message)
+        return error
+    return again
+
+
+def left(error: Exception, source_map: dict[Any, Any]) -> None:
+    """Notes that `error` has left a converted function."""
+    origin = getattr(error, "autograph_origin", None)
+    if origin is None:
+        origin = error.autograph_origin = Origin(error)  # type: ignore[attr-defined]
+    origin.passed(error, source_map)
+
+
+def explained(error: Exception) -> Exception:
+    """The error to raise to the caller of a converted function."""
+    origin = getattr(error, "autograph_origin", None)
+    return error if origin is None else origin.explained(error)

@@ -1,0 +1,48 @@
+"""When the operators of converted code stage: a trace is being made and the value that decides is a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..engine.convert import to_tensor
+from ..engine.dispatch import thread
+from ..graph.concrete import returned_value
+from ..graph.effects import imagining
+from ..graph.trace import Trace
+from ..tensor import Tensor
+from ..variable import Variable
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether `value` is a tensor, or a variable, which stands for one."""
+    return isinstance(value, Tensor | Variable)
+
+
+def staging() -> bool:
+    """Whether a function is being traced."""
+    return thread.trace is not None
+
+
+def as_tensors(structure: Any) -> Any:
+    """The structure as it comes out of a graph: numbers, strings, arrays and variables are tensors."""
+    return nest.map_structure(returned_value, structure)
+
+
+def as_tensor(value: Any) -> Any:
+    """A number, string, array or variable as a tensor; anything else as it is."""
+    known = isinstance(value, bool | int | float | complex | str | bytes | np.ndarray | np.generic | Variable)
+    return to_tensor(value) if known else value
+
+
+def rehearsed(body: Callable[[], Any]) -> Any:
+    """What `body()` gives, run for that alone: nothing it does becomes part of the graph."""
+    trace = Trace("rehearsal", nested=True)
+    try:
+        with imagining(), trace.entered():
+            return body()
+    finally:
+        trace.open = False

@@ -1,0 +1,314 @@
+"""AutoGraph: control flow on tensors, in converted code that runs eagerly and in code that is traced."""
+
+import functools
+import importlib.util
+import json
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_recorded import FOLDER, compare, recorder
+
+import gradtape as tf
+from gradtape import autograph
+
+pytest.importorskip("malt")
+
+_spec = importlib.util.spec_from_file_location("autograph_programs", FOLDER / "autograph.py")
+programs = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(programs)
+ANSWERS = json.loads((FOLDER / "autograph.json").read_text())["answers"]
+
+
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_converted_code_runs_eagerly(name):
+    value = programs.run(tf, programs.PROGRAMS[name], autograph.convert)
+    given = tf.function(lambda: value, autograph=False)()  # numbers come out of a function as tensors
+    compare(recorder.described(given), ANSWERS[name]["value"])
+
+
+@pytest.mark.parametrize("name", programs.REFUSED)
+def test_what_is_refused_names_the_line_and_says_why(name):
+    function, because = programs.REFUSED[name]
+    with pytest.raises(Exception, match=re.escape(because)) as caught:
+        programs.run(tf, function, tf.function)
+    if name not in ("no_iteration", "while_else"):  # the one is found when the graph runs, the other is not converted
+        lines = str(caught.value).split("\n")
+        assert lines[0] == "in user code:"
+        assert lines[2].endswith(f"in {name}  *")
+
+
+class Counted:
+    """A callable object."""
+
+    calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x if x > 0 else -x
+
+
+def positive(x):
+    if x > 0:
+        return x
+    return -x
+
+
+def same(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    "f", [positive, Counted(), Counted().__call__, functools.partial(positive), functools.partial(positive, x=-2.0)]
+)
+def test_whatever_can_be_called_is_converted(f):
+    args = () if isinstance(f, functools.partial) and f.keywords else (tf.constant(-2.0),)
+    assert float(tf.function(f)(*args)) == 2.0
+    assert float(autograph.convert(f)(*args)) == 2.0
+
+
+def test_one_graph_serves_both_branches():
+    traces = []
+
+    @tf.function
+    def f(x, n):
+        traces.append(1)
+        for _ in tf.range(n):
+            if x > 10.0:
+                x = x - 10.0
+            else:
+                x = x * 3.0
+        return x
+
+    def plain(x, n):
+        for _ in range(n):
+            x = x - 10.0 if x > 10.0 else x * 3.0
+        return x
+
+    for x, n in ((1.0, 3), (11.0, 2), (2.0, 7), (50.0, 0)):
+        assert float(f(tf.constant(x), tf.constant(n))) == plain(x, n)
+    assert len(traces) == 1
+
+
+def test_functions_marked_are_not_converted():
+    @tf.autograph.experimental.do_not_convert
+    def marked(x):
+        return positive(x)
+
+    @tf.autograph.experimental.do_not_convert()
+    def marked_too(x):
+        return positive(x)
+
+    for f in (marked, marked_too, lambda x: marked(x)):
+        with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="as a Python `bool` is not allowed"):
+            tf.function(f)(tf.constant(1.0))
+        assert float(autograph.convert(f)(tf.constant(-1.0))) == 1.0
+
+
+def test_autograph_can_be_switched_off():
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(positive, autograph=False)(tf.constant(1.0))
+
+
+def test_functions_without_source_run_as_they_are(caplog):
+    scope = {}
+    exec(compile("def f(x):\n    return x if x > 0 else -x", "<nowhere>", "exec"), scope)
+    with caplog.at_level(logging.WARNING, "gradtape"):
+        assert float(autograph.convert(scope["f"])(tf.constant(-1.0))) == 1.0
+        assert float(autograph.convert(scope["f"])(tf.constant(-1.0))) == 1.0
+    assert len(caplog.records) == 1
+    assert "AutoGraph could not transform" in caplog.text
+    assert "will run it as-is" in caplog.text
+    caplog.clear()
+    assert float(autograph.convert(eval("lambda x: x if x > 0 else -x"))(tf.constant(-1.0))) == 1.0
+    assert not caplog.records
+
+
+def test_libraries_are_called_as_they_are():
+    seen = []
+    called = autograph.convert(lambda: seen.extend([np.sum([1, 2]), json.dumps({}), tf.add(1, 2), sum([3, 4])]))
+    called()
+    assert seen[:2] == [3, "{}"] and seen[3] == 7
+
+
+def test_recursive_conversion_can_be_left_out():
+    outer = tf.autograph.to_graph(lambda x: same(x), recursive=False)
+    assert outer(3) == 3
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(tf.autograph.to_graph(lambda x: positive(x), recursive=False))(tf.constant(1.0))
+
+
+def test_to_graph_and_to_code():
+    assert float(tf.autograph.to_graph(positive)(tf.constant(-2.0))) == 2.0
+    code = tf.autograph.to_code(positive)
+    assert code.startswith("def tf__positive(x):")
+    assert "ag__.if_stmt(" in code
+    for entity in (5, print, tf.function(positive), Counted):
+        with pytest.raises(Exception, match="Cannot apply autograph to a function that doesn't expose a __code__"):
+            tf.autograph.to_graph(entity)
+
+
+def test_features():
+    Feature = tf.autograph.experimental.Feature
+
+    def checked(x):
+        assert x > 0, "too small"
+        return x
+
+    def written(x):
+        x[1] = 7.0
+        parts = [x]
+        parts.append(x + 1.0)
+        return parts.pop()
+
+    def printed(x):
+        print("x is", x)
+        return x == 1.0
+
+    assert_feature = tf.function(checked, experimental_autograph_options=Feature.ASSERT_STATEMENTS)
+    assert float(assert_feature(tf.constant(1.0))) == 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too small"):
+        assert_feature(tf.constant(-1.0))
+    lists = tf.function(written, experimental_autograph_options=Feature.LISTS)
+    assert lists(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 8.0]
+    every = tf.function(printed, experimental_autograph_options=Feature.ALL)
+    assert bool(every(tf.constant(1.0)))
+    assert Feature.ALL in Feature.all()
+    assert Feature.LISTS not in Feature.all_but([Feature.LISTS])
+
+
+class Own(Exception):
+    def __init__(self, code, reason):
+        super().__init__(f"{reason} ({code})")
+        self.code = code
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("wrong"),
+        ZeroDivisionError("wrong"),
+        KeyError("wrong"),
+        OSError("wrong"),
+        Own(5, "wrong"),
+        tf.errors.InvalidArgumentError("wrong"),
+        tf.errors.OutOfRangeError(None, None, "wrong"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_keep_their_class_and_name_the_users_line(error):
+    def inner():
+        raise error
+
+    def outer(x):
+        return same(inner())
+
+    with pytest.raises(type(error)) as caught:
+        tf.function(outer)(tf.constant(1.0))
+    lines = str(caught.value).split("\n")
+    assert lines[0] == "in user code:"
+    assert str(Path(__file__).name) in lines[2] and lines[2].endswith("*")
+    assert "wrong" in lines[-2]
+    if isinstance(error, Own):
+        assert caught.value.code == 5
+    if isinstance(error, tf.errors.OpError):
+        assert caught.value.message == str(caught.value)
+
+
+def test_errors_of_functions_that_call_one_another():
+    def outer(x):
+        y = x + 1.0
+        return middle(y)
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.function(outer)(tf.constant([1.0]))
+    starred = [line.split(" in ")[1] for line in str(caught.value).split("\n") if line.endswith("*")]
+    assert starred == ["outer  *", "middle  *", "innermost  *"]
+
+
+def middle(x):
+    return innermost(x)
+
+
+def innermost(x):
+    return tf.matmul(x, x)
+
+
+def test_loops_over_rows_of_tensors_in_python():
+    @tf.function
+    def f(x):
+        total = 0.0
+        for i, v in enumerate(x):
+            total += i * v
+        for a, b in zip(x, x, strict=True):
+            total += a * b
+        smallest, largest = min(x), max(x[0], x[1])
+        return total, sum(x), smallest, largest, any(x > 3.0), all(x > 3.0), list(map(lambda v: v * 2, x))
+
+    got = tf.nest.map_structure(lambda y: y.numpy().tolist(), f(tf.constant([3.0, 4.0])))
+    assert got == (29.0, 7.0, 3.0, 4.0, True, False, [6.0, 8.0])
+
+
+def test_eager_loops_keep_to_their_maximum():
+    def f(x):
+        n = 0
+        for _ in x:
+            tf.autograph.experimental.set_loop_options(maximum_iterations=2)
+            n += 1
+        return n
+
+    assert autograph.convert(f)(tf.range(5)) == 2
+    assert autograph.convert(f)(range(5)) == 5
+
+
+def test_set_loop_options_comes_first():
+    def f(x):
+        for _ in x:
+            x = x + 1
+            tf.autograph.experimental.set_loop_options(maximum_iterations=2)
+        return x
+
+    with pytest.raises(Exception, match="must be the first statement in the loop block"):
+        tf.autograph.to_graph(f)
+
+
+def test_converted_methods_see_their_class():
+    class Base:
+        def value(self):
+            return 1
+
+    class Derived(Base):
+        def value(self):
+            return super().value() + 1
+
+        def names(self):
+            here = 1
+            return sorted(locals()), eval("here + 1")
+
+    assert autograph.convert(Derived().value)() == 2
+    names, two = autograph.convert(Derived().names)()
+    assert "here" in names and two == 2
+
+
+def test_trace_and_verbosity(capsys):
+    tf.autograph.trace("seen", 1)
+    assert capsys.readouterr().out == "seen 1\n"
+    tf.autograph.set_verbosity(0)
+
+
+def test_converter_is_loaded_when_it_is_needed():
+    code = "import sys, gradtape as tf; tf.autograph.experimental.set_loop_options(); print('malt' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_without_the_converter(monkeypatch):
+    monkeypatch.setattr(autograph, "find_spec", lambda name: None)
+    assert float(tf.function(same)(tf.constant(1.0))) == 1.0
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match=r'pip install "gradtape\[autograph\]"'):
+        tf.function(positive)(tf.constant(1.0))
+    with pytest.raises(ImportError, match="diastatic-malt"):
+        tf.autograph.to_graph(positive)
