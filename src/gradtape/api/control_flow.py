@@ -1,4 +1,8 @@
-"""Choices and loops as functions. Eagerly, the branch is taken and the loop is run; what runs is what is recorded."""
+"""Choices and loops as functions.
+
+Eagerly, the branch is taken and the loop is run; what runs is what is recorded. In a function that is being traced,
+they become part of its graph.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
+from .. import dtypes, nest
+from ..engine import dispatch
 from ..engine.convert import to_tensor
+from ..engine.op import ops
 from ..errors import InvalidArgumentError
+from ..graph import structured
+from ..graph.choice import choose
+from ..graph.trace import TracedTensor
 from ..tensor import Reference, Tensor
 
 NAMESPACES = ("",)
@@ -33,7 +42,23 @@ def cond(
             raise TypeError(f"cond(): '{argument}' argument required")
         if not callable(branch):
             raise TypeError(f"'{argument}' must be callable, got {branch!r}.")
+    if isinstance(pred, TracedTensor):
+        return choose(_truth(pred), (false_fn, true_fn), _different_branches)  # type: ignore[arg-type]
     return true_fn() if pred else false_fn()  # type: ignore[misc]
+
+
+def _truth(pred: Tensor) -> Tensor:
+    """Which of two branches a predicate stands for: 0 or 1."""
+    if pred.dims:
+        raise InvalidArgumentError(f"the predicate of tf.cond must be a scalar, but it has shape {list(pred.dims)}")
+    return ops.cast(pred if pred.dtype is dtypes.bool else pred != 0, dtype=dtypes.int32)
+
+
+def _different_branches(first: Any, other: Any, details: str) -> Exception:
+    return TypeError(
+        "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+        f"values.\n\ntrue_fn output: {first!r}\nfalse_fn output: {other!r}\n\nError details:\n{details}"
+    )
 
 
 def case(
@@ -98,6 +123,11 @@ def switch_case(
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     if not branch_index.dtype.is_integer:
         raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype!r}")
+    if isinstance(branch_index, TracedTensor):
+        every = [*branches, default or branches[-1]]
+        inside = ops.logical_and(branch_index >= 0, branch_index < len(branches))
+        index = ops.where(inside, branch_index, ops.cast(len(branches), dtype=branch_index.dtype))
+        return choose(ops.cast(index, dtype=dtypes.int32), every, _different_branches)
     index = int(branch_index)
     if 0 <= index < len(branches):
         return branches[index]()
@@ -142,7 +172,8 @@ def while_loop(
     """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`; returns the last ones.
 
     Eagerly every iteration is recorded as it runs: `shape_invariants`, `parallel_iterations`, `back_prop` and
-    `swap_memory` change nothing.
+    `swap_memory` change nothing. In a function, a loop variable keeps its shape unless `shape_invariants` are given, and
+    no gradient flows through a loop with `back_prop=False`.
 
     >>> import gradtape as tf
     >>> i, p = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * 2), (tf.constant(0), tf.constant(1)))
@@ -157,15 +188,32 @@ def while_loop(
     if not isinstance(loop_vars, list | tuple) or not loop_vars:
         raise ValueError(f"'loop_vars' must be provided, as a list or tuple, got {loop_vars!r}.")
     structure = list(loop_vars)
+    if dispatch.thread.trace is not None and structured.is_stageable(loop_vars):
+        try:
+            found = structured.while_loop(
+                cond, lambda state: _next(body, state, structure), loop_vars, shape_invariants is not None,
+                maximum_iterations,
+            )  # fmt: skip
+            return found if back_prop else nest.map_structure(ops.stop_gradient, found)
+        except structured.OneByOne:
+            pass
     limit = float("inf") if maximum_iterations is None else int(maximum_iterations)
     count = 0
     while count < limit and cond(*loop_vars):
-        loop_vars = body(*loop_vars)
-        if not isinstance(loop_vars, list | tuple):
-            raise TypeError(
-                f"`body` must return a list or tuple with a value for each of the {len(structure)} loop variables, got "
-                f"{type(loop_vars).__name__}"
-            )
-        nest.assert_same_structure(structure, list(loop_vars))
+        loop_vars = _next(body, loop_vars, structure)
         count += 1
     return nest.map_structure(lambda x: x if hasattr(x, "stack") else to_tensor(x), loop_vars)
+
+
+def _next(body: Callable[..., Any], loop_vars: Any, structure: list[Any]) -> Any:
+    """What one round makes of the loop variables."""
+    found = body(*loop_vars)
+    if not isinstance(found, list | tuple):
+        if len(structure) > 1:
+            raise TypeError(
+                f"`body` must return a list or tuple with a value for each of the {len(structure)} loop variables, got "
+                f"{type(found).__name__}"
+            )
+        found = [found]
+    nest.assert_same_structure(structure, list(found))
+    return found

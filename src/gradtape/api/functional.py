@@ -10,10 +10,12 @@ import numpy as np
 
 from .. import nest
 from ..dtypes import DType, as_dtype
+from ..engine import dispatch
 from ..engine.batching import NeedsValue, common_size, vectorize
 from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..errors import InvalidArgumentError, OutOfRangeError
+from ..graph import structured
 from ..tensor import Tensor
 
 NAMESPACES = ("",)
@@ -49,6 +51,11 @@ def map_fn(
     declared = nest.map_structure(lambda x: to_tensor(x).dtype, elems) if signature is None else signature
     specs = nest.flatten(declared)
     size = _same_size(flat)
+    if dispatch.thread.trace is not None and size > 1:
+        try:
+            return _map_in_graph(fn, elems, flat, declared, specs)
+        except structured.OneByOne:
+            pass
     columns: list[list[Tensor]] = [[] for _ in specs]
     for element in _rows(elems, flat, size):
         result = fn(element)
@@ -59,6 +66,18 @@ def map_fn(
         ops.stack(*column, axis=0) if column else _empty(spec) for column, spec in zip(columns, specs, strict=True)
     ]
     return nest.pack_sequence_as(declared, stacked)
+
+
+def _map_in_graph(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor], declared: Any, specs: list[Any]) -> Any:
+    """`map_fn` as one node of the function that is being traced."""
+
+    def one(state: Any, rows: list[Tensor]) -> tuple[Any, Any]:
+        result = fn(nest.pack_sequence_as(elems, rows))
+        nest.assert_same_structure(declared, result)
+        checked = [_declared(y, _dtype_of(s), _shape_of(s)) for y, s in zip(nest.flatten(result), specs, strict=True)]
+        return state, nest.pack_sequence_as(declared, checked)
+
+    return structured.mapped(one, (), flat)[1]
 
 
 def _check_callable(fn: Any) -> None:
@@ -138,7 +157,7 @@ def foldl(
     >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     -4.0
     """
-    return nest.map_structure(to_tensor, _fold(fn, elems, initializer, reverse=False)[-1])
+    return _last(fn, elems, initializer, reverse=False)
 
 
 def foldr(
@@ -156,7 +175,48 @@ def foldr(
     >>> float(tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     0.0
     """
-    return nest.map_structure(to_tensor, _fold(fn, elems, initializer, reverse=True)[-1])
+    return _last(fn, elems, initializer, reverse=True)
+
+
+def _last(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> Any:
+    """The value a fold ends with."""
+    if dispatch.thread.trace is not None:
+        try:
+            return _fold_in_graph(fn, elems, initializer, reverse, emits=False)[0]
+        except structured.OneByOne:
+            pass
+    return nest.map_structure(to_tensor, _fold(fn, elems, initializer, reverse)[-1])
+
+
+def _fold_in_graph(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool, emits: bool
+) -> tuple[Any, Any]:
+    """A fold as one node of the function that is being traced: its last value and, if asked for, all, stacked."""
+    _check_callable(fn)
+    flat = _elements(elems)
+    size = _same_size(flat)
+    if size < 2:
+        raise structured.OneByOne
+    start = initializer
+    if initializer is None:
+        start = nest.pack_sequence_as(elems, [x[-1 if reverse else 0] for x in flat])
+        flat = [x[:-1] if reverse else x[1:] for x in flat]
+    start = nest.map_structure(to_tensor, start)
+
+    def one(state: Any, rows: list[Tensor]) -> tuple[Any, Any]:
+        found = fn(state, nest.pack_sequence_as(elems, rows))
+        nest.assert_same_structure(start, found)
+        found = nest.map_structure(lambda y, first: to_tensor(y, hint=first.dtype), found, start)
+        return found, found if emits else ()
+
+    last, made = structured.mapped(one, start, flat, reverse)
+    if not emits or initializer is not None:
+        return last, made
+
+    def joined(first: Tensor, rest: Tensor) -> Tensor:
+        return ops.concat(*((rest, first[None]) if reverse else (first[None], rest)), axis=0)
+
+    return last, nest.map_structure(joined, start, made)
 
 
 def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
@@ -198,6 +258,11 @@ def scan(
     """
     if initializer is not None:
         initializer = nest.map_structure(to_tensor, initializer)
+    if dispatch.thread.trace is not None:
+        try:
+            return _fold_in_graph(fn, elems, initializer, reverse, emits=True)[1]
+        except structured.OneByOne:
+            pass
     made = _fold(fn, elems, initializer, reverse)
     start = made[0]
     if initializer is not None:

@@ -56,7 +56,7 @@ def sweep(
             continue
         op, parents, saved, outputs = record
         if outputs is not None:
-            g = _of_all_outputs(m, grads, i, outputs, wanted)
+            g = _of_all_outputs(m, grads, i, outputs, wanted, op.takes_none)
         else:
             if type(g) in UNFINISHED:
                 g = finished(m, g)
@@ -122,12 +122,17 @@ def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
     return tensor.array if arrays else tensor
 
 
-def _of_all_outputs(m: Any, grads: dict[int, Any], first: int, outputs: Any, wanted: set[int]) -> tuple[Any, ...]:
-    """The cotangents of an op's outputs, taken from `grads` unless wanted; the ones nobody used are zeros."""
+def _of_all_outputs(
+    m: Any, grads: dict[int, Any], first: int, outputs: Any, wanted: set[int], takes_none: bool
+) -> tuple[Any, ...]:
+    """The cotangents of an op's outputs, taken from `grads` unless wanted; those nobody used are zeros, or None."""
     found = []
     for i, (shape, dtype) in enumerate(outputs, first):
         g = grads.get(i)
         if i not in wanted or g is _OTHER_OUTPUT:
             grads.pop(i, None)
-        found.append(zeros(m, shape, dtype) if g is None or g is _OTHER_OUTPUT else finished(m, g))
+        if g is None or g is _OTHER_OUTPUT:
+            found.append(None if takes_none else zeros(m, shape, dtype))
+        else:
+            found.append(finished(m, g))
     return tuple(found)

@@ -52,6 +52,7 @@ class OneCall:
     random = False
     push = None
     batch = None
+    takes_none = False
 
     def __init__(self, name: str, rule: Callable[[tuple[Tensor, ...]], Sequence[Any]]) -> None:
         self.name = self.title = name

@@ -93,6 +93,7 @@ class Op:
         self.moves_data = moves_data
         self.kinks = kinks
         self.random = random
+        self.takes_none = False  # whether `pull` takes None for the cotangent of an output that nobody used
         self.fragile = False  # whether going backwards through it may raise
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
         self.numpy = bind(kernel, np)

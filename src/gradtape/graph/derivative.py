@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.tape import GradientTape
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
+from .effects import imagining
 from .graph import Graph, Node, Value, replay
 from .trace import Trace
 
@@ -51,32 +52,36 @@ class Derivative:
     `joint` takes the inputs and the cotangents: both in one, for derivatives of the derivative.
     """
 
-    def __init__(self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool]) -> None:
+    def __init__(
+        self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None
+    ) -> None:
+        """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all."""
+        self.wanted = tuple(wanted)
         trace = Trace(graph.name)
-        with trace.entered():
+        with trace.entered(), imagining():
             xs = [trace.input(x) for x in inputs]
             with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
                 tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag])
                 results = replay(graph, xs)
-            outputs = results[: len(graph.outputs)]
+            outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
             gs = [trace.input(wrap(np.ones(y.dims, y.dtype.numpy), y.dtype)) for y in outputs]
             sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
-            found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources else [])
-            self.cotangents = Cotangents([next(found) if flag else None for flag in wanted])
+            found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources and outputs else [])
+            self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])
         del tape
         self.joint = trace.graph(self.cotangents.tensors)
         places = [trace.place_of(y) for y in results]
         count = len(xs)
-        given, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]
+        own, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]
         before, after = _parted(self.joint.nodes, cotangents)
         made = {value for node in before for value in node.outputs}
         used = [v for node in after for v in node.inputs] + list(self.joint.outputs)
-        kept = tuple(dict.fromkeys(v for v in used if v in made or v in given))
+        self.kept = kept = tuple(dict.fromkeys(v for v in used if v in made or v in own))
         split = len(graph.outputs)
         self.forward = replace(
-            graph, inputs=given[: len(graph.inputs)], nodes=before, outputs=(*places[:split], *kept),
+            graph, inputs=own[: len(graph.inputs)], nodes=before, outputs=(*places[:split], *kept),
             variables=tuple(
-                (variable, place) for (variable, _), place in zip(graph.variables, given[len(graph.inputs) :], strict=True)
+                (variable, place) for (variable, _), place in zip(graph.variables, own[len(graph.inputs) :], strict=True)
             ),
             updates=tuple((v, place) for (v, _), place in zip(graph.updates, places[split:], strict=True)),
         )  # fmt: skip

@@ -66,6 +66,23 @@ def imagining() -> Iterator[None]:
         _performance.imagined = before
 
 
+def performance() -> dict[str, Any]:
+    """What this thread does about effects, for `performed_as`."""
+    return dict(vars(_performance))
+
+
+@contextmanager
+def performed_as(those: dict[str, Any]) -> Iterator[None]:
+    """Inside the block this thread does about effects what another one did."""
+    before = performance()
+    vars(_performance).update(those)
+    try:
+        yield
+    finally:
+        vars(_performance).clear()
+        vars(_performance).update(before)
+
+
 class Check:
     """An op that only looks, and raises if what it sees is not what the graph was made for."""
 
@@ -78,6 +95,7 @@ class Check:
     pull: Any = None
     push = None
     batch = None
+    takes_none = False
 
     def __init__(self, name: str, kernel: Callable[..., Any]) -> None:
         self.name = self.title = name

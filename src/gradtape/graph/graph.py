@@ -136,7 +136,8 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     for node in graph.nodes:
         inputs = [tensor(v) for v in node.inputs]
         if trace is None:
-            result = dispatch.run(node.op, inputs, node.attrs)
+            unrolled = getattr(node.op, "unrolled", None)
+            result = dispatch.run(node.op, inputs, node.attrs) if unrolled is None else unrolled(inputs, node.attrs)
         else:
             trace.line = node.line
             run = trace.run if node.effect else dispatch.run

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..autograph import missed
 from ..engine import dispatch
 from ..engine.log import caller
 from ..errors import OperatorNotAllowedInGraphError
@@ -106,7 +107,7 @@ class TracedTensor(Tensor):
             "to the problem: If you are running in Graph mode, use Eager execution mode or decorate this function with "
             "@tf.function. If you are using AutoGraph, you can try decorating this function with @tf.function. If that "
             "does not work, then you may be using an unsupported feature or your source code may not be visible to "
-            "AutoGraph."
+            f"AutoGraph.{missed()}"
         )
 
     def __iter__(self) -> Any:
@@ -140,9 +141,9 @@ class TracedTensor(Tensor):
 
 
 def _asked_by_gradtape(depth: int = 1) -> bool:
-    """Whether the caller of the calling method is gradtape's own code rather than the user's."""
+    """Whether the caller of the calling method is gradtape's own code rather than the user's, or AutoGraph for it."""
     name = sys._getframe(depth + 1).f_globals.get("__name__", "")
-    return name.startswith("gradtape.") or name == "gradtape"
+    return (name.startswith("gradtape.") and not name.startswith("gradtape.autograph.")) or name == "gradtape"
 
 
 def out_of_scope(x: TracedTensor) -> TypeError:
@@ -151,6 +152,11 @@ def out_of_scope(x: TracedTensor) -> TypeError:
         f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
         "collections to access it: it was made while a tf.function was traced, and has no value outside of it"
     )
+
+
+def capture_key(x: TracedTensor) -> tuple[Value, int]:
+    """What a captured tensor is known by: one value may be on a tape by several ways."""
+    return x.place, id(x.mark)
 
 
 class Trace(dispatch.Recorder):
@@ -169,16 +175,18 @@ class Trace(dispatch.Recorder):
         self.inputs: list[Value] = []
         self.nodes: list[Node] = []
         self.line: Any = None  # where the node being added comes from, when that is not the caller
-        self.captured: dict[Value, tuple[TracedTensor, TracedTensor]] = {}  # the outer tensor, and ours
+        self.captured: dict[Any, tuple[TracedTensor, TracedTensor]] = {}  # the outer tensor, and ours
+        self.variable_inputs: dict[int, Any] = {}  # where among the captured tensors the value of a variable is
         self.reads: dict[int, tuple[Any, Value]] = {}
         self.values: dict[int, tuple[Any, Tensor]] = {}
         self.written: dict[int, Any] = {}
         self.variables_made: list[Any] = []
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
         self._constants: dict[int, tuple[Tensor, Value]] = {}
-        self._known: set[Value] = set()
+        self.known_places: set[Value] = set()  # those that a guard watches
         self._names: dict[Value, str] = {}
         self.open = True
+        self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
 
     def entered(self) -> Any:
         """A context in which ops on traced tensors are added to this trace."""
@@ -227,21 +235,22 @@ class Trace(dispatch.Recorder):
 
     def capture(self, x: TracedTensor) -> TracedTensor:
         """A tensor of an outer trace, as an input of this one."""
-        found = self.captured.get(x.place)
+        key = capture_key(x)
+        found = self.captured.get(key)
         if found is None:
             if self.outer is None or not x.trace.open:
                 raise out_of_scope(x)
             self.outer.place_of(x)
             place = Value(x.dims, x.dtype)
-            found = self.captured[x.place] = (x, TracedTensor(x.value, place, self))
+            found = self.captured[key] = (x, TracedTensor(x.value, place, self))
         return found[1]
 
     def known(self, x: TracedTensor) -> Any:
         """The value of `x` in this run, which the graph from now on relies on."""
         if not self.open:
             raise out_of_scope(x)
-        if x.place not in self._known:
-            self._known.add(x.place)
+        if x.place not in self.known_places:
+            self.known_places.add(x.place)
             attrs = {"value": x.value.array}
             self.nodes.append(Node(guard, (x.place,), attrs, (), True, caller()))
         return x.value.array
@@ -266,7 +275,10 @@ class Trace(dispatch.Recorder):
         if self.outer is not None:
             with dispatch.recorded_by(self.outer_recorders):
                 outer = self.outer.read(variable)
-            return self.capture(outer) if type(outer) is TracedTensor else outer
+            if type(outer) is not TracedTensor:
+                return outer
+            self.variable_inputs[id(variable)] = capture_key(outer)
+            return self.capture(outer)
         within = self.within
         value = wrap(variable._settled(), variable.dtype) if within is None else value_of(within.read_quietly(variable))
         place = Value(value.dims, value.dtype)
