@@ -11,7 +11,7 @@ import math
 import operator
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -44,6 +44,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork: the child starts its own
 
 
+def submit(f: Callable[..., Any], *args: Any) -> Future[Any]:
+    """`f(*args)` on another core."""
+    return _pool().submit(f, *args)
+
+
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """`f(*arrays, out)` that writes what `kernel(*arrays)` gives."""
     ufunc = kernel if isinstance(kernel, np.ufunc) else _UFUNCS.get(kernel)
@@ -63,7 +68,7 @@ def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
     flat.append(out.reshape(-1))
     share = -(-out.size // CORES)
     starts = range(share, out.size, share)
-    waiting = [_pool().submit(f, *[a[start : start + share] for a in flat]) for start in starts]
+    waiting = [submit(f, *[a[start : start + share] for a in flat]) for start in starts]
     f(*[a[:share] for a in flat])
     for part in waiting:
         part.result()
@@ -108,7 +113,7 @@ def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: 
     share = -(-count // parts)
     first, *others = [slice(start, min(start + share, count)) for start in range(0, count, share)]
     with blas.one_thread_each():
-        waiting = [_pool().submit(work, part) for part in others]
+        waiting = [submit(work, part) for part in others]
         return [work(first), *(part.result() for part in waiting)]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import keyword
 import linecache
-import operator
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -19,12 +18,16 @@ import numpy as np
 
 from .. import dtypes
 from ..engine import blocks, dispatch
+from .buffers import overwritten
+from .fusion import fused
 from .graph import Graph, Node, Value
+from .lowering import Primitive, cast, lowered, view
+from .passes import common_subexpressions, dead_code
 
 _INFIX = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.eq: "==",
-    operator.ne: "!=", operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.and_: "&",
-    operator.or_: "|", operator.xor: "^",
+    np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.equal: "==", np.not_equal: "!=", np.less: "<",
+    np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=", np.bitwise_and: "&", np.bitwise_or: "|",
+    np.bitwise_xor: "^",
 }  # fmt: skip
 _number = itertools.count(1).__next__
 _compiled: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = weakref.WeakKeyDictionary()
@@ -40,6 +43,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
+    graph = fused(dead_code(common_subexpressions(lowered(graph))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     filename = f"<gradtape graph {name} {_number()}>"
@@ -88,51 +92,63 @@ class _Program:
         self.globals: dict[str, Any] = {}
         self.lines: list[str] = []
         self.lined: list[Node] = []
-        self._called: dict[int, str] = {}
+        self._called: dict[Any, str] = {}
         last: dict[Value, int] = {}
         for i, node in enumerate(graph.nodes):
             last.update(dict.fromkeys((*node.inputs, *node.outputs), i))
         kept = set(graph.all_outputs)
+        overwrites = overwritten(graph)
         dying: dict[int, list[Value]] = {}
         for value, i in last.items():
             if value.constant is None and value not in kept:
                 dying.setdefault(i, []).append(value)
         for i, node in enumerate(graph.nodes):
-            self._add(node, dying.get(i, ()))
+            self._add(node, dying.get(i, ()), overwrites.get(i))
 
-    def name(self, value: Value) -> str:
-        """What the source calls a value."""
+    def name(self, value: Value, as_array: bool = False) -> str:
+        """What the source calls a value; `as_array` makes a constant number an array, which ufuncs take faster."""
+        if value.constant is not None:
+            constant = np.asarray(value.constant) if as_array else value.constant
+            return self._global(constant, "c", (id(value), as_array))
         name = self.names.get(value)
         if name is None:
-            name = self.names[value] = f"{'t' if value.constant is None else 'c'}{len(self.names)}"
-            if value.constant is not None:
-                self.globals[name] = value.constant
+            name = self.names[value] = f"t{len(self.names)}"
         return name
 
-    def _add(self, node: Node, dying: Sequence[Value]) -> None:
-        given = [self.name(v) for v in node.inputs]
+    def _add(self, node: Node, dying: Sequence[Value], written: Value | None) -> None:
         made = [self.name(v) for v in node.outputs]
         target = f"{', '.join(made)}{',' * node.several} = " if made else ""
+        call = self._primitive(node, written) if isinstance(node.op, Primitive) else self._call(node)
         dead = f"; del {', '.join(self.name(v) for v in dying)}" if dying else ""
-        self.lines.append(f"{target}{self._call(node, given)}{dead}")
+        self.lines.append(f"{target}{call}{dead}")
         self.lined.append(node)
 
-    def _call(self, node: Node, given: list[str]) -> str:
-        kernel = _kernel(node)
-        infix = _INFIX.get(kernel)
-        if infix is not None and len(given) == 2:
+    def _primitive(self, node: Node, written: Value | None) -> str:
+        on_arrays = bool(node.outputs[0].shape)
+        given = [self.name(v, on_arrays) for v in node.inputs]
+        if node.op is view or node.op is cast:
+            return f"{given[0]}.{node.op.name}({self._attribute(node.attrs['dtype'])})"
+        infix = _INFIX.get(node.op.numpy)
+        if written is None and infix is not None:
             return f"{given[0]} {infix} {given[1]}"
-        attrs = [f"{k}={self._attribute(v)}" for k, v in node.attrs.items()]
-        return f"{self._global(kernel, node.op.name)}({', '.join([*given, *attrs])})"
+        if written is not None:
+            given.append(f"out={self.name(written)}")
+        return f"{self._global(node.op.numpy, node.op.name)}({', '.join(given)})"
 
-    def _global(self, value: Any, name: str) -> str:
+    def _call(self, node: Node) -> str:
+        given = [self.name(v) for v in node.inputs]
+        attrs = [f"{k}={self._attribute(v)}" for k, v in node.attrs.items()]
+        return f"{self._global(_kernel(node), node.op.name)}({', '.join([*given, *attrs])})"
+
+    def _global(self, value: Any, name: str, key: Any = None) -> str:
         """The name of a global that holds `value`."""
-        found = self._called.get(id(value))
+        key = id(value) if key is None else key
+        found = self._called.get(key)
         if found is None:
             found = name if name.isidentifier() and not keyword.iskeyword(name) else "op"
             if found in self.globals or found in ("located", "LinAlgError"):
                 found = f"{found}_{len(self.globals)}"
-            self._called[id(value)] = found
+            self._called[key] = found
             self.globals[found] = value
         return found
 
