@@ -153,8 +153,6 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
     if not any(isinstance(y, Tensor) or y is not None for y in nest.flatten(result)):
         raise ValueError(f"{name} returned {result!r} as its result, which holds no tensor")
     tensors = [to_tensor(y) for y in nest.flatten(result)]
-    with dispatch.recorded_by(()):
-        fresh = tuple(ops.identity(y) for y in tensors)
     inputs = [arguments.leaves[i] for i in arguments.tensors] + variables
     inputs = [x if isinstance(x, Tensor) else native(x)._as_tensor() for x in inputs]
 
@@ -162,6 +160,12 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
         pulled = _asked(gs, lambda members: _user_rule(grad_fn, members, arguments, variables))
         return [_checked(c, x, i, name) for i, (c, x) in enumerate(zip(pulled, inputs, strict=True))]
 
+    trace = dispatch.thread.trace
+    if trace is not None and inputs and _innermost((*inputs, *tensors)) is None:
+        fresh = trace.with_rule(inputs, tensors, rule)
+    else:
+        with dispatch.recorded_by(()):
+            fresh = tuple(ops.identity(y) for y in tensors)
     if inputs:
         record(OneCall(name, rule), inputs, fresh)
     return nest.pack_sequence_as(result, list(fresh))

@@ -259,6 +259,12 @@ class Trace(dispatch.Recorder):
         """The state of a random draw: a new one in every run."""
         return self.run(draw, (), {"take": take})
 
+    def with_rule(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Callable[..., Any]) -> Any:
+        """The outputs of a function with a gradient of its own, as new tensors that carry the rule in the graph."""
+        from .custom import with_rule
+
+        return with_rule(self, inputs, outputs, rule)
+
     def read(self, variable: Any) -> Tensor:
         """What `variable` holds at this point, marked for whoever records."""
         found = self.values.get(id(variable))

@@ -1,0 +1,103 @@
+"""A function with a gradient of its own inside a traced function: a node that gives back its values, and holds the rule.
+
+The node has no work of its own: it gives back the results that were computed before it. Whoever differentiates the graph
+finds the user's rule in it, traced into a graph like everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from ..engine import dispatch
+from ..tensor import Tensor, wrap
+from .derivative import Cotangents
+from .graph import Graph, replay
+from .parts import Part, batched, captured_by, example_of
+from .trace import Trace, TracedTensor
+
+Rule = Callable[[tuple[Tensor, ...]], Sequence[Any]]
+
+
+class Traced(NamedTuple):
+    """A rule as a graph from the cotangents of the outputs, and what it uses besides, to those of the inputs."""
+
+    graph: Graph | None
+    cotangents: Cotangents
+    failure: Exception | None = None  # what the rule raised when it was traced: asking for a gradient raises it
+
+
+def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule) -> tuple[Tensor, ...]:
+    """The outputs as new tensors, from which a gradient goes to the inputs by the rule."""
+    ones = [wrap(np.ones(y.dims, y.dtype.numpy), y.dtype) for y in outputs]
+    captured: dict[Any, TracedTensor] = {}
+    try:
+        part = Part("rule", lambda *gs: rule(gs), ones)
+        cotangents = Cotangents(part.returned)
+        captured = captured_by([part])
+        traced = Traced(part.graph(captured, part.outputs(cotangents.tensors, ())), cotangents)
+    except Exception as error:
+        traced = Traced(None, Cotangents([]), error)
+    counts = (len(inputs), len(outputs))
+    with dispatch.recorded_by(()):
+        return trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], {"rule": traced, "counts": counts})
+
+
+class CustomGradient:
+    """The op: `custom_gradient(*inputs, *outputs, *what the rule uses, rule, counts)` gives the outputs."""
+
+    name = title = "custom_gradient"
+    family = "custom"
+    kinds = dtypes.ANY
+    moves_data = True
+    fragile = True
+    random = False
+    takes_none = False
+    push = None
+
+    def numpy(self, *arrays: Any, rule: Traced, counts: tuple[int, int]) -> tuple[Any, ...]:
+        """The outputs, which are among the inputs."""
+        return tuple(arrays[counts[0] : sum(counts)])
+
+    def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
+        """The same for arrays of any module."""
+        return self.numpy(*arrays, **attrs)
+
+    def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+        """The same for a whole batch, with the rule for a whole batch."""
+        rule, counts = attrs["rule"], attrs["counts"]
+        first, end = counts[0], sum(counts)
+        spread = [x if f else m.broadcast_to(x, shape=(size, *x.dims)) for x, f in zip(inputs, flags, strict=True)]
+        if rule.graph is not None:
+            used = [example_of(x) for x in inputs[end:]]
+            gs = [example_of(y) for y in spread[first:end]]
+            graph = batched(rule.graph, size, [*gs, *used], [*[True] * counts[1], *flags[end:]])
+            rule = rule._replace(graph=graph)
+        return dispatch.run(self, [*spread[:end], *inputs[end:]], {"rule": rule, "counts": counts})
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """What the rule uses."""
+        return inputs[sum(attrs["counts"]) :], attrs
+
+    def pull(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The user's rule."""
+        used, attrs = saved
+        rule, (inputs, _) = attrs["rule"], attrs["counts"]
+        if rule.failure is not None:
+            raise rule.failure
+        found = rule.cotangents.of(replay(rule.graph, [*gs, *used]))
+        return [*found, *[None] * (len(parents) - inputs)]
+
+    def pull_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The same on arrays."""
+        found = self.pull(m, [wrap(g, dtypes.of_numpy(g.dtype)) for g in gs], saved, parents)
+        return [None if g is None else g.array for g in found]
+
+    def __repr__(self) -> str:
+        return "<op custom_gradient>"
+
+
+custom_gradient = CustomGradient()

@@ -1,0 +1,330 @@
+"""Choices, loops and custom gradients inside traced functions: the same numbers as eagerly, from one graph."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+MATRIX = tf.constant(np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32))
+SCALAR = tf.constant(0.7)
+W = tf.Variable(1.5)
+
+
+def gradients(f, order=1):
+    """A function that gives the value of `f`, and its derivative of this order with respect to its argument and W."""
+
+    def derived(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x) if order == 1 else derivative(f, order - 1)(x)
+        return [y, *tape.gradient(y, [x, W], unconnected_gradients="zero")]
+
+    return derived
+
+
+def derivative(f, order):
+    def derived(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x) if order == 1 else derivative(f, order - 1)(x)
+        return tape.gradient(y, x)
+
+    return derived
+
+
+def power_loop(x):
+    return tf.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, tf.sin(y) * W * x), [tf.constant(0), x])[1]
+
+
+def choice_in_loop(x):
+    def body(i, y):
+        return i + 1, tf.cond(y > 1.0, lambda: y * 0.5 * x, lambda: y * 3.0 * W)
+
+    return tf.while_loop(lambda i, y: i < 4, body, [tf.constant(0), x])[1]
+
+
+def choice(x):
+    return tf.cond(x > 0, lambda: x * x * W, lambda: tf.exp(x) - W)
+
+
+def switch(x):
+    return tf.switch_case(tf.cast(x * 3.0, tf.int32), [lambda: x, lambda: x * W, lambda: tf.exp(x * W), lambda: -x])
+
+
+def unknown_count(x):
+    return tf.while_loop(lambda y: y < 100.0, lambda y: (y * (1.0 + x) * W,), [x])[0]
+
+
+def loop_in_loop(x):
+    def inner(y):
+        return tf.while_loop(lambda j, z: j < 2, lambda j, z: (j + 1, z * x * W), [tf.constant(0), y])[1]
+
+    return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, inner(y)), [tf.constant(0), x])[1]
+
+
+def scanned(x):
+    return tf.scan(lambda a, e: tf.tanh(a * W + e), x, tf.zeros([3]))
+
+
+def scanned_backwards(x):
+    return tf.scan(lambda a, e: tf.tanh(a * W + e), x, reverse=True)
+
+
+def scanned_pair(x):
+    a, b = tf.scan(lambda state, e: (state[0] * W + e[0], state[1] - e[1]), (x, 2.0 * x), (x[0], x[1]))
+    return a * b
+
+
+def mapped(x):
+    return tf.map_fn(lambda e: tf.reduce_sum(e * e) * W, x)
+
+
+def folded(x):
+    return tf.foldl(lambda a, e: a * e + W, x)
+
+
+def folded_from_the_right(x):
+    return tf.foldr(lambda a, e: a * e + W, x, tf.ones([3]))
+
+
+def tensor_array(x):
+    def body(i, array):
+        return i + 1, array.write(i, x * tf.cast(i, tf.float32) * W)
+
+    start = [tf.constant(0), tf.TensorArray(tf.float32, size=3)]
+    return tf.while_loop(lambda i, array: i < 3, body, start)[1].stack()
+
+
+def growing(x):
+    invariants = [tf.TensorShape([]), tf.TensorShape([None, 3])]
+    start = [tf.constant(0), x]
+    return W * tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, tf.concat([y, y], 0)), start, invariants)[1]
+
+
+@tf.custom_gradient
+def hundredfold(x):
+    return x * x, lambda g: 100.0 * g * x
+
+
+def custom(x):
+    return hundredfold(x) * W
+
+
+def custom_in_loop(x):
+    return tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, hundredfold(y) * W), [tf.constant(0), x])[1]
+
+
+def recomputed(x):
+    return tf.recompute_grad(lambda x: tf.sin(x * W) * W)(x)
+
+
+SCALAR_FUNCTIONS = [
+    power_loop, choice_in_loop, choice, switch, unknown_count, loop_in_loop, tensor_array, custom, custom_in_loop,
+    recomputed,
+]  # fmt: skip
+MATRIX_FUNCTIONS = [scanned, scanned_backwards, scanned_pair, mapped, folded, folded_from_the_right, growing]
+CASES = [(f, SCALAR) for f in SCALAR_FUNCTIONS] + [(f, MATRIX) for f in MATRIX_FUNCTIONS]
+
+
+def assert_same(found, expected):
+    for mine, its in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
+        np.testing.assert_allclose(mine.numpy(), its.numpy(), rtol=2e-5, atol=1e-6)
+
+
+@pytest.fixture(autouse=True)
+def never_eagerly(caplog):
+    """A function that gives up being a graph says so: here none may."""
+    with caplog.at_level(logging.WARNING, "gradtape"):
+        yield
+    assert "runs eagerly" not in caplog.text
+
+
+@pytest.mark.parametrize(("f", "x"), CASES, ids=lambda value: getattr(value, "__name__", ""))
+class TestSameAsEagerly:
+    def check(self, f, x):
+        traced = tf.function(f, autograph=False)
+        expected = f(x)
+        assert_same(traced(x), expected)
+        assert_same(traced(x), expected)
+
+    def test_value(self, f, x):
+        self.check(f, x)
+
+    def test_gradient_inside(self, f, x):
+        self.check(gradients(f), x)
+
+    def test_gradient_outside(self, f, x):
+        traced = tf.function(f, autograph=False)
+        for _ in range(2):
+            assert_same(gradients(traced)(x), gradients(f)(x))
+
+    def test_second_derivative_inside(self, f, x):
+        self.check(gradients(f, 2), x)
+
+    def test_second_derivative_outside(self, f, x):
+        traced = tf.function(f, autograph=False)
+        assert_same(gradients(traced, 2)(x), gradients(f, 2)(x))
+
+    def test_jacobian_inside(self, f, x):
+        def jacobian(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            return tape.jacobian(y, [x, W], unconnected_gradients="zero")
+
+        self.check(jacobian, x)
+
+    def test_forward_mode(self, f, x):
+        def tangent(f):
+            with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
+                y = f(x)
+            return accumulator.jvp(y)
+
+        assert_same(tangent(tf.function(f, autograph=False)), tangent(f))
+
+
+def test_one_graph_serves_both_branches():
+    traces = []
+
+    @tf.function(autograph=False)
+    def f(x):
+        traces.append(x)
+        return choice(x)
+
+    assert_same([f(tf.constant(2.0)), f(tf.constant(-1.0))], [choice(tf.constant(2.0)), choice(tf.constant(-1.0))])
+    assert len(traces) == 1
+
+
+def test_one_graph_serves_any_number_of_rounds():
+    traces = []
+
+    @tf.function(autograph=False)
+    def f(x):
+        traces.append(x)
+        return gradients(unknown_count)(x)
+
+    for start in (0.7, 3.0, 0.1):
+        assert_same(f(tf.constant(start)), gradients(unknown_count)(tf.constant(start)))
+    assert len(traces) == 1
+
+
+def test_a_branch_that_is_not_taken_gives_zero_not_none():
+    @tf.function(autograph=False)
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.cond(x > 0, lambda: W * 2.0, lambda: x)
+        return tape.gradient(y, x)
+
+    assert float(f(tf.constant(1.0))) == 0.0
+
+
+def test_back_prop_false_stops_the_gradient():
+    @tf.function(autograph=False)
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda y: y < 9.0, lambda y: [y * x], [x], back_prop=False)[0]
+        assert tape.gradient(y, x) is None
+        return y
+
+    assert float(f(tf.constant(3.0))) == 9.0
+
+
+def test_variables_assigned_in_branches_and_loops():
+    v = tf.Variable(1.0)
+
+    @tf.function(autograph=False)
+    def f(x):
+        tf.cond(x > 0, lambda: v.assign_add(x), lambda: v.assign(0.0))
+        tf.while_loop(lambda i: i < 3, lambda i: (v.assign(v * 2.0), i + 1)[1:], [tf.constant(0)])
+        return v + 1.0
+
+    assert [float(f(tf.constant(2.0))), float(v)] == [25.0, 24.0]
+    assert [float(f(tf.constant(-1.0))), float(v)] == [1.0, 0.0]
+
+
+def test_random_draws_of_a_loop_are_those_of_its_gradient():
+    @tf.function(autograph=False)
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.map_fn(lambda row: tf.nn.dropout(row, 0.5), x)
+        return y, tape.gradient(y, x)
+
+    seen = set()
+    for _ in range(4):
+        y, dx = f(tf.ones([4, 8]))
+        np.testing.assert_array_equal(y.numpy(), dx.numpy())
+        seen.add(y.numpy().tobytes())
+        assert len({row.tobytes() for row in y.numpy()}) > 1
+    assert len(seen) == 4
+
+
+def test_branches_of_different_shapes():
+    f = tf.function(lambda x: tf.cond(x > 0, lambda: tf.ones([2]) * x, lambda: tf.zeros([3])), autograph=False)
+    assert f(tf.constant(1.0)).shape == [2]
+    assert f(tf.constant(-1.0)).shape == [3]
+    assert f(tf.constant(2.0)).shape == [2]
+
+
+def test_a_branch_that_fails_on_the_present_values_is_traced_when_it_is_taken():
+    f = tf.function(
+        lambda i, x: tf.cond(i < 2, lambda: tf.gather(x, i), lambda: tf.reduce_sum(x)), autograph=False
+    )
+    x = tf.constant([1.0, 2.0])
+    assert [float(f(tf.constant(i), x)) for i in (5, 1, 7, 0)] == [3.0, 2.0, 3.0, 1.0]
+
+
+def test_branches_of_different_structure():
+    f = tf.function(lambda x: tf.cond(x > 0, lambda: (x, x), lambda: x), autograph=False)
+    with pytest.raises(TypeError, match="same number, type, and overall structure"):
+        f(tf.constant(1.0))
+    g = tf.function(lambda x: tf.cond(x > 0, lambda: x, lambda: 1), autograph=False)
+    with pytest.raises(TypeError, match="have different types"):
+        g(tf.constant(1.0))
+
+
+def test_loop_variables_keep_shape_and_dtype():
+    def loop(change):
+        body = tf.function(
+            lambda x: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, change(y)), [0, x]), autograph=False
+        )
+        return lambda: body(tf.constant([1.0]))
+
+    with pytest.raises(ValueError, match=r"enters the loop with shape \(1,\), but has shape \(2,\)"):
+        loop(lambda y: tf.concat([y, y], 0))()
+    with pytest.raises(TypeError, match="type should remain constant"):
+        loop(lambda y: tf.cast(y, tf.float64))()
+
+
+def test_a_failed_trace_leaves_everything_as_it_was():
+    v = tf.Variable(1.0)
+
+    @tf.function(autograph=False)
+    def f(x):
+        v.assign(5.0)
+        return tf.cond(x > 0, lambda: x, lambda: (x, x))
+
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            f(tf.constant(1.0))
+    assert float(v) == 1.0
+    assert tf.executing_eagerly()
+
+
+def test_a_custom_gradient_of_the_wrong_number_fails_when_it_is_asked_for():
+    @tf.custom_gradient
+    def bad(x):
+        return x * x, lambda g: (g, g)
+
+    f = tf.function(lambda x: bad(x), autograph=False)
+    assert float(f(tf.constant(3.0))) == 9.0
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape, pytest.raises(ValueError, match="expected to return 1 gradients"):
+        tape.watch(x)
+        tape.gradient(f(x), x)
