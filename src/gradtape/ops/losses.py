@@ -11,7 +11,7 @@ import numpy as np
 from ..dtypes import FLOAT, NARROW
 from ..engine.batching import spread
 from ..engine.families import elementwise, opaque
-from ..engine.op import sample
+from ..engine.op import raw, sample
 
 _SMOOTH = FLOAT | NARROW
 
@@ -73,14 +73,36 @@ softmax_cross_entropy = opaque(
 
 def _sparse(xp, labels, logits):
     classes = logits.shape[-1]
-    if xp is np and labels.size and not 0 <= labels.min() <= labels.max() < classes:
+    if xp is np and labels.size and not _all_below(labels, classes):
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
         raise ValueError(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
             f"{labels}"
         )
     z, total = _shifted(xp, logits)
+    if xp is np:
+        return total - z.reshape(-1, classes)[_entries(labels)].reshape(labels.shape)
     return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+def _all_below(labels, classes):
+    """Whether all labels are in [0, classes): as an unsigned number, a negative one is larger than any class."""
+    return labels.view(f"u{labels.dtype.itemsize}").max() < classes
+
+
+def _entries(labels):
+    """The key, in a matrix with a row for each label, of the entry that each label names."""
+    return np.arange(labels.size), labels.reshape(-1)
+
+
+def _sparse_vjp(m, g, labels, logits):
+    if m is not raw or not logits.size:
+        return None, _column(m, g) * _sparse_slope(m, labels, logits)
+    slope = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
+    weights = g.reshape(-1)
+    slope *= (weights / slope.sum(axis=-1))[:, None]
+    slope[_entries(labels)] -= weights
+    return None, slope.reshape(logits.shape)
 
 
 def _sparse_slope(m, labels, logits):
@@ -91,7 +113,7 @@ def _sparse_slope(m, labels, logits):
 
 sparse_softmax_cross_entropy = opaque(
     "sparse_softmax_cross_entropy", _sparse, batch=_batch_leading("sparse_softmax_cross_entropy"),
-    vjp=lambda m, g, labels, logits: (None, _column(m, g) * _sparse_slope(m, labels, logits)),
+    vjp=_sparse_vjp,
     jvp=lambda m, inputs, y, attrs, ts: m.sum(
         ts[1] * _sparse_slope(m, *inputs), axis=(len(inputs[1].dims) - 1,), keepdims=False
     ),
