@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..backends import blas
+from .threads import CORES, together
 
 LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
 PRODUCTS = 16  # so many multiplications of a matrix product take the time of one elementwise operation
-_THREADED = 1 << 18  # multiplications from which OpenBLAS uses several threads for a product
+THREADED = 1 << 18  # multiplications from which OpenBLAS uses several threads for a product
 _ROW = 1 << 10  # elements a broadcast row is lengthened to
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 _UFUNCS: dict[Any, np.ufunc] = {
     operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
@@ -32,21 +30,6 @@ _UFUNCS: dict[Any, np.ufunc] = {
 
 _AMONG_CONVOLUTIONS = 32  # so many products after a convolution that was shared out, the next is still near
 _products = _AMONG_CONVOLUTIONS  # since the last convolution that was shared out: see `product`
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    # Overflow and division by zero are no news, as in the thread that waits: see the front door.
-    return ThreadPoolExecutor(max(CORES - 1, 1), "gradtape", initializer=np.seterr, initargs=("ignore",))
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork: the child starts its own
-
-
-def submit(f: Callable[..., Any], *args: Any) -> Future[Any]:
-    """`f(*args)` on another core."""
-    return _pool().submit(f, *args)
 
 
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,16 +46,16 @@ def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
     for a in arrays:
         if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
             return None
-    flat = [a.reshape(-1) for a in arrays]
     out = np.empty(shape, dtype)
-    flat.append(out.reshape(-1))
-    share = -(-out.size // CORES)
-    starts = range(share, out.size, share)
-    waiting = [submit(f, *[a[start : start + share] for a in flat]) for start in starts]
-    f(*[a[:share] for a in flat])
-    for part in waiting:
-        part.result()
+    _in_parts(f, (*arrays, out))
     return out
+
+
+def _in_parts(f: Callable[..., Any], arrays: Sequence[Any]) -> None:
+    """`f(*parts of arrays)` for each core; the arrays are contiguous and of one shape."""
+    flat = [a.reshape(-1) for a in arrays]
+    share = -(-flat[0].size // CORES)
+    together([partial(f, *[a[start : start + share] for a in flat]) for start in range(0, flat[0].size, share)])
 
 
 def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
@@ -98,6 +81,14 @@ def add(a: Any, b: Any) -> Any:
     return a + b
 
 
+def accumulate(total: Any, term: Any) -> None:
+    """`total += term`, on all cores where that pays."""
+    if total.size >= LARGE and total.shape == term.shape and total.flags.c_contiguous and term.flags.c_contiguous:
+        _in_parts(np.add, (total, term, total))
+    else:
+        np.add(total, term, out=total)
+
+
 def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: bool = False) -> list[Any]:
     """What `work` gives for the parts of `range(count)`, one for each core if the work, on `size` elements, is large.
 
@@ -110,11 +101,14 @@ def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: 
         return [work(slice(0, count))]
     if convolution and parts > 1:
         _products = 0
-    share = -(-count // parts)
-    first, *others = [slice(start, min(start + share, count)) for start in range(0, count, share)]
     with blas.one_thread_each():
-        waiting = [submit(work, part) for part in others]
-        return [work(first), *(part.result() for part in waiting)]
+        return spread(work, count, parts)
+
+
+def spread(work: Callable[[slice], Any], count: int, parts: int) -> list[Any]:
+    """What `work` gives for so many contiguous parts of `range(count)`, each on a core of its own."""
+    share = -(-count // parts)
+    return together([partial(work, slice(i, min(i + share, count))) for i in range(0, count, share)])
 
 
 def product(a: Any, b: Any) -> Any:
@@ -127,7 +121,7 @@ def product(a: Any, b: Any) -> Any:
         return np.matmul(a, b)
     _products += 1
     rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
-    if rows * inner * columns < _THREADED:
+    if rows * inner * columns < THREADED:
         return np.matmul(a, b)
     y = np.empty((rows, columns), np.result_type(a, b))
 

@@ -65,6 +65,8 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
 def own_read(variable: Any) -> Tensor:
     """The value of a variable as an object of its own: a function may hand it on to the user, who may watch it."""
     read = variable._as_tensor()
+    if type(read) is not Tensor:
+        return read  # in a trace, every read is an object of its own
     x = wrap(read.array, read.dtype)
     x.mark = read.mark
     return x

@@ -16,7 +16,7 @@ from ..engine import blocks
 from . import lowering
 from .graph import Node, Value
 
-_BLOCK = 1 << 18  # bytes of each array in a block, at most
+_BLOCK = 1 << 17  # bytes of each array in a block, at most; twice as many where several cores hand the lock over
 _CACHE = 3 << 19  # bytes of all arrays in a block
 _SHORTEST_ROW = 32  # elements of a row that is computed with one number of a column
 _LONGEST_ROW = 1 << 16
@@ -68,7 +68,7 @@ class Fused:
     moves_data = True
 
     def __init__(
-        self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame
+        self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
     ) -> None:
         self.name = self.title = "_".join(dict.fromkeys(n.op.name for n in members if n.op is not lowering.view))
         self._block, self._scratch = _block_function(members, inputs, outputs)
@@ -80,11 +80,12 @@ class Fused:
         self._count = size // width
         self._rows = (width,) if frame.width else ()
         self._inputs = [self._layout(v, width) for v in inputs]
-        self._share = -(-self._count // blocks.CORES)
+        self._cores = min(cores, self._count)
+        share = -(-self._count // self._cores)
         largest = max(v.dtype.size for node in members for v in node.outputs) * width
         arrays = len(self._scratch) + len(outputs) + sum(cut for _, cut in self._inputs)
-        at_once = max(1, min(_BLOCK, _CACHE // arrays) // largest)
-        self._step = -(-self._share // -(-self._share // at_once))
+        at_once = max(1, min(_BLOCK if cores == 1 else 2 * _BLOCK, _CACHE // arrays) // largest)
+        self._step = -(-share // -(-share // at_once))
 
     def _layout(self, value: Value, width: int) -> tuple[Callable[[Any], Any], bool]:
         """How an argument is laid out, and whether it is cut into blocks."""
@@ -106,21 +107,15 @@ class Fused:
         written = [y.reshape((self._count, *self._rows)) for y in outputs]
         step = self._step
 
-        def part(start: int, stop: int) -> None:
+        def part(here: slice) -> None:
             scratch = [np.empty((step, *self._rows), dtype) for dtype in self._scratch]
-            for i in range(start, stop, step):
-                j = min(i + step, stop)
+            for i in range(here.start, here.stop, step):
+                j = min(i + step, here.stop)
                 if j - i < step:
                     scratch = [s[: j - i] for s in scratch]
                 self._block(*[x[i:j] if cut else x for x, cut in given], *[y[i:j] for y in written], *scratch)
 
-        waiting = [
-            blocks.submit(part, start, min(start + self._share, self._count))
-            for start in range(self._share, self._count, self._share)
-        ]
-        part(0, min(self._share, self._count))
-        for other in waiting:
-            other.result()
+        blocks.spread(part, self._count, self._cores)
         return outputs
 
     def __repr__(self) -> str:
@@ -141,8 +136,10 @@ def _block_function(
         for v in (*node.inputs, *node.outputs):
             last[base.get(v, v)] = i
     scratch: list[Any] = []
-    held: dict[Value, int] = {}  # which scratch a value is in
-    free: list[int] = []
+    held: dict[Value, str] = {}  # the scratch a value is in; an output serves as such until it is due
+    due = {written[node.outputs[0]]: i for i, node in enumerate(members) if node.outputs[0] in written}
+    kinds = {name: v.dtype.numpy for v, name in written.items()}
+    free = list(kinds)
     known: dict[str, Any] = {"copyto": np.copyto, "where": np.where, "__name__": __name__}
     lines: list[str] = []
 
@@ -152,18 +149,19 @@ def _block_function(
                 free.append(held.pop(v))
 
     def target(y: Value) -> str:
-        """Where a step writes: the scratch let go last, which is still in the nearest cache."""
+        """Where a step writes: its output, or the place let go last, which is still in the nearest cache."""
         if y in written:
             return written[y]
         dtype = y.dtype.numpy
-        at = next((k for k in reversed(free) if scratch[k] == dtype), None)
-        if at is None:
-            at = len(scratch)
-            scratch.append(dtype)
+        fits = [name for name in free if kinds[name] == dtype and last[y] <= due.get(name, len(members))]
+        if fits:
+            free.remove(fits[-1])
         else:
-            free.remove(at)
-        held[y] = at
-        return f"s{at}"
+            fits = [f"s{len(scratch)}"]
+            kinds[fits[0]] = dtype
+            scratch.append(dtype)
+        held[y] = fits[-1]
+        return fits[-1]
 
     for i, node in enumerate(members):
         y = node.outputs[0]

@@ -9,12 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ..engine import blocks
 from . import lowering
 from .blockwise import Frame, Fused, frame_of
 from .graph import Graph, Node, Value
 
-_SMALLEST = 1 << 15  # elements; on fewer, running step by step is as fast
-_WORK = 1 << 18  # elements times steps from which another thread pays
+_SMALLEST = 1 << 17  # elements; on fewer, running step by step is as fast
+_WORK = 1 << 20  # elements times the costs of steps from which blocks, or another thread, pay
+_CHEAP = frozenset({
+    "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_not", "astype",
+})  # fmt: skip
+_EXPENSIVE = 5  # what another function costs, such as an exponential
 
 
 def fused(graph: Graph) -> Graph:
@@ -33,6 +39,7 @@ def fused(graph: Graph) -> Graph:
         for v in node.inputs:
             users.setdefault(v, set()).add(i)
     kept = set(graph.all_outputs)
+    cores = 1 if _keeps_cores_busy(graph) and blocks.CORES <= 2 else blocks.CORES
     made: list[Node] = []
     for group in runs.in_order():
         if group[0] not in runs.of:
@@ -40,14 +47,31 @@ def fused(graph: Graph) -> Graph:
             continue
         inside = set(group)
         results = [v for i in group for v in nodes[i].outputs if v in kept or not users.get(v, set()) <= inside]
-        made.append(_joined([nodes[i] for i in group], results, runs.of[group[0]].frame))
+        made.append(_joined([nodes[i] for i in group], results, runs.of[group[0]].frame, cores))
     return graph.substituted(made)
 
 
-def _joined(members: list[Node], outputs: Sequence[Value], frame: Frame) -> Node:
+def _keeps_cores_busy(graph: Graph) -> bool:
+    """Whether the graph multiplies large matrices: the threads that do it wait busily for the next product.
+
+    Convolutions use threads of ours, which do not, and so do the products among them.
+    """
+    names = {node.op.name for node in graph.nodes}
+    return not names & {"conv", "conv_input", "conv_filter"} and any(
+        math.prod(node.outputs[0].shape) * node.inputs[0].shape[-1] >= blocks.THREADED
+        for node in graph.nodes
+        if node.op.name == "matmul" and len(node.outputs[0].shape) == 2
+    )
+
+
+def _cost(node: Node) -> int:
+    return 0 if node.op is lowering.view else 1 if node.op.name in _CHEAP else _EXPENSIVE
+
+
+def _joined(members: list[Node], outputs: Sequence[Value], frame: Frame, cores: int) -> Node:
     inner = {v for node in members for v in node.outputs}
     inputs = tuple(dict.fromkeys(v for node in members for v in node.inputs if v not in inner))
-    return Node(Fused(members, inputs, outputs, frame), inputs, {}, tuple(outputs), True, members[-1].line)
+    return Node(Fused(members, inputs, outputs, frame, cores), inputs, {}, tuple(outputs), True, members[-1].line)
 
 
 def _frame(node: Node) -> Frame | None:
@@ -124,11 +148,10 @@ class _Runs:
     def drop_small(self) -> None:
         """Forgets the runs that are too little work."""
 
-        def pays(run: _Run) -> bool:
-            steps = sum(self.nodes[i].op is not lowering.view for i in run.members)
-            return steps * math.prod(run.shape) >= _WORK
+        def cost(run: _Run) -> int:
+            return math.prod(run.shape) * sum(_cost(self.nodes[i]) for i in run.members)
 
-        self.of = {i: run for i, run in self.of.items() if pays(run)}
+        self.of = {i: run for i, run in self.of.items() if cost(run) >= _WORK}
 
     def in_order(self) -> Iterator[list[int]]:
         """The nodes, those of a run together, each after what it waits for."""

@@ -46,6 +46,8 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     graph = fused(dead_code(common_subexpressions(lowered(graph))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
+    if name in {*program.globals, "LinAlgError", "located"}:
+        name = f"graph_of_{name}"
     filename = f"<gradtape graph {name} {_number()}>"
     parameters = ", ".join(program.names[v] for v in graph.all_inputs)
     returned = "".join(f"{program.name(v)}, " for v in graph.all_outputs)
