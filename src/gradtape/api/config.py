@@ -35,7 +35,7 @@ class LogicalDevice(NamedTuple):
 _PHYSICAL = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
 _LOGICAL = [LogicalDevice("/device:CPU:0", "CPU")]
 _settings: dict[str, Any] = {
-    "run_eagerly": False, "soft_placement": True, "inter_op": 0, "intra_op": 0, "jit": "", "tensor_float_32": True
+    "soft_placement": True, "inter_op": 0, "intra_op": 0, "jit": "", "tensor_float_32": True
 }  # fmt: skip
 
 
@@ -89,7 +89,9 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     >>> import gradtape as tf
     >>> tf.config.run_functions_eagerly(False)
     """
-    _settings["run_eagerly"] = bool(run_eagerly)
+    from ..graph.function import settings
+
+    settings.run_eagerly = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
@@ -99,7 +101,9 @@ def functions_run_eagerly() -> bool:
     >>> tf.config.functions_run_eagerly()
     False
     """
-    return _settings["run_eagerly"]
+    from ..graph.function import settings
+
+    return settings.run_eagerly
 
 
 def set_soft_device_placement(enabled: bool) -> None:

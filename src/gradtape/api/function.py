@@ -50,6 +50,6 @@ def function(
     relaxed = bool(reduce_retracing or experimental_relax_shapes)
 
     def decorated(f: Callable[..., Any]) -> Function:
-        return Function(f, input_signature, autograph, compiled, relaxed)
+        return Function(f, input_signature, autograph, compiled, relaxed, experimental_autograph_options)
 
     return decorated if func is None else decorated(func)

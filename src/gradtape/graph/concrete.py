@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import dtypes, nest
@@ -14,12 +14,14 @@ from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from . import numpy_executor
 from .derivative import Derivative
-from .effects import Changed, recording, replaying
-from .graph import Graph, replay
+from .effects import Changed, Check, Effect, recording, replaying
+from .graph import Graph, all_nodes, replay
+from .signature import Identity
 from .trace import Trace, Untraceable, value_of
 
 logger = logging.getLogger("gradtape")
 
+_ONE_TENSOR = object()  # the structure of what returns a tensor
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
@@ -62,6 +64,8 @@ class Variant:
         self.forms = forms
         self.dtypes = [value.dtype for value in graph.outputs]
         self.jit_compile = jit_compile
+        # It may do something, and then find that it is for other values: what is done must be remembered.
+        self.is_delicate = _is_delicate(graph)
         self._program: Any = None
         self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
 
@@ -81,10 +85,8 @@ class Variant:
         with dispatch.recorded_by(()):
             if not any(wanted):
                 return self.run(tensors)
-            with recording() as done:
-                derivative, forward, backward = self._derivative(inputs, wanted)
-            with replaying(done):
-                results = forward([x.array for x in tensors])
+            derivative, forward, backward = self._derivative(inputs, wanted)
+            results = forward([x.array for x in tensors])
         count = len(self.dtypes)
         outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
         if outputs:
@@ -113,10 +115,15 @@ class Variant:
 
     def packed(self, outputs: Sequence[Tensor]) -> Any:
         """What the function returns, from the tensors in it."""
-        if self.structure is None:
+        if self.structure is _ONE_TENSOR:
             return outputs[0]
         leaves = [outputs[form] if type(form) is int else form for form in self.forms]
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
+
+
+def _is_delicate(graph: Graph) -> bool:
+    kinds = {isinstance(node.op, Effect) for node in all_nodes(graph) if isinstance(node.op, Check)}
+    return len(kinds) == 2
 
 
 class Call:
@@ -129,6 +136,7 @@ class Call:
     random = False
     push = None
     batch = None
+    takes_none = False
 
     def __init__(
         self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Sequence[Any]
@@ -164,32 +172,60 @@ class Call:
 
 
 class Concrete:
-    """A function for one signature."""
+    """A function for one signature: its graphs, by the shapes of its tensors and by the variables it is given."""
 
     def __init__(self, name: str, call: Callable[..., Any], eager: Callable[..., Any], jit_compile: bool) -> None:
         self.name = name
-        self._call = call  # takes tensors, runs the Python function on the arguments they are the tensors of
+        self.public: Any = None  # what `get_concrete_function` has given out for it
+        self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
         self._eager = eager
         self._jit_compile = jit_compile
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = False
 
-    def __call__(self, tensors: Sequence[Tensor], may_make_variables: bool = False) -> Any:
-        """Calls the function on the tensors in its arguments."""
-        if self._runs_eagerly:
-            return self._eager(tensors)
-        variants = self._variants.get(shapes := tuple([x.dims for x in tensors]))
-        if variants is None:
-            variants = self._variants[shapes] = []
-        for i, variant in enumerate(variants):
+    def variants(self) -> Iterable[list[Variant]]:
+        """The graphs there are."""
+        return self._variants.values()
+
+    def variants_for(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> list[Variant]:
+        """The graphs for these shapes and variables: one for each way in which values have mattered."""
+        return self._variants.setdefault((tuple([x.dims for x in tensors]), tuple(map(Identity, variables))), [])
+
+    def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
+        """Calls the function on the tensors and variables in its arguments."""
+        return self.run(self.variants_for(tensors, variables), tensors, variables, False)
+
+    def run(
+        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> Any:
+        """Runs that of the graphs that fits, or makes one."""
+        if variants and not variants[0].is_delicate:
+            variant = variants[0]
             try:
-                outputs = self._run(variant, tensors)
+                return variant.packed(self._run(variant, tensors))
             except Changed:
+                return self._run_another(variants, 1, tensors, variables, may_make_variables, [])
+        return self._run_another(variants, 0, tensors, variables, may_make_variables, [])
+
+    def _run_another(
+        self, variants: list[Variant], first: int, tensors: Sequence[Tensor], variables: Sequence[Any],
+        may_make_variables: bool, done: list[Any],
+    ) -> Any:  # fmt: skip
+        """Tries the graphs from number `first` on: what one has done before it did not fit is not done again."""
+        if self._runs_eagerly:
+            return self._eager(tensors, variables)
+        for i, variant in enumerate(variants[first:], first):
+            try:
+                with replaying(done), recording() as done_now:
+                    outputs = self._run(variant, tensors)
+            except Changed:
+                done = done_now if len(done_now) > len(done) else done
                 continue
             if i:
                 variants.insert(0, variants.pop(i))
             return variant.packed(outputs)
-        return self._trace_and_run(variants, tensors, may_make_variables)
+        with replaying(done):
+            return self._trace_and_run(variants, tensors, variables, may_make_variables)
 
     def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
         recorder = dispatch.thread.recorder
@@ -202,35 +238,48 @@ class Concrete:
             return variant.run_recorded(tensors, recorder)
         return variant.replayed(tensors)
 
-    def _trace_and_run(self, variants: list[Variant], tensors: Sequence[Tensor], may_make_variables: bool) -> Any:
+    def _trace_and_run(
+        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> Any:
         if len(variants) >= _MOST_VARIANTS:
-            return self._from_now_on_eagerly(tensors, "it depends on the values of its tensors in too many ways")
+            why = "it depends on the values of its tensors in too many ways"
+            return self._from_now_on_eagerly(tensors, variables, why)
         try:
             with recording() as done:
-                variant, results, made = self.traced(tensors, may_make_variables)
+                variant, results, made = self.traced(tensors, variables, may_make_variables)
             if made:  # a graph in which variables are made is of no use twice
                 with replaying(done):
-                    variant, results, _ = self.traced(tensors, False)
+                    variant, results, _ = self.traced(tensors, variables, False)
         except (Untraceable, Changed) as reason:
-            return self._from_now_on_eagerly(tensors, str(reason) or "a loop in it depends on values")
+            return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
         variants.insert(0, variant)
         if dispatch.thread.recorder is None and all(type(x) is Tensor for x in tensors):
             return results()
         with replaying(done):
             return variant.packed(self._run(variant, tensors))
 
-    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], reason: str) -> Any:
+    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
         self._runs_eagerly = True
+        self._variants = {}
         logger.warning("function %s runs eagerly: %s", self.name, reason)
-        return self._eager(tensors)
+        return self._eager(tensors, variables)
 
-    def traced(self, tensors: Sequence[Tensor], may_make_variables: bool) -> tuple[Variant, Any, list[Any]]:
+    def traced_for_good(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> Variant:
+        """The graph for these tensors, with nothing carried out."""
+        variant, _, made = self.traced(tensors, variables, may_make_variables)
+        return self.traced(tensors, variables, False)[0] if made else variant
+
+    def traced(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> tuple[Variant, Any, list[Any]]:
         """Runs the function on the values of these tensors, as a graph; gives the results by a call, once."""
         trace = Trace(self.name)
         trace.may_make_variables = may_make_variables
         with trace.entered():
             inputs = [trace.input(value_of(x)) for x in tensors]
-            returned = self._call(inputs)
+            returned = self._call(inputs, variables)
             structure, forms, outputs = taken_apart(returned)
         graph = trace.graph(outputs)
 
@@ -244,12 +293,12 @@ class Concrete:
 
 
 def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
-    """What a function returned: its structure (None for one tensor), its leaves with numbers for tensors, the tensors.
+    """What a function returned: its structure, its leaves with numbers for tensors, the tensors.
 
     A tensor that is returned twice is one output.
     """
     if isinstance(returned, Tensor):
-        return None, [0], [returned]
+        return _ONE_TENSOR, [0], [returned]
     outputs: list[Tensor] = []
     forms: list[Any] = []
     given = nest.map_structure(returned_value, returned)
@@ -259,7 +308,14 @@ def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
             outputs.append(leaf)
         else:
             forms.append(leaf)
-    return given, forms, outputs
+    return _emptied(given), forms, outputs
+
+
+def _emptied(structure: Any) -> Any:
+    """The structure without its leaves, which would keep a trace and its values alive."""
+    leaves = [value_of(x) if isinstance(x, Tensor) else x for x in nest.flatten(structure, expand_composites=True)]
+    plain = nest.pack_sequence_as(structure, leaves, expand_composites=True)
+    return nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, plain)
 
 
 def returned_value(value: Any) -> Any:

@@ -23,8 +23,7 @@ class Changed(Exception):
 class _Performance(threading.local):
     """What this thread does about effects."""
 
-    replay: Iterator[Any] | None = None  # what the next effects give, instead of being performed
-    record: list[Any] | None = None
+    frames: tuple[Any, ...] = ()  # lists that collect what effects give, iterators that give it again; innermost last
     imagined: bool = False  # only shapes matter: an effect is not performed where that can be avoided
 
 
@@ -32,27 +31,47 @@ _performance = _Performance()
 
 
 @contextmanager
-def recording() -> Iterator[list[Any]]:
-    """Collects what the effects inside the block give."""
-    before, done = _performance.record, []
-    _performance.record = done
+def _inside(frame: Any) -> Iterator[Any]:
+    before = _performance.frames
+    _performance.frames = (*before, frame)
     try:
-        yield done
+        yield frame
     finally:
-        _performance.record = before
-        if before is not None:
-            before.extend(done)
+        _performance.frames = before
 
 
-@contextmanager
-def replaying(done: list[Any]) -> Iterator[None]:
+def recording() -> Any:
+    """A context whose value is a list that collects what the effects inside the block give."""
+    return _inside([])
+
+
+def replaying(done: list[Any]) -> Any:
     """The effects inside the block give what they gave before, as far as that goes, and are not performed again."""
-    before = _performance.replay
-    _performance.replay = iter(done)
-    try:
-        yield
-    finally:
-        _performance.replay = before
+    return _inside(iter(tuple(done)))
+
+
+def _once(perform: Callable[[], Any]) -> Any:
+    """What an effect gives: from the innermost replay that still has something to give, or by performing it."""
+    frames = _performance.frames
+    recordings = []
+    for frame in reversed(frames):
+        if type(frame) is list:
+            recordings.append(frame)
+            continue
+        for result in frame:
+            break
+        else:
+            continue
+        break
+    else:
+        _performance.frames = ()  # what is done inside it is a part of this effect
+        try:
+            result = perform()
+        finally:
+            _performance.frames = frames
+    for recording in recordings:
+        recording.append(result)
+    return result
 
 
 @contextmanager
@@ -119,14 +138,9 @@ class Effect(Check):
         def kernel(*arrays: Any, **attrs: Any) -> Any:
             if _performance.imagined and imagined is not None:
                 return imagined(*arrays, **attrs)
-            if _performance.replay is not None:
-                for result in _performance.replay:
-                    return result
-                _performance.replay = None
-            result = perform(*arrays, **attrs)
-            if _performance.record is not None:
-                _performance.record.append(result)
-            return result
+            if not _performance.frames:
+                return perform(*arrays, **attrs)
+            return _once(lambda: perform(*arrays, **attrs))
 
         super().__init__(name, kernel)
 

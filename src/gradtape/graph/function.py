@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import logging
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
-from ..engine.convert import to_tensor
-from ..specs import TensorSpec
+from ..autograph import convert
 from ..tensor import Tensor
 from ..variable import Variable
-from .concrete import Concrete, returned_value
-from .signature import key_of, relaxed, serves
+from .concrete import Concrete, Variant, returned_value
+from .concrete_function import ConcreteFunction
+from .parameters import Parameters
+from .signature import is_open, is_tensor_like_leaf, key_of, relaxed, serves
 
 logger = logging.getLogger("gradtape")
 
-_MANY_TRACES = 5  # so many of as many calls in a row that were traced are worth a warning
+_MANY_TRACES = 5  # so many traces among the last calls are worth a warning
+_LAST_CALLS = 10
+_MOST_WARNINGS = 2
 
 
 class _Settings:
@@ -42,154 +44,241 @@ class Function:
         autograph: bool = True,
         jit_compile: bool | None = None,
         reduce_retracing: bool = False,
+        autograph_options: Any = None,
+        instance: weakref.ref[Any] | None = None,
     ) -> None:
-        functools.update_wrapper(self, python_function)
-        self.python_function = python_function
+        if not callable(python_function):
+            raise TypeError(f"{python_function!r} is not a callable object")
+        if input_signature is not None and not isinstance(input_signature, list | tuple):
+            raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+        functools.update_wrapper(self, python_function, updated=())
+        self.name = getattr(python_function, "__name__", None) or _name_of(python_function)
         self.input_signature = None if input_signature is None else tuple(input_signature)
-        self._autograph = autograph
-        self._jit_compile = bool(jit_compile)
-        self._reduce_retracing = reduce_retracing
-        self._concrete: dict[Any, Concrete] = {}
-        self._relaxed: list[tuple[Any, Concrete]] = []
+        self._function = python_function
+        self._instance = instance
+        self._options = (autograph, jit_compile, reduce_retracing, autograph_options)
+        self._concretes: dict[Any, Concrete] = {}  # by key, in which sizes may be None: what counts as traced
+        self._open: list[tuple[Any, Concrete]] = []  # those with a None in their key
+        self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
+        self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
         self._called = False
-        self._recent: list[bool] = []
-        self._methods: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._calls = 0
+        self._traces: list[int] = []  # the numbers of the last calls that were traced
+        self._warnings = 0
+        if input_signature is not None and instance is None and _takes_self(python_function, self.input_signature):
+            self._count = -1  # a method in the body of its class: its parameters are those of the bound one
+        else:
+            self._count = self._parameters.count
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if settings.run_eagerly:
-            return self.python_function(*args, **kwargs)
-        if self.input_signature is not None:
-            args, kwargs = self._bound(args, kwargs), {}
-        leaves: list[Any] = []
-        key: Any = tuple([key_of(value, leaves) for value in args])
-        if kwargs:
-            key = (key, tuple(kwargs), tuple([key_of(value, leaves) for value in kwargs.values()]))
-        concrete = self._concrete.get(key)
-        if concrete is None:
-            concrete = self._found(key, args, kwargs, leaves)
-        elif self._recent:
-            self._recent.clear()
-        result = concrete([x for x in leaves if isinstance(x, Tensor)], not self._called)
-        self._called = True
-        return result
+    @functools.cached_property
+    def _parameters(self) -> Parameters:
+        return Parameters(self._function, self.input_signature, 0 if self._instance is None else 1)
 
-    def _found(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any]) -> Concrete:
-        """The graphs for a call with a key not seen before."""
-        for known, concrete in self._relaxed:
-            if serves(known, key):
-                return concrete
-        concrete = self._new(args, kwargs, leaves)
-        if self._reduce_retracing:
-            for known in (*self._concrete, *(k for k, _ in self._relaxed)):
-                both = relaxed(known, key)
-                if both is not None:
-                    self._relaxed.append((both, concrete))
-                    return concrete
-        self._warn_of_retracing(key)
-        self._concrete[key] = concrete
-        return concrete
-
-    def _new(self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any]) -> Concrete:
-        structure = nest.map_structure(lambda _: None, (args, kwargs), expand_composites=True)
-        others = [None if isinstance(x, Tensor) else x for x in leaves]
-        at = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
-
-        def arguments(tensors: Sequence[Tensor]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-            filled = list(others)
-            for i, x in zip(at, tensors, strict=True):
-                filled[i] = x
-            return nest.pack_sequence_as(structure, filled, expand_composites=True)
-
-        def call(tensors: Sequence[Tensor]) -> Any:
-            positional, named = arguments(tensors)
-            return self._converted(*positional, **named)
-
-        def eager(tensors: Sequence[Tensor]) -> Any:
-            return nest.map_structure(returned_value, call(tensors))
-
-        return Concrete(getattr(self, "__name__", "function"), call, eager, self._jit_compile)
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function."""
+        if self._instance is None:
+            return self._function
+        return types.MethodType(self._function, self._instance())
 
     @functools.cached_property
     def _converted(self) -> Callable[..., Any]:
         """The Python function with its control flow made ready for tensors."""
-        return self.python_function
+        autograph, _, _, features = self._options
+        return convert(self._function, features=features) if autograph else self._function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if settings.run_eagerly:
+            return self.python_function(*args, **kwargs)
+        if kwargs or len(args) != self._count:
+            args, kwargs = self._parameters.arranged(args, kwargs)
+        tensors: list[Tensor] = []
+        variables: list[Variable] = []
+        key: Any = tuple([key_of(value, tensors, variables) for value in args])
+        if kwargs:
+            key = (key, tuple(kwargs), tuple([key_of(value, tensors, variables) for value in kwargs.values()]))
+        self._calls += 1
+        found = self._found.get(key)
+        if found is None:
+            found = self._find(key, args, kwargs, tensors)
+        concrete, variants = found
+        if variables:
+            variants = concrete.variants_for(tensors, variables)
+        result = concrete.run(variants, tensors, variables, not self._called)
+        self._called = True
+        return result
+
+    def _find(self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Concrete, list[Variant]]:
+        """The graphs for a call with a key not seen before."""
+        concrete = self._served(key) or self._new(key, args, kwargs)
+        found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
+        return found
+
+    def _served(self, key: Any) -> Concrete | None:
+        if key in self._concretes:
+            return self._concretes[key]
+        return next((concrete for known, concrete in self._open if serves(known, key)), None)
+
+    def _new(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        specs = self._parameters.specs
+        if specs is not None:
+            key = _key((*specs, *args[len(specs) :]), kwargs)
+        elif self._options[2]:
+            for known in self._concretes:
+                both = relaxed(known, key)
+                if both is not None:
+                    key = both
+                    break
+        self._warn_of_retracing(key)
+        concrete = self._concretes[key] = self._made(args, kwargs)
+        if is_open(key):
+            self._open.append((key, concrete))
+        return concrete
+
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        leaves = nest.flatten((args, kwargs), expand_composites=True)
+        structure = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, (args, kwargs))
+        others = [None if is_tensor_like_leaf(x) else x for x in leaves]
+        at = [i for i, x in enumerate(leaves) if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+        variables_at = [i for i, x in enumerate(leaves) if isinstance(x, Variable)]
+
+        def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
+            filled = list(others)
+            for i, x in zip(at, tensors, strict=True):
+                filled[i] = x
+            for i, variable in zip(variables_at, variables, strict=True):
+                filled[i] = variable
+            positional, named = nest.pack_sequence_as(structure, filled, expand_composites=True)
+            first = () if self._instance is None else (self._instance(),)
+            return self._converted(*first, *positional, **named)
+
+        def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
+            return nest.map_structure(returned_value, call(tensors, variables))
+
+        return Concrete(self.name, call, eager, bool(self._options[1]))
 
     def _warn_of_retracing(self, key: Any) -> None:
-        self._recent = [*self._recent, True][-_MANY_TRACES:]
-        if len(self._recent) < _MANY_TRACES:
+        self._traces = [*(n for n in self._traces if n > self._calls - _LAST_CALLS), self._calls]
+        if len(self._traces) < _MANY_TRACES or self._warnings >= _MOST_WARNINGS:
             return
+        self._warnings += 1
         logger.warning(
             "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive and the excessive "
             "number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
-            "with different shapes, (3) passing Python objects instead of tensors.%s",
-            _MANY_TRACES, _MANY_TRACES, self.python_function, self._difference(key),
+            "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your "
+            "@tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid "
+            "unnecessary retracing. For (3), use tf.constant.%s",
+            len(self._traces), min(self._calls, _LAST_CALLS), self._function, self._difference(key),
         )  # fmt: skip
 
     def _difference(self, key: Any) -> str:
         """Which argument is new in this call."""
-        if not self._concrete:
-            return ""
-        last = next(reversed(self._concrete))
-        names = list(_parameters(self.python_function))
+        last = next(reversed(self._concretes), ())
+        names = self._parameters.names()
         for i, (now, before) in enumerate(zip(key, last, strict=False)):
             if now != before:
                 name = names[i] if i < len(names) else f"number {i}"
-                return f" This time argument {name!r} changed from {before} to {now}."
+                return f" This time argument {name!r} changed from {_shown(before)} to {_shown(now)}."
         return ""
 
-    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The arguments as the tensors `input_signature` asks for."""
-        assert self.input_signature is not None
-        try:
-            call = inspect.signature(self.python_function).bind(*args, **kwargs)
-            call.apply_defaults()
-            if len(call.args) != len(self.input_signature) or call.kwargs:
-                raise TypeError(f"{len(call.args)} arguments for the {len(self.input_signature)} of the signature")
-            return nest.pack_sequence_as(self.input_signature, list(_as_asked(self.input_signature, call.args)))
-        except (TypeError, ValueError, KeyError) as error:
-            raise TypeError(
-                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
-                f"for input_signature: {self.input_signature}."
-            ) from error
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The function for one signature: of these arguments, in which a `TensorSpec` may stand for a tensor.
+
+        >>> import gradtape as tf
+        >>> f = tf.function(lambda x: x + 1.0)
+        >>> f.get_concrete_function(tf.TensorSpec([None], tf.float32))(tf.constant([1.0, 2.0])).numpy().tolist()
+        [2.0, 3.0]
+        """
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        args, kwargs = self._parameters.arranged(args, kwargs)
+        key = _key(args, kwargs)
+        self._calls += 1
+        concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
+        if concrete is None:
+            concrete = self._new(key, args, kwargs)
+        if concrete.public is None:
+            concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, not self._called)
+            self._called = True
+        return concrete.public
+
+    @property
+    def function_spec(self) -> Parameters:
+        """The parameters, with what the input signature says of them."""
+        return self._parameters
+
+    function_type = function_spec
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """What the function was traced for, in words."""
+        publics = [concrete.public for concrete in self._concretes.values() if concrete.public is not None]
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in publics)
+
+    def experimental_get_tracing_count(self) -> int:
+        """How many signatures the function was traced for."""
+        return len(self._concretes)
+
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
+        """Not there: the graph is what can be looked at."""
+        if not self._options[1]:
+            raise ValueError("Compiler IR can only be returned for functions marked with 'jit_compile=True'")
+        raise NotImplementedError(
+            "gradtape has no access to the compiler's form of a function. Print `get_concrete_function(...).graph`"
+        )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        try:
-            found = self._methods.get(instance)
-        except TypeError:
-            found = None
+        number = id(instance)
+        found = self._methods.get(number)
         if found is None:
-            found = Function(
-                types.MethodType(self.python_function, instance), self.input_signature, self._autograph,
-                self._jit_compile, self._reduce_retracing,
-            )  # fmt: skip
-            self._methods[instance] = found
-        return found
-
-    def experimental_get_tracing_count(self) -> int:
-        """How many signatures the function was traced for."""
-        return len(self._concrete) + len(self._relaxed)
+            methods = self._methods
+            alive = weakref.ref(instance, lambda _: methods.pop(number, None))
+            autograph, jit_compile, reduce_retracing, options = self._options
+            method = Function(
+                self._function, self.input_signature, autograph, jit_compile, reduce_retracing, options, alive
+            )
+            found = self._methods[number] = (alive, method)
+        return Bound(found[1], instance)
 
 
-def _parameters(f: Any) -> Mapping[str, Any]:
-    try:
-        return inspect.signature(f).parameters
-    except (TypeError, ValueError):
-        return {}
+class Bound(Function):
+    """A function and the instance it is a method of, which lives at least as long as this.
+
+    What it was traced for is kept with the class, as long as the instance lives.
+    """
+
+    __slots__ = ("instance",)
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        self.__dict__ = function.__dict__
+        self.instance = instance
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self
 
 
-def _as_asked(spec: Any, value: Any) -> Iterator[Tensor]:
-    """The tensors of `value` in the order of the specs in the structure `spec`."""
-    if isinstance(spec, Mapping):
-        for key in sorted(spec):
-            yield from _as_asked(spec[key], value[key])
-    elif nest.is_nested(spec):
-        for part, its_value in zip(spec, value, strict=True):
-            yield from _as_asked(part, its_value)
-    else:
-        tensor = to_tensor(value) if isinstance(value, Tensor | Variable) else to_tensor(value, dtype=spec.dtype)
-        if not spec.is_compatible_with(tensor):
-            raise TypeError(f"Can not cast {TensorSpec.from_tensor(tensor)} to {spec}")
-        yield tensor
+def _takes_self(f: Any, specs: Any) -> bool:
+    """Whether `f`, in the body of a class, has one parameter more than there are specs."""
+    names = [p.name for p in Parameters(f, None).signature.parameters.values()]
+    return bool(names) and names[0] in ("self", "cls") and len(specs) < len(names)
 
+
+def _name_of(f: Any) -> str:
+    return f.func.__name__ if isinstance(f, functools.partial) else type(f).__name__
+
+
+def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tensors: list[Tensor] = []
+    variables: list[Variable] = []
+    key: Any = tuple([key_of(value, tensors, variables) for value in args])
+    if kwargs:
+        key = (key, tuple(kwargs), tuple([key_of(value, tensors, variables) for value in kwargs.values()]))
+    return key
+
+
+def _shown(key: Any) -> str:
+    """A key in words."""
+    if type(key) is tuple and len(key) == 2:
+        return repr(key[1]) if isinstance(key[0], type) else f"a {key[1]!r} of shape {key[0]}"
+    return repr(key)

@@ -59,6 +59,14 @@ def subgraphs(node: Node) -> Iterator[Graph]:
                 yield part
 
 
+def all_nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of a graph and of the graphs inside it."""
+    for node in graph.nodes:
+        yield node
+        for inner in subgraphs(node):
+            yield from all_nodes(inner)
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A traced function. `variables` are further inputs; `updates` are what variables become."""

@@ -1,6 +1,6 @@
-"""What a call of a function looks like: its leaves, and a key that is equal for calls that one graph can serve.
+"""What a call of a function looks like: its tensors, and a key that is equal for calls that one graph can serve.
 
-Tensors count by shape and dtype, Python values by what they are, variables and other objects by identity.
+Tensors count by shape and dtype, and so do variables; Python values count by what they are, other objects by identity.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import numpy as np
 
 from .. import nest
 from ..engine.convert import to_tensor
+from ..specs import TensorSpec
 from ..tensor import Tensor
+from ..variable import Variable
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type, type(Ellipsis))
+_PLAIN = (bool, int, complex, str, bytes, type(None), type, type(Ellipsis))
 
 
 class Identity:
@@ -40,35 +42,54 @@ class Identity:
         return f"<{type(self._object()).__name__} at {self._at:#x}>"
 
 
-def key_of(value: Any, leaves: list[Any]) -> Any:
-    """The key of an argument, whose leaves are appended to `leaves`, arrays among them as tensors."""
+def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
+    """The key of an argument, whose tensors (arrays among them) and variables are appended to the lists."""
     kind = type(value)
     if kind is Tensor:
-        leaves.append(value)
+        tensors.append(value)
         return value.array.shape, value.dtype
     if kind in _PLAIN:
-        leaves.append(value)
         return kind, value
+    if kind is float:
+        return kind, value or str(value)  # 0.0 and -0.0 are equal, and are not the same
     if isinstance(value, np.ndarray | np.generic):
         value = to_tensor(value)
     if isinstance(value, Tensor):
-        leaves.append(value)
+        tensors.append(value)
         return value.dims, value.dtype
+    if isinstance(value, Variable):
+        return _key_of_variable(value, variables)
     if nest.is_nested(value) or isinstance(value, nest.Composite):
         names = tuple(sorted(value)) if isinstance(value, Mapping) else None
-        return kind, names, tuple([key_of(part, leaves) for part in nest.parts(value)])
-    leaves.append(value)
+        return kind, names, tuple([key_of(part, tensors, variables) for part in nest.parts(value)])
+    if isinstance(value, TensorSpec):
+        return None if value.shape.rank is None else tuple(value.shape), value.dtype
     return _key_of_object(value, kind)
 
 
+def _key_of_variable(value: Variable, variables: list[Variable]) -> Any:
+    """A variable that is given twice is another thing than two variables."""
+    number = next((i for i, v in enumerate(variables) if v is value), len(variables))
+    variables.append(value)
+    return Variable, value.shape, value.dtype, value.trainable, number
+
+
 def _key_of_object(value: Any, kind: type) -> Any:
-    if hasattr(value, "_as_tensor") or kind.__eq__ is object.__eq__:
+    if kind.__eq__ is object.__eq__ or hasattr(value, "_as_tensor"):
         return Identity(value)
     try:
         hash(value)
     except TypeError:
-        return Identity(value)
+        raise TypeError(
+            f"Could not generate a generic TraceType for {value!r}. Please verify that it is immutable/hashable: a "
+            "tf.function is traced for the values of its Python arguments. Otherwise, consider a tuple or a frozenset"
+        ) from None
     return kind, value
+
+
+def is_tensor_like_leaf(value: Any) -> bool:
+    """Whether a leaf of the arguments is passed to the graph at each call, rather than being part of the key."""
+    return isinstance(value, Tensor | Variable | TensorSpec | np.ndarray | np.generic)
 
 
 def relaxed(key: Any, other: Any) -> Any:
@@ -78,8 +99,10 @@ def relaxed(key: Any, other: Any) -> Any:
     if not (type(key) is type(other) is tuple and len(key) == len(other)):
         return None
     if is_tensor_key(key) and is_tensor_key(other):
-        if key[1] is not other[1] or len(key[0]) != len(other[0]):
+        if key[1] is not other[1]:
             return None
+        if key[0] is None or other[0] is None or len(key[0]) != len(other[0]):
+            return None, key[1]
         return tuple(n if n == k else None for n, k in zip(key[0], other[0], strict=True)), key[1]
     parts = [relaxed(mine, its) for mine, its in zip(key, other, strict=True)]
     return None if any(p is None and k is not None for p, k in zip(parts, key, strict=True)) else tuple(parts)
@@ -87,7 +110,7 @@ def relaxed(key: Any, other: Any) -> Any:
 
 def is_tensor_key(key: Any) -> bool:
     """Whether a key is that of a tensor: its shape and dtype."""
-    return len(key) == 2 and type(key[0]) is tuple and type(key[1]).__name__ == "DType"
+    return len(key) == 2 and type(key[1]).__name__ == "DType" and (key[0] is None or type(key[0]) is tuple)
 
 
 def serves(key: Any, other: Any) -> bool:
@@ -97,6 +120,18 @@ def serves(key: Any, other: Any) -> bool:
     if not (type(key) is type(other) is tuple and len(key) == len(other)):
         return False
     if is_tensor_key(key) and is_tensor_key(other):
-        same_rank = key[1] is other[1] and len(key[0]) == len(other[0])
-        return same_rank and all(n is None or n == k for n, k in zip(key[0], other[0], strict=True))
+        if key[1] is not other[1]:
+            return False
+        if key[0] is None or other[0] is None:
+            return key[0] is None
+        return len(key[0]) == len(other[0]) and all(n is None or n == k for n, k in zip(key[0], other[0], strict=True))
     return all(serves(mine, its) for mine, its in zip(key, other, strict=True))
+
+
+def is_open(key: Any) -> bool:
+    """Whether a size in the key is unknown."""
+    if type(key) is not tuple:
+        return False
+    if is_tensor_key(key):
+        return key[0] is None or None in key[0]
+    return any(map(is_open, key))

@@ -1,0 +1,854 @@
+"""How a `tf.function` is called: what is traced when, what arguments may be, what a concrete function knows."""
+
+import collections
+import dataclasses
+import functools
+
+import numpy as np
+
+PROGRAMS = []
+Point = collections.namedtuple("Point", "x y")
+
+
+def program(f):
+    """`f(tf)` gives something to compare."""
+    PROGRAMS.append((f.__name__, f))
+    return f
+
+
+def error_of(f, *args, **kwargs):
+    """The class of the exception that a call raises, or what it gives."""
+    try:
+        return f(*args, **kwargs)
+    except Exception as error:
+        return type(error).__name__
+
+
+def says(text, f, *args, **kwargs):
+    """The class of the exception, and whether its text has `text` in it."""
+    try:
+        return ["no error", f(*args, **kwargs)]
+    except Exception as error:
+        return [type(error).__name__, text in str(error)]
+
+
+class Counted:
+    """A function that counts how often its Python code runs."""
+
+    def __init__(self, tf, body=lambda *args, **kwargs: args[0] if args else None, **options):
+        self.runs = 0
+        self._body = body
+        self.f = tf.function(self._run, autograph=False, **options)
+
+    def _run(self, *args, **kwargs):
+        self.runs += 1
+        return self._body(*args, **kwargs)
+
+    def __call__(self, *args, **kwargs):
+        return self.f(*args, **kwargs)
+
+
+def counting(tf, **options):
+    """A decorator: `tf.function` with a `runs` attribute."""
+
+    def decorate(f):
+        def counted(*args, **kwargs):
+            g.runs += 1
+            return f(*args, **kwargs)
+
+        counted = functools.wraps(f)(counted)
+        g = tf.function(counted, autograph=False, **options)
+        g.runs = 0
+        return g
+
+    return decorate
+
+
+@program
+def plain(tf):
+    f = tf.function(lambda x, y: x * y + 1.0)
+    return [f(tf.constant(2.0), tf.constant(3.0)), f(tf.constant([1.0, 2.0]), tf.constant(3.0))]
+
+
+@program
+def without_arguments(tf):
+    f = tf.function(lambda: tf.constant(3.0))
+    return [f(), f()]
+
+
+@program
+def returns_none(tf):
+    f = tf.function(lambda x: None)
+    return [f(tf.constant(1.0)), f(tf.constant(1.0))]
+
+
+@program
+def returns_structures(tf):
+    @tf.function
+    def f(x):
+        return {"a": x, "b": [x + 1, (x * 2, None)], "c": Point(x, 3)}
+
+    out = [f(tf.constant(2.0)), f(tf.constant(4.0))]
+    return [[sorted(o), o["a"], o["b"], type(o["b"]).__name__, type(o["b"][1]).__name__, o["c"].x, o["c"].y] for o in out]
+
+
+@program
+def returns_python_values(tf):
+    f = tf.function(lambda x: (1, 2.5, True, "text", np.float64(3.0), x))
+    return [list(f(tf.constant(2.0))), list(f(tf.constant(3.0)))]
+
+
+@program
+def returns_its_argument(tf):
+    f = tf.function(lambda x: x)
+    x = tf.constant(2.0)
+    return [f(x), f(x) is x, f(x) is x]
+
+
+@program
+def returns_a_variable(tf):
+    v = tf.Variable(2.0)
+    f = tf.function(lambda: v)
+    y = f()
+    return [y, isinstance(y, tf.Variable), isinstance(f(), tf.Variable)]
+
+
+@program
+def returns_what_it_may_not(tf):
+    return [error_of(tf.function(lambda: object())), error_of(tf.function(lambda: {1, 2}))]
+
+
+@program
+def returns_a_function(tf):
+    return error_of(tf.function(lambda: len))
+
+
+@program
+def returns_slices(tf):
+    @tf.function
+    def f(x):
+        return tf.IndexedSlices(x, tf.constant([0, 2]), tf.constant([4, 2]))
+
+    y = f(tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+    y = f(tf.constant([[1.0, 2.0], [3.0, 5.0]]))
+    return [type(y).__name__, y.values, y.indices]
+
+
+@program
+def polymorphism(tf):
+    f = Counted(tf)
+    counts = []
+    for x in (1.0, 2.0, tf.constant(1.0), tf.constant(2.0), np.float32(1), [1], [2]):
+        f(x)
+        counts.append(f.runs)
+    return counts + [f.f.experimental_get_tracing_count()]
+
+
+@program
+def dtypes_and_shapes_retrace(tf):
+    f = Counted(tf)
+    counts = []
+    for x in (
+        tf.constant([1.0]), tf.constant([2.0]), tf.constant([1.0, 2.0]), tf.constant([[1.0]]),
+        tf.constant([1], tf.int32), tf.constant([1], tf.int64), tf.constant(["a"]), tf.constant(["b"]),
+    ):  # fmt: skip
+        f(x)
+        counts.append(f.runs)
+    return counts
+
+
+@program
+def arrays_count_as_tensors(tf):
+    f = Counted(tf)
+    counts = []
+    for x in (np.ones(2, np.float32), tf.ones(2), np.zeros(2, np.float32), np.ones(2), np.float64(1), np.ones((), np.float64)):
+        f(x)
+        counts.append(f.runs)
+    return counts
+
+
+@program
+def arrays_arrive_as_tensors(tf):
+    seen = []
+    f = tf.function(lambda x, y: seen.append((isinstance(x, tf.Tensor), type(y).__name__)), autograph=False)
+    f(np.ones(2), 3.0)
+    f([np.ones(2)], (1, 2))
+    return seen[:1] + [[len(seen)]]
+
+
+@program
+def lists_are_not_arrays(tf):
+    f = Counted(tf, lambda x: tf.reduce_sum(x))
+    return [f([1.0, 2.0]), f([1.0, 3.0]), f([1.0, 2.0]), f.runs]
+
+
+@program
+def structures_and_keys(tf):
+    f = Counted(tf, lambda x: 0)
+    c = tf.constant
+    counts = []
+    for x in (
+        [c(1.0)], (c(1.0),), [c(2.0)], {"a": c(1.0)}, {"b": c(1.0)}, {"a": c(3.0)}, [[c(1.0)]], Point(c(1.0), 2),
+        Point(c(1.0), 3), Point(c(5.0), 3), (c(1.0), 3), {"a": c(1.0), "b": c(2.0)}, {"b": c(1.0), "a": c(2.0)}, [], (), {},
+    ):  # fmt: skip
+        f(x)
+        counts.append(f.runs)
+    return counts
+
+
+@program
+def keyword_is_position(tf):
+    @counting(tf)
+    def f(x, y=2.0, *, z=3.0):
+        return x * y * z
+
+    c = tf.constant
+    counts = []
+    for args, kwargs in (
+        ((c(1.0),), {}), ((), {"x": c(1.0)}), ((c(1.0), 2.0), {}), ((c(1.0),), {"y": 2.0}), ((c(1.0),), {"z": 3.0}),
+        ((c(1.0),), {"y": 2.0, "z": 3.0}), ((c(1.0),), {"z": 3.0, "y": 2.0}), ((c(1.0),), {"y": c(2.0)}),
+        ((), {"y": c(2.0), "x": c(4.0)}), ((c(1.0),), {"z": 4.0}),
+    ):  # fmt: skip
+        value = f(*args, **kwargs)
+        counts.append([f.runs, value])
+    return counts
+
+
+@program
+def variable_keywords(tf):
+    @counting(tf)
+    def f(*args, **kwargs):
+        return [sorted(kwargs), len(args)]
+
+    c = tf.constant
+    counts = []
+    for args, kwargs in (
+        ((), {"a": c(1.0), "b": 2}), ((), {"b": 2, "a": c(5.0)}), ((c(1.0),), {}), ((c(1.0), c(1.0)), {}),
+        ((c(1.0),), {"a": c(1.0)}), ((c(2.0),), {"a": c(1.0)}),
+    ):  # fmt: skip
+        f(*args, **kwargs)
+        counts.append(f.runs)
+    return counts
+
+
+@program
+def bad_calls(tf):
+    f = tf.function(lambda x, y=1.0: x * y)
+    c = tf.constant
+    return [
+        error_of(f), error_of(f, c(1.0), c(1.0), c(1.0)), error_of(f, c(1.0), x=c(2.0)), error_of(f, c(1.0), z=c(2.0)),
+    ]
+
+
+@program
+def bad_call_texts(tf):
+    def add(x, y):
+        return x + y
+
+    f = tf.function(add)
+    return [
+        says("missing a required argument: 'y'", f, tf.constant(1.0)),
+        says("Binding inputs to tf.function failed due to", f, tf.constant(1.0)),
+        says("too many positional arguments", f, 1.0, 2.0, 3.0),
+        says("got an unexpected keyword argument 'z'", f, 1.0, 2.0, z=3.0),
+        says("for signature: (x, y)", f, 1.0, 2.0, z=3.0),
+        says("multiple values for argument 'x'", f, 1.0, 2.0, x=3.0),
+    ]
+
+
+@program
+def strange_arguments(tf):
+    class Unhashable:
+        __hash__ = None
+
+        def __eq__(self, other):
+            return True
+
+    class Plain:
+        pass
+
+    f = Counted(tf, lambda x: 0)
+    p, q = Plain(), Plain()
+    counts = []
+    for x in (p, p, q, tf.float32, tf.float32, tf.float64, len, len, int, range(3), range(3), range(4)):
+        counts.append([error_of(f, x) if isinstance(error_of(f, x), str) else "fine", f.runs])
+    return counts + [error_of(f, Unhashable())]
+
+
+@program
+def sets_as_arguments(tf):
+    return [error_of(tf.function(lambda x: 0), {1, 2}), error_of(tf.function(lambda x: 0), frozenset([1]))]
+
+
+@program
+def unsortable_keys(tf):
+    return error_of(tf.function(lambda x: 0), {1: tf.constant(1.0), "a": tf.constant(2.0)})
+
+
+@program
+def equal_objects(tf):
+    class Equal:
+        def __init__(self, n):
+            self.n = n
+
+        def __eq__(self, other):
+            return isinstance(other, Equal) and self.n == other.n
+
+        def __hash__(self):
+            return hash(self.n)
+
+    f = Counted(tf, lambda x: tf.constant(x.n))
+    kept = [Equal(1), Equal(1), Equal(2)]
+    return [[f(x), f.runs] for x in kept]
+
+
+@program
+def dataclasses_as_arguments(tf):
+    @dataclasses.dataclass(frozen=True)
+    class Options:
+        n: int
+
+    f = Counted(tf, lambda o, x: x * o.n)
+    kept = [Options(2), Options(2), Options(3)]
+    return [[f(o, tf.constant(5)), f.runs] for o in kept]
+
+
+@program
+def specs_as_arguments(tf):
+    f = Counted(tf, lambda s: tf.zeros(s.shape, s.dtype))
+    return says("", f, tf.TensorSpec([2], tf.float32))[0]
+
+
+@program
+def shapes_as_arguments(tf):
+    f = Counted(tf, lambda s: tf.zeros(s))
+    counts = []
+    for s in (tf.TensorShape([2]), tf.TensorShape([2]), tf.TensorShape([3])):
+        counts.append([f(s), f.runs])
+    return counts
+
+
+@program
+def slices_as_arguments(tf):
+    f = Counted(tf, lambda s: s.values * 2.0)
+    def make(n):
+        return tf.IndexedSlices(tf.constant([[n]]), tf.constant([1]), tf.constant([3, 1]))
+
+    return [[f(make(n)), f.runs] for n in (1.0, 2.0, 3.0)]
+
+
+@program
+def sparse_tensors_as_arguments(tf):
+    f = Counted(tf, lambda s: s.values * 2.0)
+    def make(n):
+        return tf.sparse.SparseTensor([[0], [2]], [n, 1.0], [4])
+
+    return [[f(make(n)), f.runs] for n in (1.0, 2.0, 3.0)]
+
+
+@program
+def sparse_tensors_come_back(tf):
+    f = tf.function(lambda s: tf.sparse.SparseTensor(s.indices, s.values * 2.0, s.dense_shape))
+    f(tf.sparse.SparseTensor([[0], [2]], [5.0, 1.0], [4]))
+    y = f(tf.sparse.SparseTensor([[0], [3]], [6.0, 1.0], [4]))
+    return [type(y).__name__, y.indices, y.values, y.dense_shape]
+
+
+@program
+def variables_as_arguments(tf):
+    f = tf.function(lambda v: v * 2.0)
+    a, b, c = tf.Variable(1.0), tf.Variable(2.0), tf.Variable([1.0])
+    return [[f(v), f.experimental_get_tracing_count()] for v in (a, b, a, c)]
+
+
+@program
+def variables_as_arguments_are_variables(tf):
+    f = Counted(tf, lambda v, n: v.assign_add(n))
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    return [f(a, tf.constant(1.0)), f(b, tf.constant(10.0)), f(a, tf.constant(1.0)), a, b]
+
+
+@program
+def gradients_of_variables_as_arguments(tf):
+    f = tf.function(lambda v: v * v)
+    out = []
+    for v in (tf.Variable(3.0), tf.Variable(4.0)):
+        with tf.GradientTape() as tape:
+            y = f(v)
+        out.append(tape.gradient(y, v))
+    return out
+
+
+@program
+def same_variable_twice(tf):
+    f = tf.function(lambda v, w: v.assign_add(w))
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    return [f(a, b).numpy(), f(a, a).numpy(), a, b]
+
+
+@program
+def reduce_retracing(tf):
+    f = Counted(tf, lambda x: tf.reduce_sum(x), reduce_retracing=True)
+    values = [f(tf.range(n)) for n in (1, 2, 3, 4, 5)]
+    return [values, f.f.experimental_get_tracing_count()]
+
+
+@program
+def reduce_retracing_of_two_axes(tf):
+    f = Counted(tf, lambda x, y: tf.reduce_sum(x) + y, reduce_retracing=True)
+    counts = []
+    for a, b in ((2, 3), (2, 4), (3, 4), (5, 4), (3, 6)):
+        f(tf.ones((a, b)), tf.constant(1.0))
+        counts.append(f.f.experimental_get_tracing_count())
+    return counts
+
+
+@program
+def a_method(tf):
+    class Model:
+        runs = 0
+
+        def __init__(self, w):
+            self.w = w
+
+        @tf.function
+        def scaled(self, x, by=2.0):
+            Model.runs += 1
+            return self.w * x * by
+
+    a, b = Model(2.0), Model(3.0)
+    c = tf.constant
+    return [a.scaled(c(1.0)), b.scaled(c(1.0)), a.scaled(c(5.0)), b.scaled(c(5.0), by=3.0), Model.runs, Model.scaled(a, c(7.0))]
+
+
+@program
+def inherited_methods(tf):
+    class Base:
+        @tf.function
+        def f(self, x):
+            return self.g(x) * 2.0
+
+        def g(self, x):
+            return x
+
+    class Child(Base):
+        def g(self, x):
+            return x + 10.0
+
+        @tf.function
+        def h(self, x):
+            return super().f(x) + self.f(x)
+
+    c = tf.constant
+    base, child = Base(), Child()
+    return [base.f(c(1.0)), child.f(c(1.0)), child.h(c(1.0))]
+
+
+@program
+def static_and_class_methods(tf):
+    class A:
+        factor = 3.0
+
+        @staticmethod
+        @tf.function
+        def s(x):
+            return x * 2.0
+
+        @classmethod
+        @tf.function
+        def c(cls, x):
+            return x * cls.factor
+
+    return [A.s(tf.constant(1.0)), A().s(tf.constant(2.0)), A.c(tf.constant(2.0)), A().c(tf.constant(3.0))]
+
+
+@program
+def a_method_wrapped_outside(tf):
+    class A:
+        def __init__(self):
+            self.f = tf.function(self.g)
+
+        def g(self, x):
+            return x + 1.0
+
+    a = A()
+    return [a.f(tf.constant(1.0)), a.f(tf.constant(2.0))]
+
+
+@program
+def slots(tf):
+    class A:
+        __slots__ = ("__weakref__", "n")
+
+        def __init__(self, n):
+            self.n = n
+
+        @tf.function
+        def f(self, x):
+            return x * self.n
+
+    a, b = A(2.0), A(3.0)
+    return [a.f(tf.constant(2.0)), b.f(tf.constant(2.0)), a.f(tf.constant(3.0))]
+
+
+@program
+def callable_objects(tf):
+    class A:
+        def __call__(self, x):
+            return x * 3.0
+
+    f = tf.function(A())
+    return [f(tf.constant(2.0)), f(tf.constant(3.0))]
+
+
+@program
+def decorated_call(tf):
+    class A:
+        @tf.function
+        def __call__(self, x):
+            return x * 3.0
+
+    return [A()(tf.constant(2.0)), A()(tf.constant(3.0))]
+
+
+@program
+def partials(tf):
+    def g(x, y, z=1.0):
+        return x * y + z
+
+    f = tf.function(functools.partial(g, tf.constant(2.0), z=5.0))
+    return [f(tf.constant(3.0)), f(y=tf.constant(4.0))]
+
+
+@program
+def decorated_twice(tf):
+    f = tf.function(tf.function(lambda x: x * 2.0))
+    return [f(tf.constant(2.0)), f(tf.constant(3.0))]
+
+
+@program
+def closures(tf):
+    def make(n):
+        @tf.function
+        def f(x):
+            return x * n
+
+        return f
+
+    return [make(2.0)(tf.constant(1.0)), make(3.0)(tf.constant(1.0))]
+
+
+@program
+def closed_over_tensors_are_fixed(tf):
+    box = [tf.constant(1.0)]
+    f = tf.function(lambda x: x + box[0])
+    first = f(tf.constant(1.0))
+    box[0] = tf.constant(5.0)
+    return [first, f(tf.constant(1.0))]
+
+
+@program
+def names_and_docs(tf):
+    @tf.function
+    def scale(x, y=2.0):
+        """Scales."""
+        return x * y
+
+    return [scale.__name__, scale.__doc__, scale.python_function(tf.constant(2.0)), scale.__wrapped__(3.0)]
+
+
+@program
+def as_decorator_with_options(tf):
+    @tf.function(reduce_retracing=True, autograph=False)
+    def f(x):
+        return x * 2.0
+
+    return f(tf.constant(2.0))
+
+
+@program
+def options_refused(tf):
+    return [error_of(tf.function, 3), error_of(tf.function, lambda x: x, "text")]
+
+
+@program
+def input_signature(tf):
+    f = Counted(tf, lambda x: x * 2.0, input_signature=None)
+
+    def g(x):
+        return x * 2.0
+
+    f = tf.function(g, input_signature=[tf.TensorSpec([None], tf.float32)])
+    return [f(tf.constant([1.0])), f(tf.constant([1.0, 2.0])), f([1.0, 2.0, 3.0]), f(np.ones(2, np.float32)),
+            f.experimental_get_tracing_count()]  # fmt: skip
+
+
+@program
+def input_signature_errors(tf):
+    def g(x):
+        return x * 2.0
+
+    f = tf.function(g, input_signature=[tf.TensorSpec([None], tf.float32)])
+    c = tf.constant
+    return [
+        says("Can not cast TensorSpec(shape=(), dtype=tf.float32, name=None) to TensorSpec(shape=(None,), dtype=tf.float32", f, c(1.0)),
+        says("Binding inputs to tf.function failed due to", f, c([1])),
+        says("Can not cast", f, c([1])), error_of(f, np.ones(2)), error_of(f, [1, 2]), error_of(f, "text"),
+        says("missing a required argument", f), says("too many positional arguments", f, c([1.0]), c([1.0])),
+        says("unexpected keyword argument", f, c([1.0]), y=1),
+    ]  # fmt: skip
+
+
+@program
+def input_signature_of_nests(tf):
+    spec = tf.TensorSpec([None], tf.float32)
+
+    def g(x, y):
+        return x["a"] + x["b"][0] * y
+
+    f = tf.function(g, input_signature=[{"a": spec, "b": [spec]}, tf.TensorSpec([], tf.float32)])
+    c = tf.constant
+    return [
+        f({"a": c([1.0]), "b": [c([2.0])]}, c(3.0)), f({"a": [1.0], "b": [[2.0]]}, 3.0),
+        f(y=c(1.0), x={"a": c([1.0]), "b": [c([2.0])]}), error_of(f, {"a": c([1.0])}, c(3.0)),
+        error_of(f, [c([1.0])], c(3.0)), error_of(f, {"a": c([1.0]), "b": (c([2.0]),)}, c(3.0)),
+    ]  # fmt: skip
+
+
+@program
+def input_signature_with_defaults(tf):
+    def g(x, y=2.0):
+        return x * y
+
+    spec = tf.TensorSpec([], tf.float32)
+    f = tf.function(g, input_signature=[spec])
+    h = tf.function(g, input_signature=[spec, spec])
+    c = tf.constant
+    return [f(c(3.0)), error_of(f, c(3.0), c(5.0)), h(c(3.0), c(5.0)), h(c(3.0)), h(c(3.0), y=c(7.0)), error_of(h)]
+
+
+@program
+def input_signature_too_short(tf):
+    def g(x, y):
+        return x
+
+    return [error_of(tf.function, g, input_signature=[tf.TensorSpec([], tf.float32)]),
+            error_of(tf.function, g, input_signature=[tf.TensorSpec([], tf.float32)] * 3),
+            error_of(tf.function, g, input_signature=tf.TensorSpec([], tf.float32)),
+            error_of(tf.function, g, input_signature=[3, 4])]  # fmt: skip
+
+
+@program
+def input_signature_empty(tf):
+    f = tf.function(lambda: tf.constant(1.0), input_signature=[])
+    return [f(), error_of(f, 1.0)]
+
+
+@program
+def input_signature_of_a_method(tf):
+    class A:
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def f(self, x):
+            return x + 1.0
+
+    a = A()
+    return [a.f(tf.constant([1.0])), a.f(tf.constant([1.0, 2.0])), a.f(x=tf.constant([3.0]))]
+
+
+@program
+def input_signature_of_unknown_rank(tf):
+    def g(x):
+        return tf.reduce_sum(x)
+
+    f = tf.function(g, input_signature=[tf.TensorSpec(None, tf.float32)])
+    return [f(tf.constant(1.0)), f(tf.ones((2, 3))), f.experimental_get_tracing_count()]
+
+
+@program
+def concrete_functions(tf):
+    def g(x, y):
+        return {"sum": x + y, "list": [x * y]}
+
+    c = tf.function(g).get_concrete_function(tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32))
+    one, two = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    by_position, by_name = c(one, two), c(x=one, y=two)
+    return [
+        by_position["sum"], by_name["list"][0], len(c.inputs), len(c.outputs), [i.dtype.name for i in c.inputs],
+        [i.shape for i in c.inputs], sorted(c.structured_outputs), c.output_dtypes["sum"].name,
+        str(c.output_shapes["sum"]), len(c.structured_input_signature), len(c.structured_input_signature[0]),
+        repr(c.structured_input_signature[0][0]), c.variables == (), len(c.captured_inputs),
+    ]  # fmt: skip
+
+
+@program
+def concrete_function_errors(tf):
+    def g(x, y=2):
+        return x * y
+
+    c = tf.function(g).get_concrete_function(tf.TensorSpec([2], tf.float32))
+    x = tf.constant([1.0, 2.0])
+    return [
+        c(x), error_of(c), error_of(c, x, x), error_of(c, x, 2), error_of(c, x, 3), error_of(c, tf.constant([1.0])), error_of(c, tf.constant([1, 2])),
+        error_of(c, z=x), c(x=x), error_of(c, [1.0, 2.0]), error_of(c, np.ones(2, np.float32)), error_of(c, x, x=x), error_of(c, "text"),
+    ]  # fmt: skip
+
+
+@program
+def concrete_function_of_values(tf):
+    def g(x, y):
+        return x * y
+
+    f = tf.function(g)
+    c = f.get_concrete_function(tf.constant([1.0, 2.0]), 3.0)
+    return [c(tf.constant([5.0, 6.0])), f.experimental_get_tracing_count(), f(tf.constant([5.0, 6.0]), 3.0), f.experimental_get_tracing_count(),
+            f.get_concrete_function(tf.constant([1.0, 2.0]), 3.0) is c, [len(c.inputs)]]  # fmt: skip
+
+
+@program
+def concrete_function_with_a_signature(tf):
+    def g(x):
+        return x + 1.0
+
+    f = tf.function(g, input_signature=[tf.TensorSpec([None], tf.float32)])
+    c = f.get_concrete_function()
+    return [c(tf.constant([1.0])), c(tf.constant([1.0, 2.0])), f.get_concrete_function() is c, [c.inputs[0].shape.rank]]
+
+
+@program
+def concrete_function_with_variables(tf):
+    v = tf.Variable(2.0)
+    w = tf.Variable(3.0, trainable=False)
+    f = tf.function(lambda x: v * x + w)
+    c = f.get_concrete_function(tf.TensorSpec([], tf.float32))
+    first = c(tf.constant(2.0))
+    v.assign(10.0)
+    return [first, c(tf.constant(2.0)), len(c.variables), len(c.trainable_variables), c.variables[0] is v or c.variables[1] is v, len(c.captured_inputs)]
+
+
+@program
+def concrete_functions_make_no_effects(tf):
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def f(x):
+        v.assign_add(x)
+        return v * 1.0
+
+    c = f.get_concrete_function(tf.TensorSpec([], tf.float32))
+    before = v.numpy()
+    return [before, c(tf.constant(1.0)), v, f(tf.constant(1.0)), v]
+
+
+@program
+def concrete_functions_make_variables(tf):
+    class A:
+        w = None
+
+        @tf.function
+        def f(self, x):
+            if self.w is None:
+                self.w = tf.Variable(tf.ones_like(x) * 2.0)
+            return self.w * x
+
+    a = A()
+    c = a.f.get_concrete_function(tf.TensorSpec([2], tf.float32))
+    return [c(tf.constant([1.0, 3.0])), a.w, a.f(tf.constant([4.0, 5.0]))]
+
+
+@program
+def concrete_functions_are_differentiable(tf):
+    f = tf.function(lambda x: x * x * x)
+    c = f.get_concrete_function(tf.TensorSpec([], tf.float32))
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = c(x)
+    return tape.gradient(y, x)
+
+
+@program
+def keyword_only_specs(tf):
+    @tf.function
+    def f(x, *, y=1.0, z=None):
+        return x * y
+
+    c = f.get_concrete_function(tf.TensorSpec([], tf.float32), y=tf.TensorSpec([], tf.float32))
+    return [c(tf.constant(2.0), y=tf.constant(3.0)), sorted(c.structured_input_signature[1])]
+
+
+@program
+def names_in_concrete_functions(tf):
+    def scale(x, y):
+        return x * y
+
+    c = tf.function(scale).get_concrete_function(tf.TensorSpec([], tf.float32, name="left"), tf.TensorSpec([], tf.float32))
+    return [b"scale" in c.name, c(tf.constant(2.0), tf.constant(3.0)), error_of(c, left=tf.constant(2.0), y=tf.constant(3.0)),
+            error_of(c, x=tf.constant(2.0), y=tf.constant(3.0))]  # fmt: skip
+
+
+@program
+def no_such_attribute(tf):
+    f = tf.function(lambda x: x)
+    return [error_of(lambda: f.something), callable(f), hasattr(f, "python_function"), hasattr(f, "function_spec"), hasattr(f, "input_signature")]
+
+
+@program
+def running_eagerly(tf):
+    f = Counted(tf, lambda x: x * 2.0)
+    tf.config.run_functions_eagerly(True)
+    try:
+        inside = tf.config.functions_run_eagerly()
+        values = [f(tf.constant(1.0)), f(tf.constant(2.0)), f.runs, inside, f.f.experimental_get_tracing_count()]
+    finally:
+        tf.config.run_functions_eagerly(False)
+    return values + [f(tf.constant(3.0)), f(tf.constant(4.0)), f.runs, tf.config.functions_run_eagerly()]
+
+
+@program
+def inside_and_outside(tf):
+    seen = []
+
+    @tf.function
+    def f(x):
+        seen.append([tf.executing_eagerly(), tf.inside_function(), tf.is_symbolic_tensor(x), tf.is_tensor(x), tf.get_static_value(x),
+                     tf.get_static_value(tf.constant(3.0))])  # fmt: skip
+        with tf.init_scope():
+            seen.append([tf.executing_eagerly()])
+        return tf.shape(x)
+
+    f(tf.ones((2, 3)))
+    return seen[:2] + [tf.executing_eagerly(), tf.inside_function()]
+
+
+@program
+def static_shapes(tf):
+    seen = []
+
+    @tf.function
+    def f(x):
+        seen.append([x.shape.as_list(), x.shape.rank, x.dtype.name, len(x)])
+        return tf.shape(x), tf.size(x), tf.rank(x)
+
+    return [f(tf.ones((2, 3))), seen]
+
+
+@program
+def jit_compile(tf):
+    return error_of(tf.function(lambda x: x * 2.0, jit_compile=False), tf.constant(2.0))
+
+
+@program
+def threads(tf):
+    import threading
+
+    f = tf.function(lambda x: x * 2.0)
+    out = []
+    ts = [threading.Thread(target=lambda i=i: out.append(f(tf.constant(float(i))).numpy())) for i in range(4)]
+    for t in ts:
+        t.start()
+    for t in ts:
+        t.join()
+    return sorted(float(x) for x in out) == [0.0, 2.0, 4.0, 6.0]
+
+
+CASES = PROGRAMS
