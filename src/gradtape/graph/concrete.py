@@ -16,6 +16,7 @@ from . import numpy_executor
 from .derivative import Derivative
 from .effects import Changed, Check, Effect, recording, replaying
 from .graph import Graph, all_nodes, replay
+from .passes import optimize
 from .signature import Identity
 from .trace import Trace, Untraceable, value_of
 
@@ -29,7 +30,7 @@ class NumpyProgram:
     """A graph as generated Python over NumPy's kernels."""
 
     def __init__(self, graph: Graph) -> None:
-        self._run = numpy_executor.compile_graph(graph)
+        self._run = numpy_executor.compile_graph(optimize(graph))
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
         self._outputs = len(graph.outputs)
