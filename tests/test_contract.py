@@ -151,7 +151,7 @@ LAYERS = {
     **dict.fromkeys(["engine", "sparse_tensor"], 2),
     **dict.fromkeys(["ops", "rows", "variable"], 3),
     **dict.fromkeys(["extend", "inspect", "module", "specs", "tensor_array"], 4),
-    "graph": 5,
+    **dict.fromkeys(["autograph", "graph"], 5),
     "api": 6,
     **dict.fromkeys(["__init__", "cli", "data", "distribute", "keras_backend"], 7),
 }

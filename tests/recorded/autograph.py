@@ -1,4 +1,4 @@
-"""Python control flow on tensors: each program is a function of `x`, traced by `tf.function` for `x = [3, 4]`.
+"""Python control flow on tensors: each program is a function of `x`, traced by `tf.function` and run for several `x`.
 
 `tf` is the library that the case is run on. A program that TensorFlow refuses is recorded as the class of its error.
 """
@@ -26,10 +26,11 @@ def refused(because):
 
 
 def run(tf_, f, make):
-    """What `f`, made ready by `make`, gives."""
+    """What `f`, made ready by `make`, gives for one value after the other."""
     global tf
     tf = tf_
-    return make(f)(tf.constant([3, 4]))
+    made = make(f)
+    return [made(tf.constant(x)) for x in ([3, 4], [1, 9], [6, 2])]
 
 
 @program

@@ -235,9 +235,11 @@ def _staged_while(
         key: opts[key] for key in ("maximum_iterations", "parallel_iterations", "swap_memory") if key in opts
     }
     count = len(given)
-    has_not_run, has_run = ((tf.constant(False),), (tf.constant(True),)) if must_run else ((), ())
+    # Whether the loop has run is a variable too, where it matters, and where there is no other.
+    flagged = must_run or not given
+    has_not_run, has_run = ((tf.constant(False),), (tf.constant(True),)) if flagged else ((), ())
     if invariants is not None:
-        options["shape_invariants"] = invariants + (None,) * must_run
+        options["shape_invariants"] = invariants + (None,) * flagged
 
     def going_on(*state: Any) -> Tensor:
         set_state(state[:count])
