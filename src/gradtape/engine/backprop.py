@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
-from .blocks import add
+from .blocks import accumulate, add
 from .convert import to_tensor
 from .cotangents import UNFINISHED, Products, combined, finished, zeros
 from .op import ops, raw
@@ -73,7 +73,7 @@ def sweep(
             elif type(before) in UNFINISHED or type(gp) in UNFINISHED:
                 grads[p] = combined(m, before, gp)
             elif p in owned:
-                np.add(before, gp, out=before)
+                accumulate(before, gp)
             else:
                 grads[p] = total = add(before, gp)
                 if type(total) is np.ndarray:
