@@ -38,7 +38,7 @@ class Frame(NamedTuple):
             return self
         if not self.width:
             return other
-        wide, narrow = (self, other) if self.width >= other.width else (other, self)
+        narrow, wide = sorted((self, other))
         if wide.width % narrow.width or narrow.columns:
             return None
         return wide
@@ -90,7 +90,7 @@ class Fused:
     def _layout(self, value: Value, width: int) -> tuple[Callable[[Any], Any], bool]:
         """How an argument is laid out, and whether it is cut into blocks."""
         size = math.prod(value.shape)
-        if value.shape == self._shape:
+        if size == math.prod(self._shape):
             full = (self._count, *self._rows)
             return (lambda x: np.ascontiguousarray(x).reshape(full)), True
         if size == 1:

@@ -32,7 +32,7 @@ def optimize(graph: Graph) -> Graph:
             graph = one_pass(graph)
         if len(graph.nodes) == before:
             break
-    return gathered_products(graph)
+    return dead_code(common_subexpressions(gathered_products(graph)))
 
 
 def _inside(graph: Graph) -> Graph:
@@ -76,13 +76,18 @@ def common_subexpressions(graph: Graph) -> Graph:
     for node in graph.nodes:
         node = node._replace(inputs=tuple(map(one, node.inputs)))
         if not node.effect or node.op is guard:
-            key = (id(node.op), node.inputs, tuple((k, _key(v)) for k, v in sorted(node.attrs.items())))
+            inputs = sorted(node.inputs, key=id) if _commutes(node) else node.inputs
+            key = (id(node.op), *inputs, tuple((k, _key(v)) for k, v in sorted(node.attrs.items())))
             first = seen.setdefault(key, node)
             if first is not node:
                 found.update(zip(node.outputs, first.outputs, strict=True))
                 continue
         nodes.append(node)
     return graph.substituted(nodes, found)
+
+
+def _commutes(node: Node) -> bool:
+    return node.op.name in ("add", "mul", "multiply") and node.op.family in ("elementwise", "primitive")
 
 
 def _constant_key(value: Value) -> Any:
