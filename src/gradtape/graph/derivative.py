@@ -25,6 +25,7 @@ class Cotangents:
 
     def __init__(self, found: Sequence[Any]) -> None:
         self.tensors: list[Tensor] = []
+        self.places: tuple[Value, ...] = ()
         self._forms: list[Any] = []
         for g in found:
             if type(g) is IndexedSlices:
@@ -44,6 +45,12 @@ class Cotangents:
             else:
                 found.append(None if form is None else outputs[form])
         return found
+
+
+    def place(self, i: int) -> Value | None:
+        """Where in the backward graph the cotangent of input `i` is, if it is one tensor."""
+        form = self._forms[i]
+        return self.places[form] if type(form) is int else None
 
 
 class Derivative:
@@ -70,6 +77,7 @@ class Derivative:
             self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])
         del tape
         self.joint = trace.graph(self.cotangents.tensors)
+        self.cotangents.places = self.joint.outputs
         places = [trace.place_of(y) for y in results]
         count = len(xs)
         own, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,28 +19,17 @@ from ..engine.cotangents import finished
 from ..engine.op import ops
 from ..tensor import Tensor, wrap
 from .choice import extend, node_of
+from .counting import Rounds, counted
 from .derivative import Derivative
 from .effects import recording
 from .graph import Graph, Node, Value, replay
+from .hoisting import Sums, hoisted
 from .numpy_executor import compiled
+from .passes import dead_code
 from .parts import Part, batched, captured_by, example_of, present_trace, written_by
 from .trace import Trace, Untraceable
 
 Flat = Sequence[Tensor]
-
-
-class Rounds(NamedTuple):
-    """How a loop's inputs are divided, and how often it goes round: `count` times, or until its test fails."""
-
-    carried: int
-    scanned: int
-    count: int | None = None
-    reverse: bool = False
-
-    def divided(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-        """The inputs carried, scanned and fixed."""
-        middle = self.carried + self.scanned
-        return inputs[: self.carried], inputs[self.carried : middle], inputs[middle:]
 
 
 def repeat(test: Callable[..., Tensor], body: Callable[..., Flat], start: Flat) -> list[Tensor]:
@@ -88,6 +77,12 @@ def _staged(
     if check is not None:
         attrs["test"] = check.graph([*keys, *fixed], check.outputs([check.returned], ()))
     inputs = [*start, *now, *scanned, *(captured[key] for key in fixed)]
+    known = None if check is None else counted(inputs, rounds, graph, attrs["test"])
+    if known is not None:
+        inputs, rounds, graph = known
+    if rounds.count is not None:
+        inputs, rounds, graph = hoisted(inputs, rounds, graph)
+        attrs = {"rounds": rounds, "body": graph, "test": None}
     with recording() as performed:
         outputs = trace.run(loop, inputs, attrs)
     if outputs:
@@ -253,17 +248,27 @@ class _Backward:
         of_rows = [i for i in range(carried, middle) if self.wanted[i]]
         of_fixed = [i for i in range(middle, len(self.inputs)) if self.wanted[i]]
         kept_rows, kept_fixed, order = self._kept()
-        start = [self._g(i, self.outputs[i]) for i in self.state] + [_zeros(self.inputs[i]) for i in of_fixed]
         scanned = [*kept_rows, *(self.gs[i] for i in self.emitted)]
-        graph = self._body(start, scanned, kept_fixed, order, of_rows, of_fixed)
-        count = self.rounds.count
-        if count is None and not scanned:
-            raise AssertionError("a loop without a count emits at least one value")
-        rounds = Rounds(len(start), len(scanned), count, not self.rounds.reverse)
+        sums = Sums(self.derivative.backward, [self.derivative.cotangents.place(i) for i in of_fixed])
+        given = self._given(order, kept_rows)
+        emitted = [v for v in sums.operands if v not in given]
+        here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # summed in the loop itself
+        start = [self._g(i, self.outputs[i]) for i in self.state] + [_zeros(self.inputs[i]) for i in here]
+        graph = self._body(start, scanned, kept_fixed, order, of_rows, here, emitted)
+        rounds = Rounds(len(start), len(scanned), self.rounds.count, not self.rounds.reverse)
         attrs = {"rounds": rounds, "body": graph, "test": None}
         results = dispatch.run(loop, [*start, *scanned, *kept_fixed], attrs)
-        found = dict(zip([*self.state, *of_fixed, *of_rows], results, strict=True))
+        found = dict(zip([*self.state, *here, *of_rows], results, strict=False))
+        stacked = {**given, **dict(zip(emitted, results[len(results) - len(emitted) :], strict=True))}
+        for at, i in enumerate(of_fixed):
+            if sums.nodes[at] is not None:
+                found[i] = sums.total(at, stacked)
         return tuple(found.get(i) for i in range(len(self.inputs)))
+
+    def _given(self, order: list[tuple[str, int]], rows: list[Tensor]) -> dict[Value, Tensor]:
+        """What the backward graph is given of each round, with the values of all rounds."""
+        inputs = self.derivative.backward.inputs
+        return {v: rows[i] for v, (kind, i) in zip(inputs, order, strict=False) if kind == "row"}
 
     def _g(self, i: int, y: Tensor) -> Tensor:
         return _zeros(y) if self.gs[i] is None else self.gs[i]
@@ -298,9 +303,9 @@ class _Backward:
 
     def _body(
         self, start: list[Tensor], scanned: list[Tensor], kept_fixed: list[Tensor], order: list[tuple[str, int]],
-        of_rows: list[int], of_fixed: list[int],
+        of_rows: list[int], of_fixed: list[int], operands: list[Value],
     ) -> Graph:  # fmt: skip
-        """One round of the backward loop."""
+        """One round of the backward loop; `operands` of the backward graph are emitted last."""
         d = self.derivative
         trace = Trace("gradient")
         with trace.entered():
@@ -312,14 +317,16 @@ class _Backward:
             arriving |= dict(zip(self.emitted, rows[len(rows) - len(self.emitted) :], strict=True))
             kept = [fixed[i] if kind == "fixed" else rows[i] for kind, i in order]
             gs = [arriving[i] for i in sorted(arriving)]
-            found = [None if g is None else finished(ops, g) for g in d.cotangents.of(replay(d.backward, [*kept, *gs]))]
+            backward = replace(d.backward, outputs=(*d.backward.outputs, *operands))
+            results = replay(backward, [*kept, *gs])
+            found = [None if g is None else finished(ops, g) for g in d.cotangents.of(results)]
             onward = [_zeros(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
             for i, total in zip(of_fixed, state[split:], strict=True):
                 onward.append(total if found[i] is None else total + found[i])
             emitted = [
                 _zeros_of(self.body.inputs[i]) if found[i] is None else found[i] for i in of_rows
             ]
-        return trace.graph([*onward, *emitted])
+        return dead_code(trace.graph([*onward, *emitted, *results[len(results) - len(operands) :]]))
 
 
 def _zeros(x: Tensor) -> Tensor:
