@@ -312,3 +312,35 @@ def test_without_the_converter(monkeypatch):
         tf.function(positive)(tf.constant(1.0))
     with pytest.raises(ImportError, match="diastatic-malt"):
         tf.autograph.to_graph(positive)
+
+
+class Rows:
+    """As much of a dataset as a loop needs."""
+
+    element_spec = tf.TensorSpec([], tf.float32)
+
+    def __init__(self, x):
+        self.x = x
+
+    def reduce(self, state, step):
+        return tf.while_loop(
+            lambda i, *state: i < len(self.x),
+            lambda i, *state: (i + 1, *step(state, tf.gather(self.x, i))),
+            (tf.constant(0), *state),
+        )[1:]
+
+
+def test_loops_over_datasets_are_reductions():
+    @tf.function
+    def f(x):
+        total, count = 0.0, 0
+        for v in Rows(x):
+            if v < 0.0:
+                break
+            total += v
+            count += 1
+        return total, count
+
+    assert [y.numpy() for y in f(tf.constant([1.0, 2.0, -1.0, 5.0]))] == [3.0, 2]
+    assert [y.numpy() for y in f(tf.constant([1.0, 2.0, 4.0, 5.0]))] == [12.0, 4]
+    assert f.experimental_get_tracing_count() == 1
