@@ -57,11 +57,14 @@ def _keeps_cores_busy(graph: Graph) -> bool:
     Convolutions use threads of ours, which do not, and so do the products among them.
     """
     names = {node.op.name for node in graph.nodes}
-    return not names & {"conv", "conv_input", "conv_filter"} and any(
-        math.prod(node.outputs[0].shape) * node.inputs[0].shape[-1] >= blocks.THREADED
-        for node in graph.nodes
-        if node.op.name == "matmul" and len(node.outputs[0].shape) == 2
-    )
+    return names.isdisjoint(("conv", "conv_input", "conv_filter")) and any(map(_is_large_product, graph.nodes))
+
+
+def _is_large_product(node: Node) -> bool:
+    if node.op.name != "matmul" or len(node.inputs[1].shape) != 2:
+        return False
+    summed = node.inputs[1].shape[1 if node.attrs.get("transpose_b") else 0]
+    return math.prod(node.outputs[0].shape) * summed >= blocks.THREADED
 
 
 def _cost(node: Node) -> int:
