@@ -16,8 +16,6 @@ from ..tensor import Tensor
 NAMESPACES = ("linalg", "")
 __all__ = ["einsum", "matmul", "matvec", "tensordot"]
 
-_SMALL_INTEGERS = (dtypes.int8, dtypes.int16)
-
 
 def matmul(
     a: Any,
@@ -55,7 +53,7 @@ def matmul(
     if output_type is not None:
         dtype = dtypes.as_dtype(output_type)
         a, b = ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype)
-    elif a.dtype in _SMALL_INTEGERS:
+    elif a.dtype is dtypes.int8 or a.dtype is dtypes.int16:
         raise errors.InvalidArgumentError(
             f"Value for attr 'T' of {a.dtype.name} is not in the list of allowed values [Op:MatMul]. Give "
             "output_type=tf.int32, or use tf.cast(x, ...) first"

@@ -68,6 +68,8 @@ def unbroadcast(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
     given = tuple(g.shape)
     if given == shape:
         return g
+    if given[1:] == shape and len(shape) == 1:  # a bias
+        return m.sum(g, axis=(0,), keepdims=False)
     extra = len(given) - len(shape)
     stretched = tuple(i + extra for i, n in enumerate(shape) if n == 1 and given[i + extra] != 1)
     axes = (*range(extra), *stretched)

@@ -124,7 +124,8 @@ def bilinear(
         return sum(terms[1:], terms[0]) if terms else None
 
     def call(a: Any, b: Any, **attrs: Any) -> Any:
-        a, b = read_both(a, b)
+        if type(a) is not Tensor or type(b) is not Tensor:
+            a, b = read_both(a, b)
         if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:
             try:
                 inputs = matched(op, (a, b), (0, 1))
@@ -135,8 +136,10 @@ def bilinear(
             y = wrap(product(a.array, b.array, **attrs), a.dtype)
         except ValueError as error:
             raise dispatch.failure(op, (a, b), error) from error
-        if (a.mark is not None or b.mark is not None) and thread.recorder is not None:
-            thread.recorder.record(op, (a, b), y, attrs)
+        if a.mark is not None or b.mark is not None:
+            recorder = thread.recorder
+            if recorder is not None:
+                recorder.record(op, (a, b), y, attrs)
         return y
 
     kinds, product = op.kinds & ~dtypes.NARROW, op.numpy

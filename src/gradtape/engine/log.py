@@ -117,6 +117,10 @@ class Log(Recorder):
             self.variables[id(variable)] = entry
         return entry[1]
 
+    def watched(self) -> tuple[Any, ...]:
+        """The variables that are leaves of this log."""
+        return tuple([variable for variable, _ in self.variables.values()])
+
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
         if id(variable) in self.variables or (self.watches_variables and variable.trainable):

@@ -13,7 +13,7 @@ from ..dtypes import DType
 from ..slices import IndexedSlices
 from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor, is_tensor_like
-from .convert import to_tensor
+from .convert import readable, to_tensor
 from .cotangents import densify
 from .op import ops
 
@@ -49,6 +49,8 @@ def warn_not_floating(what: str, dtype: DType) -> None:
 
 def unconnected_mode(value: Any) -> UnconnectedGradients:
     """The mode that a user's `unconnected_gradients` names."""
+    if value is UnconnectedGradients.NONE:
+        return value
     try:
         return UnconnectedGradients(value)
     except ValueError:
@@ -59,6 +61,8 @@ def unconnected_mode(value: Any) -> UnconnectedGradients:
 
 def differentiable(x: Any, role: str) -> Any:
     """A target or source that can be differentiated, or an error that says what was given instead."""
+    if type(x) is Tensor or type(x) in readable:
+        return x
     x = native(x)
     if is_tensor_like(x):
         return x

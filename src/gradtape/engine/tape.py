@@ -161,9 +161,8 @@ class GradientTape:
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables watched, in order of their creation."""
         if self._log is not None:
-            variables = (variable for variable, _ in self._log.variables.values())
-            self._watched = tuple(sorted(variables, key=lambda variable: variable._created))
-        return self._watched
+            self._watched = self._log.watched()
+        return tuple(sorted(self._watched, key=lambda variable: variable._created))
 
     @contextmanager
     def attach(self) -> Iterator[GradientTape]:
@@ -263,7 +262,8 @@ class GradientTape:
 
     def _after_asking(self) -> None:
         if not self._persistent:
-            self.watched_variables()
+            if self._log is not None:
+                self._watched = self._log.watched()
             self._log = None
 
     def _pull(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:

@@ -91,7 +91,12 @@ def _sum(xp, x, *, axis, keepdims=False):
     return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
 
 
+_SMALL = 1 << 12  # elements that are written faster than a view that repeats one is made
+
+
 def _spread(m, g, x_shape, axis):
+    if m is raw and not g.shape and math.prod(x_shape) <= _SMALL:
+        return np.full(x_shape, g)
     kept = tuple(1 if i in axis else n for i, n in enumerate(x_shape))
     return m.broadcast_to(m.reshape(g, shape=kept), shape=x_shape)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..backends import into
 from ..engine.families import elementwise
 from .arithmetic import REAL_FLOATING
@@ -24,7 +26,7 @@ atan2 = elementwise(
 
 sinh = elementwise("sinh", "sinh", args="x", dx=lambda m, x: m.cosh(x))
 cosh = elementwise("cosh", "cosh", args="x", dx=lambda m, x: m.sinh(x))
-tanh = elementwise("tanh", "tanh", args="x", dx=lambda y: 1 - y * y)
+tanh = elementwise("tanh", "tanh", args="x", dx=lambda y: _rest(y * y))
 asinh = elementwise("asinh", "arcsinh", args="x", dx=lambda m, y: 1 / m.cosh(y))
 acosh = elementwise("acosh", "arccosh", args="x", domain=(1.2, 3), dx=lambda m, y: 1 / m.sinh(y))
 atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda x: 1 / (1 - x * x))
@@ -35,6 +37,11 @@ softplus = elementwise("softplus", lambda xp, x: _softplus(xp, x), on=REAL_FLOAT
 log_sigmoid = elementwise(
     "log_sigmoid", lambda xp, x: -_softplus(xp, -x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(-x)
 )
+
+
+def _rest(x):
+    """1 - x, written over `x` if that is an array; it is one the caller has just made."""
+    return np.subtract(1, x, out=x) if type(x) is np.ndarray else 1 - x
 
 
 def _sigmoid(xp, x):
