@@ -30,7 +30,7 @@ from .slices import IndexedSlices
 from .tensor import Reference, Tensor, text_of, wrap
 
 _creation = itertools.count().__next__
-_updating = threading.RLock()  # held while a value is updated in place
+updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
 
 
 class VariableSynchronization(enum.Enum):
@@ -71,6 +71,7 @@ class Variable:
 
     dtype: DType
     constraint: Callable[[Any], Any] | None
+    _copy: tuple[Any, Any] | None = None  # an array that was the value, and the same on a device
 
     def __init__(
         self,
@@ -146,9 +147,33 @@ class Variable:
         return read
 
     def _settled(self) -> Any:
-        """The array, when no other thread is updating it any more."""
-        with _updating:
-            return self._read.array if self._array is None else self._array
+        """The array, when no other thread is updating it any more; if it lives on a device, fetched from there."""
+        with updating:
+            if self._array is not None:
+                return self._array
+            array = self._read.array
+            if not isinstance(array, np.ndarray | np.generic):
+                there, array = array, np.asarray(array)[()]
+                self._take(array)
+                self._copy = (array, there)
+            return array
+
+    def _on_device(self, put: Callable[[Any], Any]) -> Any:
+        """The value as an array of a device: the one it lives in, or the one `put(array)` makes, once for each value.
+
+        The caller holds `updating`, so that nobody else gives the array away.
+        """
+        array = self._array
+        if array is None:
+            return self._read.array
+        if self._copy is None or self._copy[0] is not array:
+            self._copy = (array, put(array))
+        return self._copy[1]
+
+    def _take_from_device(self, array: Any) -> None:
+        """Makes an array of a device, of the right shape and dtype, the value: NumPy's when somebody asks for it."""
+        self._copy = self._array = None
+        self._read = wrap(array, self.dtype)
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -311,7 +336,7 @@ class Variable:
         """Combines the value with `delta`: in place when nobody else can see the array, which is twice as fast."""
         if type(delta) is not Tensor or self.dtype.narrow or dispatch.thread.recorder is not None:
             return self._replace(op(self._as_tensor(), delta))
-        with _updating:
+        with updating:
             array = self._array
             self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
             try:
@@ -340,6 +365,7 @@ class Variable:
 
     def _take(self, array: Any) -> None:
         """Makes `array`, of the right shape and dtype, the value."""
+        self._copy = None
         self._array = array
         self._read = wrap(array, self.dtype)
 
@@ -484,7 +510,7 @@ class Variable:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in vars(self).items() if name not in ("_read", "_created")}
+        kept = {name: value for name, value in vars(self).items() if name not in ("_read", "_created", "_copy")}
         return {**kept, "_array": self._settled()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -23,15 +23,17 @@ def words(xp, state, blocks):
     flat = blocks.reshape(-1)
     if xp is np and flat.size <= _FEW:
         return np.array([_block(state.tolist(), n) for n in flat.tolist()], np.uint32).reshape((*blocks.shape, 4))
-    chunks = [_mixed(xp, state, flat[at : at + _CHUNK]) for at in range(0, max(flat.shape[0], 1), _CHUNK)]
+    step = _CHUNK if xp is np else flat.shape[0]
+    chunks = [_mixed(xp, state, flat[at : at + step]) for at in range(0, max(flat.shape[0], 1), max(step, 1))]
     return (chunks[0] if len(chunks) == 1 else xp.concatenate(chunks)).reshape((*blocks.shape, 4))
 
 
 def filled(xp, state, count, each, numbers):
     """The first `count` numbers of a stream, where `numbers(xp, words)` makes `each` of them from a block."""
     total = -(-count // each)
-    first = numbers(xp, words(xp, state, xp.arange(min(total, _CHUNK), dtype=xp.uint64))).reshape(-1)
-    if total <= _CHUNK:
+    step = _CHUNK if xp is np else total
+    first = numbers(xp, words(xp, state, xp.arange(min(total, step), dtype=xp.uint64))).reshape(-1)
+    if total <= step:
         return first[:count]
     out = put(xp.empty(total * each, first.dtype), slice(0, first.shape[0]), first)
     for at in range(_CHUNK, total, _CHUNK):
@@ -60,12 +62,13 @@ def _mixed(xp, state, blocks):
     low = state[0] + blocks
     high = state[1] + (low < blocks).astype(u64)
     c0, c1, c2, c3 = low & mask, low >> half, high & mask, high >> half
-    k0, k1 = int(state[2]) & _MASK, int(state[2]) >> 32
+    k0, k1 = state[2] & mask, state[2] >> half
     m0, m1 = map(u64, _MULTIPLIERS)
+    w0, w1 = map(u64, _WEYL)
     for _ in range(10):
         p0, p1 = c0 * m0, c2 * m1
-        c0, c1, c2, c3 = (p1 >> half) ^ c1 ^ u64(k0), p1 & mask, (p0 >> half) ^ c3 ^ u64(k1), p0 & mask
-        k0, k1 = (k0 + _WEYL[0]) & _MASK, (k1 + _WEYL[1]) & _MASK
+        c0, c1, c2, c3 = (p1 >> half) ^ c1 ^ k0, p1 & mask, (p0 >> half) ^ c3 ^ k1, p0 & mask
+        k0, k1 = (k0 + w0) & mask, (k1 + w1) & mask
     return xp.stack([c0, c1, c2, c3], axis=-1).astype(xp.uint32)
 
 

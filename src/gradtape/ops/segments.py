@@ -19,11 +19,21 @@ REAL = INT | FLOAT | NARROW
 _UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
 
 
+def _weakest(ufunc, dtype):
+    """What `ufunc` of it and another is the other."""
+    if ufunc in ("add", "multiply"):
+        return int(ufunc == "multiply")
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+    return low if ufunc == "maximum" else high
+
+
 def _reduce(xp, x, ids, count, ufunc, empty):
     """The rows of each segment combined by `ufunc`; `empty` where a segment has none."""
     if xp is not np:
         rows = xp.where(ids < 0, count, ids)  # one row more than asked for takes those that belong to no segment
-        y = getattr(xp.full((count + 1, *x.shape[1:]), empty, x.dtype).at[rows], _UPDATES[ufunc])(x)
+        start = xp.full((count + 1, *x.shape[1:]), _weakest(ufunc, x.dtype), x.dtype)
+        y = getattr(start.at[rows], _UPDATES[ufunc])(x)
         used = xp.zeros(count + 1, bool).at[rows].set(True).reshape((-1, *(1,) * (x.ndim - 1)))
         return xp.where(used, y, xp.asarray(empty, x.dtype))[:count]
     y = np.full((count, *x.shape[1:]), empty, x.dtype)

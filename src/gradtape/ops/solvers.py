@@ -55,7 +55,7 @@ def _det(xp, x):
     with np.errstate(all="ignore"):
         y = xp.linalg.det(x)
     hidden = _hidden(xp, y, x)
-    return xp.where(hidden, xp.asarray(np.nan, y.dtype), y) if hidden.any() else y
+    return xp.where(hidden, xp.asarray(np.nan, y.dtype), y) if xp is not np or hidden.any() else y
 
 
 def _det_back(m, g, x, y):
@@ -73,9 +73,10 @@ def _slogdet(xp, x):
     with np.errstate(all="ignore"):
         sign, logarithm = xp.linalg.slogdet(x)
     hidden = _hidden(xp, sign, x)
-    logarithm = xp.where(hidden, xp.asarray(np.nan, logarithm.dtype), logarithm) if hidden.any() else logarithm
     unknown = xp.isnan(x).any(axis=(-2, -1))
-    sign = xp.where(unknown, xp.asarray(np.nan, sign.dtype), sign) if unknown.any() else sign
+    if xp is not np or hidden.any() or unknown.any():
+        logarithm = xp.where(hidden, xp.asarray(np.nan, logarithm.dtype), logarithm)
+        sign = xp.where(unknown, xp.asarray(np.nan, sign.dtype), sign)
     return sign, logarithm.astype(x.dtype)
 
 

@@ -192,9 +192,13 @@ def _bincount(xp, x, *weights, size, binary=False, dtype):
     shape = x.shape[:-1]
     rows = xp.arange(int(np.prod(shape, dtype=int))).reshape((*shape, 1))
     inside = x < size
-    places = (rows * size + x)[inside]
-    counted = weights[0][inside] if weights else None
-    counts = xp.bincount(places, counted, minlength=int(np.prod(shape, dtype=int)) * size).reshape((*shape, size))
+    if xp is not np:
+        counted = xp.where(inside, weights[0] if weights else 1, 0)
+        counts = add_at(xp, xp.zeros(rows.size * size, counted.dtype), rows * size + xp.where(inside, x, 0), counted)
+    else:
+        counted = weights[0][inside] if weights else None
+        counts = np.bincount((rows * size + x)[inside], counted, minlength=rows.size * size)
+    counts = counts.reshape((*shape, size))
     return (xp.minimum(counts, 1) if binary else counts).astype(dtype)
 
 
@@ -217,6 +221,8 @@ histogram_bins = constant(
 
 
 def _invert_permutation(xp, x):
+    if xp is not np:
+        return xp.argsort(x).astype(x.dtype)
     outside = x[(x < 0) | (x >= len(x))]
     if outside.size:
         raise InvalidArgumentError(f"{outside[0]} is not between 0 and {len(x)} [Op:InvertPermutation]")

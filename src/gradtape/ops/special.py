@@ -28,7 +28,7 @@ erfcinv = _real("erfcinv", "erfcinv", domain=(0.2, 1.8), dx=lambda m, y: -math.s
 ndtri = _real("ndtri", "ndtri", domain=(0.1, 0.9), dx=lambda m, y: math.sqrt(2 * math.pi) * m.exp(y * y / 2))
 
 lgamma = _real("lgamma", "gammaln", domain=(0.5, 4), dx=lambda m, x: m.digamma(x))
-digamma = _real("digamma", "psi", domain=(0.5, 4), dx=lambda m, x: m.polygamma(m.ones_like(x), x))
+digamma = _real("digamma", "digamma", domain=(0.5, 4), dx=lambda m, x: m.polygamma(m.ones_like(x), x))
 
 
 def _polygamma(xp, n, x):

@@ -1,0 +1,177 @@
+"""A graph compiled by XLA: its nodes are replayed once with `jax.numpy` under `jax.jit`, and what comes out runs alone.
+
+Variables live on the device between runs: the memory of those that are updated is given to their new values, unless the
+run may still fail. States of random draws are made on the host and passed in; effects, and ops that XLA has no words
+for, call back. JAX is imported when first needed, and the user's own JAX is left as it is: 64-bit types are switched on
+for the trace and, where arrays of them go in, for the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..variable import updating
+from .effects import Changed, draw, performance
+from .graph import Graph, Value
+
+_LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
+
+
+def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
+    """A function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates the variables."""
+    try:
+        import jax  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "jit_compile=True compiles with XLA, which comes with JAX, and JAX is not installed. Use "
+            "`pip install 'gradtape[xla]'`, or jit_compile=False"
+        ) from error
+    return Program(graph)
+
+
+class Program:
+    """A compiled graph; it is compiled when it is first called.
+
+    `on_host` are the ops that NumPy computes in the middle of the program.
+    """
+
+    on_host: Sequence[str] = ()
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._variables = [variable for variable, _ in graph.variables]
+        self._updated = [variable for variable, _ in graph.updates]
+        self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
+        self._scalar = [not value.shape for value in graph.outputs]
+        self._before: list[tuple[Any, Any]] = [(None, None)] * len(graph.inputs)
+        self._call: Any = None
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """Runs the graph, then carries out its updates."""
+        if self._call is None:
+            self._compile()
+        for variable, shape in self._flexible:
+            if variable.dims != shape:
+                raise Changed
+        if self._wide:
+            with self._jax.enable_x64(True):
+                results = self._run(arrays)
+        else:
+            results = self._run(arrays)
+        return [np.asarray(y)[()] if scalar else np.asarray(y) for y, scalar in zip(results, self._scalar, strict=True)]
+
+    def _run(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        given = self._given(arrays)
+        for node in self._draws:
+            given.append(node.op.numpy(**node.attrs))
+        if self._may_fail:
+            with updating:
+                held = self._held()
+            results, updates = self._seen(held, given)
+            with updating:
+                self._commit(updates)
+        elif self._variables:
+            with updating:
+                results, updates, _ = self._call(*self._held(), *given, *self._constants)
+                self._commit(updates)
+        else:
+            results, _, _ = self._call(*given, *self._constants)
+        return results
+
+    def _given(self, arrays: Sequence[Any]) -> list[Any]:
+        """The inputs; one that comes a second time in a row stays on the device. Arrays of tensors never change."""
+        given = list(arrays)
+        for i, array in enumerate(arrays):
+            before, there = self._before[i]
+            if array is before:
+                if there is None:
+                    there = self._put(array)
+                    self._before[i] = (array, there)
+                given[i] = there
+            elif getattr(array, "base", None) is None:  # what another program gave is where XLA can read it
+                self._before[i] = (array, None)
+        return given
+
+    def _held(self) -> list[Any]:
+        put = self._put
+        return [variable._on_device(put) for variable in self._variables]
+
+    def _put(self, array: Any) -> Any:
+        with self._jax.enable_x64(True):
+            return self._jax.device_put(array)
+
+    def _commit(self, updates: Sequence[Any]) -> None:
+        for variable, array in zip(self._updated, updates, strict=True):
+            variable._take_from_device(array)
+
+    def _seen(self, held: Sequence[Any], given: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The outputs and updates of a run that went through."""
+        lowering = self._lowering
+        lowering.performance = performance()
+        try:
+            results, updates, holds = self._jax.block_until_ready(self._call(*held, *given, *self._constants))
+            if lowering.ordered:
+                self._jax.effects_barrier()
+        except Exception as error:
+            if not lowering.failures:
+                raise
+            failure = lowering.failures[0]
+            lowering.failures.clear()
+            raise failure from error
+        if holds is not None and not holds:
+            raise Changed
+        return results, updates
+
+    def _compile(self) -> None:
+        import jax
+
+        from .xla_lowering import Lowering
+
+        graph = self.graph
+        large = _large_constants(graph)
+        updated = {id(variable) for variable in self._updated}
+        donated = [i for i, variable in enumerate(self._variables) if id(variable) in updated]
+        with jax.enable_x64(True):
+            while True:
+                lowering = Lowering(graph)
+                draws = [] if lowering.ordered else [node for node in graph.nodes if node.op is draw]
+                passed = [*(node.outputs[0] for node in draws), *large]
+                values = [*(v for _, v in graph.variables), *graph.inputs, *passed]
+                function = _function(graph, lowering, passed)
+                traced = jax.jit(function, donate_argnums=donated).trace(
+                    *[jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
+                )
+                self._may_fail = bool(lowering.on_host) or traced.out_info[2] is not None
+                if not (self._may_fail and donated):
+                    break
+                donated = []  # the variables keep what they have when the run fails
+            call = traced.lower().compile()
+            self._constants = [jax.device_put(v.constant) for v in large]
+        self.on_host = tuple(dict.fromkeys(lowering.on_host))
+        self._jax, self._lowering, self._draws = jax, lowering, draws
+        self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
+        self._call = call
+
+
+def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
+    """What is compiled: from variables, inputs and what else is passed in to outputs, updates and whether it counts."""
+    variables, inputs, outputs = len(graph.variables), len(graph.inputs), len(graph.outputs)
+
+    def function(*arrays: Any) -> Any:
+        held, given = arrays[:variables], arrays[variables : variables + inputs]
+        known = dict(zip(passed, arrays[variables + inputs :], strict=True))
+        results, holds = lowering.run(graph, [*given, *held], known)
+        return results[:outputs], results[outputs:], holds
+
+    function.__name__ = graph.name
+    return function
+
+
+def _large_constants(graph: Graph) -> list[Value]:
+    used = [*(v for node in graph.nodes for v in node.inputs), *graph.all_outputs]
+    found = (v for v in used if v.constant is not None and v.dtype is not dtypes.string)
+    return list(dict.fromkeys(v for v in found if v.constant.nbytes >= _LARGE))
