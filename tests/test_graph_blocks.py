@@ -7,7 +7,7 @@ from small_graphs import Builder, Effect, names, registry
 from gradtape import dtypes
 from gradtape.graph import blockwise, fusion
 from gradtape.graph.blockwise import Frame, Fused, frame_of
-from gradtape.graph.buffers import overwritten
+from gradtape.graph.buffers import FRESH, overwritten
 from gradtape.graph.fusion import fused
 from gradtape.graph.graph import Value
 from gradtape.graph.lowering import Primitive, lowered
@@ -96,6 +96,24 @@ def test_inputs_constants_and_outputs_are_never_written_over():
     x = b.input(array(4))
     t = b.op("exp", x)
     graph = b.expecting(b.op("neg", t), t, b.op("add", array(4), 1.0), b.op("neg", x))
+    assert written(graph) == []
+    b.agrees(graph)
+
+
+@pytest.mark.parametrize("name", sorted(FRESH))
+def test_kernels_that_make_their_result(name):
+    op = registry[name]
+    for case in op.samples:
+        arrays = draw(op, case)
+        y = op.numpy(*arrays, **case.attrs)
+        assert y.flags.writeable or not y.size
+        assert not any(np.shares_memory(y, a) for a in arrays)
+
+
+def test_empty_arrays_are_never_written_over():
+    b = Builder()
+    x = b.input(np.zeros((0, 3), np.float32))
+    graph = b.expecting(b.op("neg", b.op("softmax", x, axis=1)))
     assert written(graph) == []
     b.agrees(graph)
 

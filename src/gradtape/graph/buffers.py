@@ -10,8 +10,8 @@ from .blockwise import Fused
 from .graph import Graph, Node, Value
 from .lowering import Primitive, view
 
-# Kernels that always make the array they return.
-_FRESH = frozenset({"matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax"})
+# Kernels that always make the array they return, unless it is empty.
+FRESH = frozenset({"matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax"})
 
 
 class _Memory:
@@ -37,7 +37,7 @@ def overwritten(graph: Graph) -> dict[int, Value]:
         for v in node.inputs:
             for memory in of(v):
                 memory.last = float("inf") if node.effect else max(memory.last, i)
-        if isinstance(node.op, Primitive) and node.op.writes and node.outputs[0].shape:
+        if isinstance(node.op, Primitive) and node.op.writes and _has_elements(node.outputs[0]):
             y = node.outputs[0]
             alike = [v for v in node.inputs if v.shape == y.shape and v.dtype is y.dtype and len(of(v)) == 1]
             candidates[i] = [(v, next(iter(of(v)))) for v in alike]
@@ -55,10 +55,15 @@ def overwritten(graph: Graph) -> dict[int, Value]:
     return {i: v for i, v in chosen.items() if v is not None}
 
 
+def _has_elements(value: Value) -> bool:
+    """Whether it is an array with something in it; a number has no array that could be written to."""
+    return bool(value.shape) and 0 not in value.shape
+
+
 def _is_fresh(node: Node) -> bool:
     if isinstance(node.op, Primitive):
         return node.op is not view
-    return isinstance(node.op, Fused) or (node.op.name in _FRESH and node.op.family in ("bilinear", "linear", "opaque"))
+    return isinstance(node.op, Fused) or (node.op.name in FRESH and node.op.family in ("bilinear", "linear", "opaque"))
 
 
 def _keeps_elements(node: Node) -> bool:
