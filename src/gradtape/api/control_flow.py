@@ -125,9 +125,9 @@ def switch_case(
         raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype!r}")
     if isinstance(branch_index, TracedTensor):
         every = [*branches, default or branches[-1]]
-        inside = ops.logical_and(branch_index >= 0, branch_index < len(branches))
-        index = ops.where(inside, branch_index, ops.cast(len(branches), dtype=branch_index.dtype))
-        return choose(ops.cast(index, dtype=dtypes.int32), every, _different_branches)
+        at = ops.cast(branch_index, dtype=dtypes.int32)
+        inside = ops.logical_and(at >= 0, at < len(branches))
+        return choose(ops.where(inside, at, to_tensor(len(branches))), every, _different_branches)
     index = int(branch_index)
     if 0 <= index < len(branches):
         return branches[index]()
@@ -172,8 +172,8 @@ def while_loop(
     """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`; returns the last ones.
 
     Eagerly every iteration is recorded as it runs: `shape_invariants`, `parallel_iterations`, `back_prop` and
-    `swap_memory` change nothing. In a function, a loop variable keeps its shape unless `shape_invariants` are given, and
-    no gradient flows through a loop with `back_prop=False`.
+    `swap_memory` change nothing. In a function, a loop variable keeps its shape unless `shape_invariants` are given,
+    and no gradient flows through a loop with `back_prop=False`.
 
     >>> import gradtape as tf
     >>> i, p = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * 2), (tf.constant(0), tf.constant(1)))

@@ -36,21 +36,16 @@ def choose(index: Tensor, branches: Sequence[Callable[[], Any]], mismatch: Calla
     example = parts[taken].returned  # type: ignore[union-attr]
     leaves = nest.flatten(example, expand_composites=True)
     visited = [part for part in parts if part is not None]
-    for part in visited:
-        _check_same(example, part.returned, mismatch)
+    for other in visited:
+        _check_same(example, other.returned, mismatch)
     written = written_by(visited)
     tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-    places = []
-    for part in parts:
-        if part is None:
-            places.append([])
-            continue
-        flat = nest.flatten(part.returned, expand_composites=True)
-        places.append(part.outputs([flat[i] for i in tensors], written))
+    places = [[] if part is None else _places(part, tensors, written) for part in parts]
     captured = captured_by(visited)
-    graphs = []
-    for part, its_places in zip(parts, places, strict=True):
-        graphs.append(_unvisited(captured, places[taken]) if part is None else part.graph(captured, its_places))
+    graphs = [
+        _unvisited(captured, places[taken]) if part is None else part.graph(captured, its_places)
+        for part, its_places in zip(parts, places, strict=True)
+    ]
     with recording() as performed:
         outputs = trace.run(cond, [index, *captured.values()], {"branches": tuple(graphs)})
     if outputs:
@@ -63,6 +58,12 @@ def choose(index: Tensor, branches: Sequence[Callable[[], Any]], mismatch: Calla
     for i, y in zip(tensors, outputs, strict=False):
         leaves[i] = y
     return nest.pack_sequence_as(example, leaves, expand_composites=True)
+
+
+def _places(part: Part, tensors: list[int], written: list[Any]) -> list[Value]:
+    """Where a branch has its results, those of its leaves that are tensors, and the variables it assigns."""
+    flat = nest.flatten(part.returned, expand_composites=True)
+    return part.outputs([flat[i] for i in tensors], written)
 
 
 def _visited(branch: Callable[[], Any], i: int, taken: bool) -> Part | None:

@@ -19,7 +19,7 @@ class Rounds(NamedTuple):
 
     carried: int
     scanned: int
-    count: int | None = None
+    count: int | None = None  # type: ignore[assignment]  # a tuple has a method of this name
     reverse: bool = False
 
     def divided(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
@@ -28,7 +28,10 @@ class Rounds(NamedTuple):
         return inputs[: self.carried], inputs[self.carried : middle], inputs[middle:]
 
 
-def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> tuple[list[Tensor], Rounds, Graph] | None:
+Staged = tuple[list[Tensor], "Rounds", Graph]  # what a loop is run on, and its body
+
+
+def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> Staged | None:
     """The loop as one that goes round a known number of times, without its test; None if it is not one."""
     counter = _counter(test, rounds.carried)
     if counter is None or type(inputs[counter[0]]) is not Tensor:
@@ -67,10 +70,8 @@ def _step(body: Graph, at: int) -> int | None:
     return step.constant.item() if x is body.inputs[at] and step.constant is not None and not step.shape else None
 
 
-def _handed_rows(
-    inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int
-) -> tuple[list[Tensor], Rounds, Graph]:
-    """With `gather_rows(x, counter)` replaced by a row that the body is handed, where x is fixed and has a row a round."""
+def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int) -> Staged:
+    """With `gather_rows(x, counter)` a row that the body is handed, where x is fixed and has one for each round."""
     first = rounds.carried + rounds.scanned
     i = body.inputs[counter]
     rows: dict[Value, Value] = {}
@@ -86,7 +87,8 @@ def _handed_rows(
         nodes.append(node)
     if not rows:
         return inputs, rounds, body
-    changed = replace(body.substituted(nodes, found), inputs=(*body.inputs[:first], *rows.values(), *body.inputs[first:]))
+    further = (*body.inputs[:first], *rows.values(), *body.inputs[first:])
+    changed = replace(body.substituted(nodes, found), inputs=further)
     of = dict(zip(body.inputs, inputs, strict=True))
     given = [*inputs[:first], *(of[x] for x in rows), *inputs[first:]]
     kept = rounds._replace(scanned=rounds.scanned + len(rows))

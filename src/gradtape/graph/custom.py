@@ -1,7 +1,7 @@
-"""A function with a gradient of its own inside a traced function: a node that gives back its values, and holds the rule.
+"""A function with a gradient of its own inside a traced one: a node that gives back its values, and holds the rule.
 
-The node has no work of its own: it gives back the results that were computed before it. Whoever differentiates the graph
-finds the user's rule in it, traced into a graph like everything else.
+The node has no work of its own: it gives back the results that were computed before it. Whoever differentiates the
+graph finds the user's rule in it, traced into a graph like everything else.
 """
 
 from __future__ import annotations

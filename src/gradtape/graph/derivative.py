@@ -86,11 +86,10 @@ class Derivative:
         used = [v for node in after for v in node.inputs] + list(self.joint.outputs)
         self.kept = kept = tuple(dict.fromkeys(v for v in used if v in made or v in own))
         split = len(graph.outputs)
+        read = zip(graph.variables, own[len(graph.inputs) :], strict=True)
         self.forward = replace(
             graph, inputs=own[: len(graph.inputs)], nodes=before, outputs=(*places[:split], *kept),
-            variables=tuple(
-                (variable, place) for (variable, _), place in zip(graph.variables, own[len(graph.inputs) :], strict=True)
-            ),
+            variables=tuple((variable, place) for (variable, _), place in read),
             updates=tuple((v, place) for (v, _), place in zip(graph.updates, places[split:], strict=True)),
         )  # fmt: skip
         self.backward = Graph(f"{graph.name}_gradient", (*kept, *cotangents), after, self.joint.outputs)

@@ -15,12 +15,12 @@ from ..engine import dispatch
 from ..engine.batching import BatchedTensor, leave
 from ..engine.op import ops
 from ..tensor import Tensor
-from .counting import Rounds
+from .counting import Rounds, Staged
 from .graph import Graph, Node, Value, replay
 from .passes import dead_code
 
 
-def hoisted(inputs: list[Tensor], rounds: Rounds, body: Graph) -> tuple[list[Tensor], Rounds, Graph]:
+def hoisted(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
     """The loop with products of rows and fixed values computed before it, and their rows handed to the body."""
     free, products = _movable(body, rounds)
     if rounds.count is None or not products:

@@ -25,8 +25,8 @@ from .effects import recording
 from .graph import Graph, Node, Value, replay
 from .hoisting import Sums, hoisted
 from .numpy_executor import compiled
-from .passes import dead_code
 from .parts import Part, batched, captured_by, example_of, present_trace, written_by
+from .passes import dead_code
 from .trace import Trace, Untraceable
 
 Flat = Sequence[Tensor]
@@ -231,11 +231,10 @@ class _Backward:
         self.body: Graph = self.node.attrs["body"]
         carried = self.rounds.carried
         asked = [p >= 0 for p in parents]
-        self.wanted = [
-            x.dtype.differentiable and (i < carried or asked[i]) for i, x in enumerate(inputs)
-        ]
+        self.wanted = [x.dtype.differentiable and (i < carried or asked[i]) for i, x in enumerate(inputs)]
         self.state = [i for i in range(carried) if self.wanted[i]]
-        self.emitted = [i for i in range(carried, len(outputs)) if gs[i] is not None and outputs[i].dtype.differentiable]
+        differentiable = [g is not None and y.dtype.differentiable for g, y in zip(gs, outputs, strict=True)]
+        self.emitted = [i for i in range(carried, len(outputs)) if differentiable[i]]
         given = [i in self.state or i in self.emitted for i in range(len(self.body.outputs))]
         start, scanned, fixed = self.rounds.divided(inputs)
         examples = [*map(example_of, start), *(_row(example_of(x)) for x in scanned), *map(example_of, fixed)]
@@ -320,12 +319,10 @@ class _Backward:
             backward = replace(d.backward, outputs=(*d.backward.outputs, *operands))
             results = replay(backward, [*kept, *gs])
             found = [None if g is None else finished(ops, g) for g in d.cotangents.of(results)]
-            onward = [_zeros(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
+            onward: list[Any] = [_zeros(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
             for i, total in zip(of_fixed, state[split:], strict=True):
                 onward.append(total if found[i] is None else total + found[i])
-            emitted = [
-                _zeros_of(self.body.inputs[i]) if found[i] is None else found[i] for i in of_rows
-            ]
+            emitted: list[Any] = [_zeros_of(self.body.inputs[i]) if found[i] is None else found[i] for i in of_rows]
         return dead_code(trace.graph([*onward, *emitted, *results[len(results) - len(operands) :]]))
 
 

@@ -1,4 +1,4 @@
-"""Loops over nests of tensors in the present trace, as single nodes; or op by op, where one graph does not fit all rounds.
+"""Loops over nests of tensors in the present trace, as single nodes, where one graph fits all rounds.
 
 A round may do what only its own values allow, as taking a size from one of them, or give values of another shape. Then
 the attempt is undone, and the caller is told to go through the rounds one by one: the graph is then for these values.
@@ -89,8 +89,8 @@ def _check_constant(before: Tensor, after: Tensor, varying: bool) -> None:
         if varying:
             raise Untraceable("a loop variable changes its shape")
         raise ValueError(
-            f"Input tensor `{before.name}` enters the loop with shape {before.shape}, but has shape {after.shape} after "
-            "one iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
+            f"Input tensor `{before.name}` enters the loop with shape {before.shape}, but has shape {after.shape} "
+            "after one iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
             "tf.while_loop to specify a less-specific shape."
         )
 

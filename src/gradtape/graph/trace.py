@@ -154,6 +154,48 @@ def out_of_scope(x: TracedTensor) -> TypeError:
     )
 
 
+class _Assigned:
+    """`assigned(value, variable)` is `value` read from a variable: its cotangent belongs to the variable.
+
+    Forward mode follows the value that was assigned.
+    """
+
+    name = title = "assigned"
+    family = "linear"
+    kinds = dtypes.ANY
+    moves_data = True
+    random = fragile = takes_none = effect = False
+    batch = None
+
+    def numpy(self, value: Any, variable: Any) -> Any:
+        """The value."""
+        return value
+
+    def kernel(self, xp: Any, value: Any, variable: Any) -> Any:
+        """The same on arrays of any module."""
+        return value
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """Nothing is needed."""
+        return ()
+
+    def pull(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
+        """The variable gets it all."""
+        return None, g
+
+    pull_raw = pull
+
+    def push(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+        """The tangent of what was assigned."""
+        return ts[0]
+
+    def __repr__(self) -> str:
+        return "<op assigned>"
+
+
+assigned = _Assigned()
+
+
 def capture_key(x: TracedTensor) -> tuple[Value, int]:
     """What a captured tensor is known by: one value may be on a tape by several ways."""
     return x.place, id(x.mark)
@@ -178,7 +220,10 @@ class Trace(dispatch.Recorder):
         self.captured: dict[Any, tuple[TracedTensor, TracedTensor]] = {}  # the outer tensor, and ours
         self.variable_inputs: dict[int, Any] = {}  # where among the captured tensors the value of a variable is
         self.reads: dict[int, tuple[Any, Value]] = {}
-        self.values: dict[int, tuple[Any, Tensor]] = {}
+        self.given: dict[Value, TracedTensor] = {}  # what no node of computation makes: inputs, what effects gave
+        self._first_reads: dict[int, Tensor] = {}
+        self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # a value that was assigned, and as it is read
+        self.values: dict[int, tuple[Any, Any]] = {}  # what each variable holds: a tensor, traced or not
         self.written: dict[int, Any] = {}
         self.variables_made: list[Any] = []
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
@@ -196,7 +241,8 @@ class Trace(dispatch.Recorder):
         """A further input of the graph, with its value in this run."""
         place = Value(value.dims, value.dtype)
         self.inputs.append(place)
-        return TracedTensor(value, place, self)
+        self.given[place] = x = TracedTensor(value, place, self)
+        return x
 
     def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the real values and adds a node."""
@@ -218,6 +264,8 @@ class Trace(dispatch.Recorder):
                 self.nodes.append(Node(shape_guard, (place,), {"shape": place.shape}, (), True, self.line or caller()))
         traced = tuple([TracedTensor(y, place, self) for y, place in zip(results, made, strict=True)])
         outputs: Any = traced if several else traced[0]
+        if getattr(op, "effect", False):
+            self.given.update(zip(made, traced, strict=True))
         if dispatch.thread.recorders and any(x.mark is not None for x in inputs):
             recorder.record(op, inputs, outputs, attrs)
         return outputs
@@ -243,6 +291,7 @@ class Trace(dispatch.Recorder):
             self.outer.place_of(x)
             place = Value(x.dims, x.dtype)
             found = self.captured[key] = (x, TracedTensor(x.value, place, self))
+            self.given[place] = found[1]
         return found[1]
 
     def known(self, x: TracedTensor) -> Any:
@@ -271,8 +320,11 @@ class Trace(dispatch.Recorder):
         if found is None:
             found = (variable, self._first_read(variable))
             self.values[id(variable)] = found
+            self._first_reads[id(variable)] = found[1]
         held = found[1]
-        read = TracedTensor(held.value, held.place, self) if type(held) is TracedTensor else wrap(held.array, held.dtype)
+        if id(variable) in self.written and variable.dtype.differentiable:
+            held = self._later_read(variable, held)
+        read = wrap(held.array, held.dtype) if type(held) is Tensor else TracedTensor(held.value, held.place, self)
         for recorder in dispatch.thread.recorders:
             read.mark = recorder.mark_of(variable, read.mark)
         return read
@@ -289,7 +341,21 @@ class Trace(dispatch.Recorder):
         value = wrap(variable._settled(), variable.dtype) if within is None else value_of(within.read_quietly(variable))
         place = Value(value.dims, value.dtype)
         self.reads[id(variable)] = (variable, place)
-        return TracedTensor(value, place, self)
+        self.given[place] = x = TracedTensor(value, place, self)
+        return x
+
+    def first_read(self, variable: Any) -> Tensor:
+        """What `variable`, which has been read, held at first."""
+        return self._first_reads[id(variable)]
+
+    def _later_read(self, variable: Any, held: Tensor) -> Tensor:
+        """What was assigned to a variable, as a read of the variable, where its gradient goes."""
+        found = self._later_reads.get(id(variable))
+        if found is None or found[0] is not held:
+            with dispatch.recorded_by(()):
+                found = (held, self.run(assigned, (held, self._first_reads[id(variable)]), {}))
+            self._later_reads[id(variable)] = found
+        return found[1]
 
     def write(self, variable: Any, value: Tensor) -> None:
         """`variable` holds `value` from here on."""
