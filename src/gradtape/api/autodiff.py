@@ -7,6 +7,7 @@ from typing import Any
 from ..engine.forward import ForwardAccumulator
 from ..engine.questions import UnconnectedGradients
 from ..engine.tape import GradientTape
+from .system import executing_eagerly
 
 NAMESPACES = ("autodiff", "")
 __all__ = ["ForwardAccumulator", "GradientTape", "UnconnectedGradients", "gradients", "hessians"]
@@ -24,24 +25,49 @@ def gradients(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> Any:
-    """Gradients in a graph; eagerly, where there is none, a `RuntimeError`.
+    """Inside a `tf.function`: the gradients of the sum of `ys` with respect to each of `xs`, as a list.
+
+    Eagerly, where nothing is remembered without a tape, it is a `RuntimeError`.
+
+    Args:
+      grad_ys: a weight for each entry of each of `ys`; None stands for ones.
+      stop_gradients: tensors that count as constants on the way from `ys` to `xs`.
 
     >>> import gradtape as tf
-    >>> tf.gradients(tf.constant(1.0), tf.constant(1.0))
-    Traceback (most recent call last):
-    RuntimeError: tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.
+    >>> f = tf.function(lambda x: tf.gradients(x * x, [x]))
+    >>> float(f(tf.constant(3.0))[0])
+    6.0
     """
-    raise RuntimeError(_EAGER)
+    if executing_eagerly():
+        raise RuntimeError(_EAGER)
+    from ..graph import gradients as graph_gradients
+
+    _check_method(aggregation_method)
+    return graph_gradients.gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients)
+
+
+def _check_method(aggregation_method: Any) -> None:
+    if aggregation_method not in (None, 0, 1, 2):
+        raise ValueError(
+            f"Invalid `aggregation_method` specified {aggregation_method}. Accepted values are 0, 1, 2 and None"
+        )
 
 
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str | None = "hessians"
 ) -> Any:
-    """Second derivatives in a graph; eagerly, where there is none, a `RuntimeError`: use nested tapes and `jacobian`.
+    """Inside a `tf.function`: the second derivatives of the sum of `ys` with respect to each of `xs`, as a list.
+
+    Eagerly it is a `RuntimeError`: use nested tapes and `jacobian`.
 
     >>> import gradtape as tf
-    >>> tf.hessians(tf.constant(1.0), tf.constant(1.0))
-    Traceback (most recent call last):
-    RuntimeError: tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.
+    >>> f = tf.function(lambda x: tf.hessians(x[0] * x[0] * x[1], x))
+    >>> f(tf.constant([1.0, 2.0]))[0].numpy().tolist()
+    [[4.0, 2.0], [2.0, 0.0]]
     """
-    raise RuntimeError(_EAGER)
+    if executing_eagerly():
+        raise RuntimeError(_EAGER)
+    from ..graph import gradients as graph_gradients
+
+    _check_method(aggregation_method)
+    return graph_gradients.hessians(ys, xs)

@@ -118,7 +118,7 @@ class Variant:
         """What the function returns, from the tensors in it."""
         if self.structure is _ONE_TENSOR:
             return outputs[0]
-        leaves = [outputs[form] if type(form) is int else form for form in self.forms]
+        leaves = [leaf if at is None else outputs[at] for at, leaf in self.forms]
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
 
 
@@ -294,21 +294,18 @@ class Concrete:
 
 
 def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
-    """What a function returned: its structure, its leaves with numbers for tensors, the tensors.
-
-    A tensor that is returned twice is one output.
-    """
+    """What a function returned: its structure, its leaves (the number of a tensor, or the leaf), the tensors."""
     if isinstance(returned, Tensor):
-        return _ONE_TENSOR, [0], [returned]
+        return _ONE_TENSOR, [(0, None)], [returned]
     outputs: list[Tensor] = []
     forms: list[Any] = []
     given = nest.map_structure(returned_value, returned)
     for leaf in nest.flatten(given, expand_composites=True):
         if isinstance(leaf, Tensor):
-            forms.append(len(outputs))
+            forms.append((len(outputs), None))
             outputs.append(leaf)
         else:
-            forms.append(leaf)
+            forms.append((None, leaf))
     return _emptied(given), forms, outputs
 
 
