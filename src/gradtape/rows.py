@@ -22,19 +22,21 @@ def last(old: Any, new: Any) -> Any:
     return new
 
 
-def scattered(x: Tensor, indices: np.ndarray[Any, Any], updates: Any, combine: Combine) -> Tensor:
+def scattered(x: Tensor, indices: Tensor, updates: Any, combine: Combine) -> Tensor:
     """`x` with the entries or slices that the last axis of `indices` names combined with `updates`, in order."""
-    rows = as_rows(x, indices.shape[-1])
-    at = flat_rows(x.dims, indices)
+    depth = indices.dims[-1]
+    rows = as_rows(x, depth)
     values = to_tensor(updates, dtype=x.dtype)
-    expected = (*at.shape, *rows.dims[1:])
+    expected = (*indices.dims[:-1], *rows.dims[1:])
     if values.dims not in (expected, ()):
         raise errors.InvalidArgumentError(
             f"The shape of updates, {list(values.dims)}, must be that of the indices followed by that of a row: "
             f"{list(expected)}"
         )
-    values = ops.reshape(ops.broadcast_to(values, shape=expected), shape=(at.size, *rows.dims[1:]))
-    return ops.reshape(combined(rows, at.ravel(), values, combine), shape=x.dims)
+    count = math.prod(indices.dims[:-1])
+    values = ops.reshape(ops.broadcast_to(values, shape=expected), shape=(count, *rows.dims[1:]))
+    at = ops.reshape(row_numbers(x.dims, indices), shape=(count,))
+    return ops.reshape(combined(rows, at, values, combine), shape=x.dims)
 
 
 def as_rows(x: Tensor, depth: int) -> Tensor:
@@ -42,26 +44,27 @@ def as_rows(x: Tensor, depth: int) -> Tensor:
     return ops.reshape(x, shape=(math.prod(x.dims[:depth]), *x.dims[depth:]))
 
 
-def flat_rows(dims: tuple[int, ...], indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def row_numbers(dims: tuple[int, ...], indices: Tensor) -> Tensor:
     """The rows of `as_rows` that `indices` name by their last axis."""
-    depth = indices.shape[-1]
+    depth = indices.dims[-1]
     if depth > len(dims):
         raise errors.InvalidArgumentError(f"indices of {depth} numbers do not index into shape {list(dims)}")
-    bad = (indices < 0) | (indices >= np.array(dims[:depth], np.int64))
-    if bad.any():
-        raise errors.InvalidArgumentError(
-            f"indices {indices[bad.any(-1)][0].tolist()} do not index into shape {list(dims)}: they must be in "
-            f"[0, {list(dims[:depth])})"
-        )
-    if not depth:
-        return np.zeros(indices.shape[:-1], np.int64)
-    return np.ravel_multi_index(tuple(np.moveaxis(indices, -1, 0)), dims[:depth])
+    return ops.ravel_index(indices, dims=dims[:depth])
 
 
-def combined(rows: Tensor, at: np.ndarray[Any, Any], values: Tensor, combine: Combine) -> Tensor:
+def combined(rows: Tensor, at: Tensor, values: Tensor, combine: Combine) -> Tensor:
     """`rows` with `rows[at[i]] = combine(rows[at[i]], values[i])` for every i in turn."""
     if combine in (operator.add, operator.sub):
-        return combine(rows, ops.scatter_add(values, to_tensor(at), shape=rows.dims))
+        return combine(rows, ops.scatter_add(values, at, shape=rows.dims))
+    if type(at) is not Tensor:
+        by_one_op = {last: ops.put_rows, ops.maximum: ops.max_rows, ops.minimum: ops.min_rows}.get(combine)
+        if by_one_op is not None:
+            return by_one_op(rows, at, values)
+    return _in_rounds(rows, at.array, values, combine)
+
+
+def _in_rounds(rows: Tensor, at: np.ndarray[Any, Any], values: Tensor, combine: Combine) -> Tensor:
+    """The same for row numbers that are known, with the right derivative where a row is named twice."""
     todo = np.arange(at.size)[:: -1 if combine is last else 1]
     while todo.size:  # a round for the first update of every row, another for the second of some, ...
         named, first = np.unique(at[todo], return_index=True)

@@ -21,9 +21,9 @@ import numpy as np
 from . import errors
 from .dtypes import DType, as_dtype
 from .engine import dispatch
-from .engine.convert import own_read, readable, register, to_array, to_tensor
+from .engine.convert import own_read, readable, register, to_tensor
 from .engine.op import ops
-from .rows import Combine, as_rows, combined, flat_rows, last, scattered
+from .rows import Combine, as_rows, combined, last, row_numbers, scattered
 from .scopes import scoped
 from .shapes import TensorShape
 from .slices import IndexedSlices
@@ -388,7 +388,8 @@ class Variable:
         >>> tf.Variable([1.0, 2.0, 3.0]).sparse_read([2, 0]).numpy().tolist()
         [3.0, 1.0]
         """
-        return self.gather_nd(to_array(indices)[..., None])
+        at = to_tensor(indices)
+        return self.gather_nd(ops.reshape(at, shape=(*at.dims, 1)))
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The entries or slices at `indices`, whose last axis indexes the first axes of the variable.
@@ -397,9 +398,9 @@ class Variable:
         >>> tf.Variable([[1.0, 2.0], [3.0, 4.0]]).gather_nd([[1, 0]]).numpy().tolist()
         [3.0]
         """
-        at, x = to_array(indices), self._as_tensor()
-        rows = x if at.shape[-1] == 1 else as_rows(x, at.shape[-1])
-        return ops.gather_rows(rows, to_tensor(flat_rows(x.dims, at).astype(at.dtype)))
+        at, x = to_tensor(indices), self._as_tensor()
+        rows = x if at.dims[-1] == 1 else as_rows(x, at.dims[-1])
+        return ops.gather_rows(rows, ops.cast(row_numbers(x.dims, at), dtype=at.dtype))
 
     def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         """Replaces the rows that the slices name; of several for one row the last counts.
@@ -439,9 +440,9 @@ class Variable:
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """`scatter_update` for each member of the batch that the leading axes of the indices are."""
-        at = to_array(_slices(sparse_delta).indices)
-        batch = np.indices(at.shape)[:-1]
-        return self._scatter(np.stack([*batch, at], axis=-1), sparse_delta.values, last)
+        at = to_tensor(_slices(sparse_delta).indices)
+        batch = [to_tensor(axis.astype(at.dtype.numpy)) for axis in np.indices(at.dims)[:-1]]
+        return self._scatter(ops.stack(*batch, at, axis=len(at.dims)), sparse_delta.values, last)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Replaces the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
@@ -451,28 +452,29 @@ class Variable:
         >>> v.scatter_nd_update([[0, 1]], [9.0]).numpy().tolist()
         [[1.0, 9.0], [3.0, 4.0]]
         """
-        return self._scatter(to_array(indices), updates, last)
+        return self._scatter(to_tensor(indices), updates, last)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Adds to the entries or slices at `indices`."""
-        return self._scatter(to_array(indices), updates, operator.add)
+        return self._scatter(to_tensor(indices), updates, operator.add)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Subtracts from the entries or slices at `indices`."""
-        return self._scatter(to_array(indices), updates, operator.sub)
+        return self._scatter(to_tensor(indices), updates, operator.sub)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """The maximum of the updates and the entries or slices at `indices`."""
-        return self._scatter(to_array(indices), updates, ops.maximum)
+        return self._scatter(to_tensor(indices), updates, ops.maximum)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """The minimum of the updates and the entries or slices at `indices`."""
-        return self._scatter(to_array(indices), updates, ops.minimum)
+        return self._scatter(to_tensor(indices), updates, ops.minimum)
 
     def _scatter_slices(self, slices: IndexedSlices, combine: Combine) -> Variable:
-        return self._scatter(to_array(_slices(slices).indices)[..., None], slices.values, combine)
+        at = to_tensor(_slices(slices).indices)
+        return self._scatter(ops.reshape(at, shape=(*at.dims, 1)), slices.values, combine)
 
-    def _scatter(self, indices: np.ndarray[Any, Any], updates: Any, combine: Combine) -> Variable:
+    def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Variable:
         self._replace(scattered(self._as_tensor(), indices, updates, combine))
         return self
 
@@ -550,9 +552,10 @@ def _slice_assign(part: Tensor) -> Callable[..., Variable]:
             ) from None
         old = variable._as_tensor()
         positions = to_tensor(np.arange(math.prod(old.dims)).reshape(old.dims))[key]
+        positions = ops.reshape(positions, shape=(math.prod(part.dims),))
         values = ops.reshape(spread, shape=(math.prod(part.dims),))
         flat = ops.reshape(old, shape=(math.prod(old.dims),))
-        variable._replace(ops.reshape(combined(flat, positions.array.ravel(), values, last), shape=old.dims))
+        variable._replace(ops.reshape(combined(flat, positions, values, last), shape=old.dims))
         return variable
 
     return assign

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import DType, as_dtype, float32
-from ..engine import finite
+from ..engine import dispatch, finite
 from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..errors import InvalidArgumentError
-from ..tensor import Tensor, is_tensor_like
+from ..tensor import Tensor, is_tensor_like, wrap
 from .system import print_values
 
 NAMESPACES = ("debugging", "")
@@ -35,10 +36,25 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     """
     if not isinstance(data, list | tuple):
         raise TypeError(f"values must be a sequence: `data` is a list of what to show, got {type(data).__name__}")
-    if condition:
-        return
-    shown = "\n".join(print_values(to_tensor(x), 3 if summarize is None else summarize) for x in data)
-    raise InvalidArgumentError(f"Expected {str(condition)!r} to be true. Summarized data: {shown}")
+    count = 3 if summarize is None else summarize
+    shown = [to_tensor(x) for x in data]
+
+    def test(holds: Any, *arrays: Any) -> None:
+        if not holds:
+            text = "\n".join(print_values(wrap(a, x.dtype), count) for a, x in zip(arrays, shown, strict=True))
+            raise InvalidArgumentError(f"Expected {str(condition)!r} to be true. Summarized data: {text}")
+
+    _verify(test, to_tensor(condition), *shown)
+
+
+def _verify(test: Callable[..., None], *tensors: Tensor) -> None:
+    """`test` on the values, which raises where something does not hold; in a traced function, at every run."""
+    trace = dispatch.thread.trace
+    if trace is None:
+        return test(*(x.array for x in tensors))
+    from ..graph.effects import assertion
+
+    trace.run(assertion, tensors, {"test": test})
 
 
 def _tensors(x: Any, y: Any) -> tuple[Tensor, Tensor]:
@@ -52,21 +68,28 @@ def _tensors(x: Any, y: Any) -> tuple[Tensor, Tensor]:
 def _compare(sign: str, holds: Any, x: Any, y: Any, message: Any, summarize: int | None) -> None:
     """Raises InvalidArgumentError where `holds(x, y)` is not true of all elements."""
     x, y = _tensors(x, y)
-    satisfied = holds(x, y).array
-    if np.all(satisfied):
-        return
+
+    def test(satisfied: Any, a: Any, b: Any) -> None:
+        if not np.all(satisfied):
+            raise InvalidArgumentError(_comparison(sign, satisfied, a, b, message, summarize))
+
+    _verify(test, holds(x, y), x, y)
+
+
+def _comparison(sign: str, satisfied: Any, x: Any, y: Any, message: Any, summarize: int | None) -> str:
+    """What is said of arrays that do not compare as they should."""
     count = 3 if summarize is None else summarize if summarize >= 0 else np.size(satisfied)
     lines = [] if message is None else [str(message)]
     lines.append(f"Condition x {sign} y did not hold.")
-    if x.dims == y.dims and x.dims:
+    if x.shape == y.shape and x.shape:
         where = np.argwhere(~satisfied)[:count]
         at = tuple(where.T)
         lines += [f"Indices of first {len(where)} different values:", f"{where}"]
-        lines += ["Corresponding x values:", f"{x.array[at]}", "Corresponding y values:", f"{y.array[at]}"]
-    for label, t in (("x", x), ("y", y)):
-        values = np.ravel(t.array)[:count]
+        lines += ["Corresponding x values:", f"{x[at]}", "Corresponding y values:", f"{y[at]}"]
+    for label, array in (("x", x), ("y", y)):
+        values = np.ravel(array)[:count]
         lines += [f"First {len(values)} elements of {label}:", f"{values}"]
-    raise InvalidArgumentError("\n".join(lines))
+    return "\n".join(lines)
 
 
 def assert_equal(
@@ -155,16 +178,18 @@ def assert_near(
         ops.equal(x, y)
     real = as_dtype(np.zeros(0, x.dtype.numpy).real.dtype)
     spacing = 10 * float(real.eps if hasattr(real, "eps") else np.finfo(real.numpy).eps)
-    rtol = spacing if rtol is None else float(to_tensor(rtol))
-    atol = spacing if atol is None else float(to_tensor(atol))
-    if np.all(np.abs(x.array - y.array) <= atol + rtol * np.abs(y.array)):
-        return
     count = 3 if summarize is None else summarize
-    raise InvalidArgumentError(
-        f"{_prefix(message)}x and y not equal to tolerance rtol = {rtol}, atol = {atol}\n"
-        f"x (shape={x.shape} dtype={x.dtype.name}) = {print_values(x, count)}\n"
-        f"y (shape={y.shape} dtype={y.dtype.name}) = {print_values(y, count)}"
-    )
+
+    def test(a: Any, b: Any, rtol: Any, atol: Any) -> None:
+        if not np.all(np.abs(a - b) <= float(atol) + float(rtol) * np.abs(b)):
+            raise InvalidArgumentError(
+                f"{_prefix(message)}x and y not equal to tolerance rtol = {rtol}, atol = {atol}\n"
+                f"x (shape={x.shape} dtype={x.dtype.name}) = {print_values(wrap(a, x.dtype), count)}\n"
+                f"y (shape={y.shape} dtype={y.dtype.name}) = {print_values(wrap(b, y.dtype), count)}"
+            )
+
+    tolerances = [to_tensor(spacing if given is None else given) for given in (rtol, atol)]
+    _verify(test, x, y, *tolerances)
 
 
 def _prefix(message: Any) -> str:
@@ -173,12 +198,16 @@ def _prefix(message: Any) -> str:
 
 def _sign(sign: str, holds: Any, x: Any, message: Any, summarize: int | None) -> None:
     x = to_tensor(x)
-    if np.all(holds(x, to_tensor(0, dtype=x.dtype)).array):
-        return
-    raise InvalidArgumentError(
-        f"{_prefix(message)}\nCondition x {sign} 0 did not hold element-wise:\n"
-        f"x (shape={x.shape} dtype={x.dtype.name}) = \n{print_values(x, 3 if summarize is None else summarize)}"
-    )
+
+    def test(satisfied: Any, array: Any) -> None:
+        if not np.all(satisfied):
+            values = print_values(wrap(array, x.dtype), 3 if summarize is None else summarize)
+            raise InvalidArgumentError(
+                f"{_prefix(message)}\nCondition x {sign} 0 did not hold element-wise:\n"
+                f"x (shape={x.shape} dtype={x.dtype.name}) = \n{values}"
+            )
+
+    _verify(test, holds(x, to_tensor(0, dtype=x.dtype)), x)
 
 
 def assert_negative(x: Any, message: Any = None, summarize: int | None = None, name: str | None = None) -> None:

@@ -20,7 +20,7 @@ from ..dtypes import DType, as_dtype, string
 from ..engine import dispatch
 from ..engine.convert import to_tensor
 from ..engine.op import ops
-from ..tensor import Tensor, is_tensor_like
+from ..tensor import Tensor, is_tensor_like, wrap
 
 NAMESPACES = ("",)
 __all__ = [
@@ -124,7 +124,12 @@ def timestamp(name: str | None = None) -> Tensor:
     >>> float(tf.timestamp()) > 1.7e9
     True
     """
-    return Tensor(np.float64(time.time()))
+    trace = dispatch.thread.trace
+    if trace is None:
+        return Tensor(np.float64(time.time()))
+    from ..graph.effects import clock
+
+    return trace.run(clock, (), {})
 
 
 def get_logger() -> logging.Logger:
@@ -237,17 +242,36 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     _check_call("py_function", inp, Tout)
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
-    for kind in Tout if isinstance(Tout, list | builtins.tuple) else [Tout]:
+    declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
+    for kind in declared:
         _declared(kind)
-    result = _called(func, [to_tensor(x) for x in inp])
 
     def make(value: Any, kind: Any) -> Tensor:
         return to_tensor(value, dtype=_declared(kind))
 
-    try:
-        return _outputs(result, Tout, make)
-    except (ValueError, TypeError) as error:
-        raise errors.InvalidArgumentError(f"{type(error).__name__}: {error}") from error
+    def call(tensors: Any) -> Any:
+        result = _called(func, tensors)
+        try:
+            return _outputs(result, Tout, make)
+        except (ValueError, TypeError) as error:
+            raise errors.InvalidArgumentError(f"{type(error).__name__}: {error}") from error
+
+    return _at_every_run(call, inp, declared, isinstance(Tout, list | builtins.tuple), differentiable=True)
+
+
+def _at_every_run(call: Any, inp: Any, declared: list[Any], several: bool, differentiable: bool) -> Any:
+    """`call(inp)`; in a function that is being traced, a part of the graph."""
+    inputs = [to_tensor(x) for x in inp]
+    if dispatch.thread.trace is None:
+        return call(inputs)
+    from ..graph.python_calls import traced_call
+
+    def listed(tensors: Any) -> list[Tensor]:
+        result = call(tensors)
+        return result if isinstance(result, list) else [result]
+
+    results = traced_call(listed, inputs, declared, differentiable)
+    return results if several or len(results) != 1 else results[0]
 
 
 def numpy_function(
@@ -267,9 +291,14 @@ def numpy_function(
     if func is None:
         return _decorator(numpy_function, inp, Tout)
     _check_call("numpy_function", inp, Tout)
-    result = func(*(np.asarray(x.numpy() if isinstance(x, Tensor) else x) for x in inp))
-    tensors = [None if value is None else to_tensor(value) for value in nest.flatten(result)]
-    return tensors[0] if len(tensors) == 1 else tensors
+    declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
+
+    def call(tensors: Any) -> Any:
+        result = func(*(np.asarray(x.numpy()) for x in tensors))
+        found = [None if value is None else to_tensor(value) for value in nest.flatten(result)]
+        return found[0] if len(found) == 1 else found
+
+    return _at_every_run(call, inp, declared, False, differentiable=False)
 
 
 def print(*inputs: Any, **kwargs: Any) -> None:
@@ -289,17 +318,46 @@ def print(*inputs: Any, **kwargs: Any) -> None:
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     count = 3 if summarize is None else summarize
-    text = sep.join(x if isinstance(x, str) else pprint.pformat(_shown(x, count)) for x in inputs) + end
-    if hasattr(stream, "write"):
-        stream.write(text)
-    elif isinstance(stream, str) and stream.startswith("file://"):
-        with open(stream.removeprefix("file://"), "a") as file:
-            file.write(text)
-    else:
+    if not hasattr(stream, "write") and not (isinstance(stream, str) and stream.startswith("file://")):
         raise ValueError(
             f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr "
             "and 'file://<filepath>'."
         )
+    structures = [x if isinstance(x, str) else nest.map_structure(_read, x) for x in inputs]
+    leaves = nest.flatten(structures)
+    at = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+
+    def write(*arrays: Any) -> None:
+        shown = list(leaves)
+        for i, array in zip(at, arrays, strict=True):
+            shown[i] = _Shown(summary(wrap(array, leaves[i].dtype), count))
+        _write(stream, sep.join(map(_text, nest.pack_sequence_as(structures, shown))) + end)
+
+    trace = dispatch.thread.trace
+    tensors = [leaves[i] for i in at]
+    if trace is None:
+        write(*(x.array for x in tensors))
+    else:
+        from ..graph.effects import output
+
+        trace.run(output, tensors, {"write": write})
+
+
+def _read(value: Any) -> Any:
+    """A tensor or a variable as the tensor to print; anything else as it is."""
+    return to_tensor(value) if is_tensor_like(value) else value
+
+
+def _text(x: Any) -> str:
+    return x if isinstance(x, str) else pprint.pformat(x)
+
+
+def _write(stream: Any, text: str) -> None:
+    if isinstance(stream, str):
+        with open(stream.removeprefix("file://"), "a") as file:
+            file.write(text)
+    else:
+        stream.write(text)
 
 
 class _Shown:
@@ -310,15 +368,6 @@ class _Shown:
 
     def __repr__(self) -> str:
         return self.text
-
-
-def _shown(x: Any, count: int) -> Any:
-    def leaf(value: Any) -> Any:
-        if is_tensor_like(value):
-            return _Shown(summary(to_tensor(value), count))
-        return value
-
-    return nest.map_structure(leaf, x)
 
 
 def summary(x: Tensor, count: int) -> str:
