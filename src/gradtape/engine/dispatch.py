@@ -187,21 +187,23 @@ def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
 
 
 def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
-    """TensorFlow's exception for a kernel that could not work with what it was given."""
+    """TensorFlow's exception for a kernel that could not work with what it was given: of another class in a trace."""
+    values_matter = isinstance(error, np.linalg.LinAlgError)
+    kind = errors.InvalidArgumentError if thread.trace is None or values_matter else ValueError
     shapes = " vs. ".join(str(list(x.dims)) for x in inputs)
     if "broadcast" in str(error):
-        return errors.InvalidArgumentError(
+        return kind(
             f"Incompatible shapes: {shapes} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
             "from the last"
         )
-    return errors.InvalidArgumentError(f"{error} [Op:{op.title}] with inputs of shapes {shapes}")
+    return kind(f"{error} [Op:{op.title}] with inputs of shapes {shapes}")
 
 
 def wrong_kind(op: Any, dtype: DType) -> Exception:
     """The op is not defined for this dtype."""
     usual = [d for d in dtypes.ALL if not d.narrow or d is dtypes.bfloat16]
     allowed = ", ".join(d.name for d in usual if d.kind & op.kinds)
-    return errors.InvalidArgumentError(
+    return _misuse()(
         f"Value for attr 'T' of {dtype.kernel_name()} is not in the list of allowed values: {allowed} "
         f"[Op:{op.title}]. Use tf.cast(x, ...) first"
     )
@@ -209,7 +211,12 @@ def wrong_kind(op: Any, dtype: DType) -> Exception:
 
 def mixed_dtypes(op: Any, position: int, expected: DType, given: DType) -> Exception:
     """Tensors are not promoted: their dtypes must agree."""
-    return errors.InvalidArgumentError(
+    return _misuse()(
         f"cannot compute {op.title} as input #{position}(zero-based) was expected to be a {expected.kernel_name()} "
         f"tensor but is a {given.kernel_name()} tensor [Op:{op.title}]. Use tf.cast(x, ...) to make them agree"
     )
+
+
+def _misuse() -> type[Exception]:
+    """The class of errors about dtypes."""
+    return errors.InvalidArgumentError if thread.trace is None else TypeError

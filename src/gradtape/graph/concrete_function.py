@@ -56,6 +56,10 @@ class ConcreteFunction:
                     variants.append(self._concrete.traced_for_good(tensors, self._bound, first))
             except (Untraceable, Changed, errors.OpError):
                 return None
+            except ValueError:
+                if all(_spec(x).shape.is_fully_defined() for x in self._given):
+                    raise
+                return None  # sizes that were made up may not go together
         return variants[0]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -13,17 +13,13 @@ from ..tensor import Tensor
 from ..variable import Variable
 
 _EMPTY = inspect.Parameter.empty
-_UNKNOWN = inspect.Signature([
-    inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
-    inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
-])  # fmt: skip
 
 
 class Parameters:
     """The parameters of `f`, with the specs that `input_signature` has for the first of them."""
 
     def __init__(self, f: Callable[..., Any], input_signature: tuple[Any, ...] | None, bound: int = 0) -> None:
-        self.signature = _without_first(_signature(f), bound)
+        self.signature = _without_first(inspect.signature(f), bound)
         parameters = list(self.signature.parameters.values())
         self._positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         self._named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
@@ -130,13 +126,6 @@ class _Shown:
 
     def __repr__(self) -> str:
         return repr(self._spec)
-
-
-def _signature(f: Callable[..., Any]) -> inspect.Signature:
-    try:
-        return inspect.signature(f)
-    except (TypeError, ValueError):
-        return _UNKNOWN
 
 
 def _without_first(signature: inspect.Signature, count: int) -> inspect.Signature:

@@ -112,7 +112,9 @@ class TracedTensor(Tensor):
 
     def __iter__(self) -> Any:
         if not self.dims:
-            raise TypeError("Cannot iterate over a scalar tensor.")
+            raise OperatorNotAllowedInGraphError(
+                "Iterating over a symbolic `tf.Tensor` is not allowed: a scalar has no parts to iterate over"
+            )
         return (self[i] for i in range(self.dims[0]))
 
     def _scalar(self, kind: str) -> Any:
