@@ -9,9 +9,10 @@ for the trace and, where arrays of them go in, for the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any
 
-import numpy as np
+from numpy import asarray
 
 from .. import dtypes
 from ..variable import updating
@@ -47,54 +48,59 @@ class Program:
         self._updated = [variable for variable, _ in graph.updates]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._scalar = [not value.shape for value in graph.outputs]
-        self._before: list[tuple[Any, Any]] = [(None, None)] * len(graph.inputs)
+        self._outputs = len(graph.outputs)
+        self._all_scalar = all(self._scalar)
+        # The inputs of the last run; the same on the device, if they have come before; and whether all are there.
+        self._last: tuple[list[Any], list[Any], bool] = ([None] * len(graph.inputs), [None] * len(graph.inputs), False)
         self._call: Any = None
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Runs the graph, then carries out its updates."""
         if self._call is None:
             self._compile()
-        for variable, shape in self._flexible:
-            if variable.dims != shape:
-                raise Changed
+        known, given, complete = self._last
+        if not (complete and all(map(is_, arrays, known))):
+            given = self._given(arrays)
         if self._wide:
             with self._jax.enable_x64(True):
-                results = self._run(arrays)
+                results = self._run(given)
+        elif self._alone:
+            results = self._call(*given)
         else:
-            results = self._run(arrays)
-        return [np.asarray(y)[()] if scalar else np.asarray(y) for y, scalar in zip(results, self._scalar, strict=True)]
-
-    def _run(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        given = self._given(arrays)
-        for node in self._draws:
-            given.append(node.op.numpy(**node.attrs))
-        if self._may_fail:
-            with updating:
-                held = self._held()
-            results, updates = self._seen(held, given)
-            with updating:
-                self._commit(updates)
-        elif self._variables:
-            with updating:
-                results, updates, _ = self._call(*self._held(), *given, *self._constants)
-                self._commit(updates)
-        else:
-            results, _, _ = self._call(*given, *self._constants)
-        return results
+            results = self._run(given)
+        if self._all_scalar:
+            return [asarray(y)[()] for y in results]
+        return [asarray(y)[()] if scalar else asarray(y) for y, scalar in zip(results, self._scalar, strict=True)]
 
     def _given(self, arrays: Sequence[Any]) -> list[Any]:
         """The inputs; one that comes a second time in a row stays on the device. Arrays of tensors never change."""
+        known, there, _ = self._last
         given = list(arrays)
-        for i, array in enumerate(arrays):
-            before, there = self._before[i]
-            if array is before:
-                if there is None:
-                    there = self._put(array)
-                    self._before[i] = (array, there)
-                given[i] = there
-            elif getattr(array, "base", None) is None:  # what another program gave is where XLA can read it
-                self._before[i] = (array, None)
+        # An array that has a base is mostly what another program gave, which XLA reads where it is.
+        remembered = [array if getattr(array, "base", None) is None else None for array in arrays]
+        moved: list[Any] = [None] * len(given)
+        for i, array in enumerate(remembered):
+            if array is not None and array is known[i]:
+                given[i] = moved[i] = self._put(array) if there[i] is None else there[i]
+        self._last = (remembered, moved, all(x is not None for x in moved))
         return given
+
+    def _run(self, given: list[Any]) -> Sequence[Any]:
+        for variable, shape in self._flexible:
+            if variable.dims != shape:
+                raise Changed
+        arguments = [*given, *(node.op.numpy(**node.attrs) for node in self._draws), *self._constants]
+        if self._may_fail:
+            with updating:
+                held = self._held()
+            results, updates = self._seen([*held, *arguments])
+            with updating:
+                self._commit(updates)
+            return results
+        with updating:
+            flat = self._call(*self._held(), *arguments)
+            self._commit(flat[self._outputs :])
+        return flat[: self._outputs]
 
     def _held(self) -> list[Any]:
         put = self._put
@@ -108,12 +114,12 @@ class Program:
         for variable, array in zip(self._updated, updates, strict=True):
             variable._take_from_device(array)
 
-    def _seen(self, held: Sequence[Any], given: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    def _seen(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """The outputs and updates of a run that went through."""
         lowering = self._lowering
         lowering.performance = performance()
         try:
-            results, updates, holds = self._jax.block_until_ready(self._call(*held, *given, *self._constants))
+            flat = self._jax.block_until_ready(self._call(*arguments))
             if lowering.ordered:
                 self._jax.effects_barrier()
         except Exception as error:
@@ -122,9 +128,10 @@ class Program:
             failure = lowering.failures[0]
             lowering.failures.clear()
             raise failure from error
-        if holds is not None and not holds:
+        if self._checked and not flat[-1]:
             raise Changed
-        return results, updates
+        end = self._outputs + len(self._updated)
+        return flat[: self._outputs], flat[self._outputs : end]
 
     def _compile(self) -> None:
         import jax
@@ -145,7 +152,8 @@ class Program:
                 traced = jax.jit(function, donate_argnums=donated).trace(
                     *[jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
                 )
-                self._may_fail = bool(lowering.on_host) or traced.out_info[2] is not None
+                self._checked = len(traced.out_info) > len(graph.all_outputs)
+                self._may_fail = self._checked or bool(lowering.on_host)
                 if not (self._may_fail and donated):
                     break
                 donated = []  # the variables keep what they have when the run fails
@@ -153,19 +161,23 @@ class Program:
             self._constants = [jax.device_put(v.constant) for v in large]
         self.on_host = tuple(dict.fromkeys(lowering.on_host))
         self._jax, self._lowering, self._draws = jax, lowering, draws
+        self._alone = not (self._may_fail or self._variables or self._updated or draws or large)
         self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
         self._call = call
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
-    """What is compiled: from variables, inputs and what else is passed in to outputs, updates and whether it counts."""
-    variables, inputs, outputs = len(graph.variables), len(graph.inputs), len(graph.outputs)
+    """What is compiled: from variables, inputs and what else is passed in to outputs, updates, and whether checks hold.
+
+    The last of these is there only if there is something to check.
+    """
+    variables, inputs = len(graph.variables), len(graph.inputs)
 
     def function(*arrays: Any) -> Any:
         held, given = arrays[:variables], arrays[variables : variables + inputs]
         known = dict(zip(passed, arrays[variables + inputs :], strict=True))
         results, holds = lowering.run(graph, [*given, *held], known)
-        return results[:outputs], results[outputs:], holds
+        return results if holds is None else [*results, holds]
 
     function.__name__ = graph.name
     return function

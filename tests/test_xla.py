@@ -1,0 +1,390 @@
+"""`jit_compile=True`: XLA gives what NumPy gives, for every op; variables, random numbers, effects and loops behave."""
+
+import pickle
+import sys
+import threading
+
+import numpy as np
+import pytest
+from small_graphs import Builder
+
+import gradtape as tf
+from gradtape import ops
+from gradtape.engine.op import registry
+from gradtape.graph.effects import Changed, guard
+from gradtape.graph.graph import Graph, Node
+from gradtape.graph.xla_executor import compile_graph
+from gradtape.inspect.opcheck import draw
+
+jax = pytest.importorskip("jax")
+ops.load_all()
+
+# What NumPy computes in the middle of a compiled program: values XLA has no words for, or shapes that depend on values.
+ON_HOST = {
+    "banded_solve", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e", "bessel_k1", "bessel_k1e", "bessel_y0",
+    "bessel_y1", "check_numerics", "dynamic_partition", "isotonic", "logm", "nonzero", "random_binomial",
+    "random_bounded_normal", "random_gamma", "random_gamma_grad", "random_poisson", "random_shuffle", "sqrtm", "unique",
+}  # fmt: skip
+
+
+def is_string(x):
+    return isinstance(x, np.ndarray) and x.dtype == object
+
+
+@pytest.mark.parametrize(
+    "op", [op for op in registry.values() if not any(is_string(x) for s in op.samples for x in s.inputs)],
+    ids=lambda op: op.name,
+)  # fmt: skip
+def test_op(op):
+    """All samples of an op, in single and double precision, as one program."""
+    builder, arrays, outputs, single = Builder(), [], [], []
+    for case in op.samples:
+        for dtype in (np.float32, np.float64):
+            given = draw(op, case, dtype)
+            arrays += given
+            made = builder.op(op, *map(builder.input, given), **case.attrs)
+            made = made if isinstance(made, tuple) else (made,)
+            outputs += made
+            single += [dtype is np.float32] * len(made)
+    program = compile_graph(builder.graph(*outputs))
+    for y, value, in_single in zip(program(arrays), outputs, single, strict=True):
+        expected = np.asarray(builder.array(value))
+        assert y.shape == expected.shape
+        assert y.dtype == expected.dtype
+        if expected.dtype.kind in "iub":
+            np.testing.assert_array_equal(y, expected)
+            continue
+        wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+        y, expected = np.asarray(y).astype(wide), expected.astype(wide)
+        if op.name == "eig":  # an eigenvector is as good with another phase
+            y, expected = abs(y), abs(expected)
+        tolerance = 1e-5 if in_single else 1e-9
+        np.testing.assert_allclose(y, expected, rtol=tolerance, atol=tolerance)
+    assert program.on_host == ((op.name,) if op.name in ON_HOST else ())
+
+
+def compiled(f):
+    return tf.function(f, jit_compile=True)
+
+
+def test_the_first_call_and_those_after_it_agree():
+    f = compiled(lambda x, y: (tf.tanh(x) @ y, tf.reduce_sum(x)))
+    x, y = tf.constant([[1.0, 2.0]]), tf.constant([[3.0], [4.0]])
+    for _ in range(3):
+        product, total = f(x, y)
+        np.testing.assert_allclose(product.numpy(), np.tanh([[1.0, 2.0]]) @ [[3.0], [4.0]], rtol=1e-6)
+        assert total.numpy() == 3.0
+
+
+def test_an_input_that_comes_again_may_be_followed_by_another():
+    f = compiled(lambda x, y: x - y)
+    x, y = tf.constant([5.0, 6.0]), tf.constant([1.0, 1.0])
+    for _ in range(4):
+        assert f(x, y).numpy().tolist() == [4.0, 5.0]
+    assert f(y, y).numpy().tolist() == [0.0, 0.0]
+    assert f(x, x).numpy().tolist() == [0.0, 0.0]
+    assert f(x, y).numpy().tolist() == [4.0, 5.0]
+
+
+def test_a_variable_whose_value_is_an_input_may_change_in_place():
+    f = compiled(lambda x: x * 2)
+    v = tf.Variable([1.0, 2.0])
+    for i in range(5):
+        assert f(v.value()).numpy().tolist() == [2.0 + 2 * i, 4.0 + 2 * i]
+        v.assign_add([1.0, 1.0])
+
+
+def test_64_bit_values_stay_so_and_the_users_jax_is_left_alone():
+    f = compiled(lambda x, n: (x / 3, n + 1))
+    x, n = tf.constant(1.0, tf.float64), tf.constant(2**40, tf.int64)
+    for _ in range(3):
+        third, more = f(x, n)
+        assert third.numpy() == 1 / 3
+        assert more.numpy() == 2**40 + 1
+    assert jax.numpy.asarray(1.0).dtype == np.float32
+
+
+def counter():
+    v = tf.Variable([1.0, 2.0])
+
+    @compiled
+    def step(x):
+        v.assign_add(x)
+        return v * 2
+
+    step(tf.constant([0.0, 0.0]))
+    return v, step
+
+
+def on_device(v):
+    return isinstance(v._read.array, jax.Array)
+
+
+def test_variables_stay_on_the_device_until_somebody_looks():
+    v, step = counter()
+    x = tf.constant([1.0, 1.0])
+    assert step(x).numpy().tolist() == [4.0, 6.0]
+    assert on_device(v)
+    assert v.shape == (2,)
+    step(x)
+    assert on_device(v)
+    assert v.numpy().tolist() == [3.0, 4.0]
+    assert not on_device(v)
+    assert step(x).numpy().tolist() == [8.0, 10.0]
+
+
+def test_eager_assignments_between_runs_count():
+    v, step = counter()
+    x = tf.constant([1.0, 1.0])
+    step(x)
+    v.assign([10.0, 20.0])
+    assert step(x).numpy().tolist() == [22.0, 42.0]
+    v.assign_add([1.0, 1.0])
+    assert step(x).numpy().tolist() == [26.0, 46.0]
+    for _ in range(3):
+        v.assign_sub([1.0, 1.0])  # on NumPy's side, in place
+    assert step(x).numpy().tolist() == [22.0, 42.0]
+
+
+def test_what_was_read_keeps_its_value_when_the_memory_is_reused():
+    v, step = counter()
+    x = tf.constant([1.0, 1.0])
+    y = step(x)
+    before = v.value()
+    array = np.asarray(before)
+    for _ in range(3):
+        step(x)
+    assert y.numpy().tolist() == [4.0, 6.0]
+    assert array.tolist() == before.numpy().tolist() == [2.0, 3.0]
+    assert v.numpy().tolist() == [5.0, 6.0]
+
+
+def test_a_variable_on_the_device_pickles_and_is_watched():
+    v, step = counter()
+    step(tf.constant([1.0, 1.0]))
+    assert pickle.loads(pickle.dumps(v)).numpy().tolist() == [2.0, 3.0]
+    step(tf.constant([1.0, 1.0]))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v * v)
+    assert tape.gradient(y, v).numpy().tolist() == [6.0, 8.0]
+
+
+def test_a_variable_that_is_only_read_is_copied_once():
+    v = tf.Variable([1.0, 2.0])
+    f = compiled(lambda: v * 2)
+    for _ in range(3):
+        f()
+    copy = v._copy
+    assert copy is not None
+    f()
+    assert v._copy is copy
+    v.assign([3.0, 4.0])
+    assert f().numpy().tolist() == [6.0, 8.0]
+
+
+def test_threads_share_a_program_that_gives_memory_on():
+    v = tf.Variable(np.zeros(1000, np.float32))
+    step = compiled(lambda: v.assign_add(tf.ones(1000)) + 0.0)
+    step()
+    step()
+
+    def work():
+        for _ in range(20):
+            step()
+            v.numpy()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert v.numpy()[0] == 62.0
+
+
+def test_a_guard_that_fails_leaves_variables_as_they_were():
+    v = tf.Variable(1.0)
+    builder = Builder()
+    n = builder.input(np.int32(3))
+    held = builder.input(np.float32(1.0))
+    more = builder.op("add", held, np.float32(1.0))
+    nodes = (*builder.nodes, Node(guard, (n,), {"value": np.int32(3)}, (), True))
+    program = compile_graph(Graph("step", (n,), nodes, (more,), ((v, held),), ((v, more),)).verify())
+    assert program([np.int32(3)]) == [2.0]
+    with pytest.raises(Changed):
+        program([np.int32(4)])
+    assert v.numpy() == 2.0
+    assert program([np.int32(3)]) == [3.0]
+
+
+def test_random_numbers_are_those_of_the_other_executor():
+    def draws():
+        return tf.random.uniform((3,)), tf.random.normal((2, 2)), tf.random.truncated_normal((5,), dtype=tf.float64)
+
+    def drawn(jit_compile):
+        tf.random.set_seed(7)
+        f = tf.function(draws, jit_compile=jit_compile)
+        return [[part.numpy() for part in f()] for _ in range(3)]
+
+    for ours, theirs in zip(drawn(True), drawn(False), strict=True):
+        for x, y in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-6)
+    assert drawn(True)[1][0].tolist() != drawn(True)[2][0].tolist()
+
+
+def test_random_numbers_in_a_loop():
+    def total():
+        s = 0.0
+        for _ in tf.range(3):
+            s += tf.random.uniform(())
+        return s
+
+    def drawn(jit_compile):
+        tf.random.set_seed(7)
+        f = tf.function(total, jit_compile=jit_compile)
+        return [float(f()) for _ in range(3)]
+
+    np.testing.assert_allclose(drawn(True), drawn(False), rtol=1e-6)
+
+
+def test_effects_happen_in_order(capfd):
+    @compiled
+    def f(x):
+        tf.print("first", x, output_stream=sys.stdout)
+        y = x + 1
+        tf.print("second", y, output_stream=sys.stdout)
+        return y
+
+    for i in range(3):
+        assert f(tf.constant(i)).numpy() == i + 1
+    lines = capfd.readouterr().out.split("\n")
+    assert lines[:6] == ["first 0", "second 1", "first 1", "second 2", "first 2", "second 3"]
+
+
+def test_an_op_on_the_host_raises_its_own_error(capfd):
+    f = compiled(lambda x: tf.debugging.check_numerics(1 / x, "a quotient"))
+    assert f(tf.constant(2.0)).numpy() == 0.5
+    assert f(tf.constant(4.0)).numpy() == 0.25
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a quotient"):
+        f(tf.constant(0.0))
+    assert "Traceback" not in capfd.readouterr().err
+    assert f(tf.constant(2.0)).numpy() == 0.5
+
+
+def test_shapes_that_depend_on_values():
+    f = compiled(lambda x: tf.where(x > 0))
+    for x in ([1.0, -1.0, 2.0], [1.0, -1.0, 2.0], [-1.0, 1.0, 2.0], [1.0, 1.0, 2.0], [1.0, 1.0, 2.0]):
+        assert f(tf.constant(x)).numpy().ravel().tolist() == np.flatnonzero(np.array(x) > 0).tolist()
+
+
+def test_choices():
+    @compiled
+    def f(x):
+        if tf.reduce_sum(x) > 0:
+            return x * 2
+        return x - 1
+
+    for x in ([1.0, 2.0], [-1.0, -2.0], [1.0, 2.0], [-3.0, 1.0]):
+        assert f(tf.constant(x)).numpy().tolist() == [2 * v if sum(x) > 0 else v - 1 for v in x]
+
+
+def doubled_until(x, limit):
+    while tf.reduce_sum(x) < limit:
+        x = x * 2
+    return x
+
+
+def running(rows):
+    state = tf.zeros(3)
+    for row in rows:
+        state = tf.tanh(state + row)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (doubled_until, (np.float32([1.0, 2.0]), np.float32(50.0))),
+        (running, (np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3),)),
+    ],
+)
+def test_loops_and_their_gradients(f, args):
+    def value_and_gradient(*args):
+        with tf.GradientTape() as tape:
+            tape.watch(args[0])
+            y = f(*args)
+        return y, tape.gradient(y, args[0])
+
+    tensors = [tf.constant(a) for a in args]
+    program, plain = compiled(value_and_gradient), tf.function(value_and_gradient)
+    for _ in range(3):
+        for x, y in zip(program(*tensors), plain(*tensors), strict=True):
+            np.testing.assert_allclose(x.numpy(), y.numpy(), rtol=1e-5)
+    if f is doubled_until:  # another number of rounds
+        tensors[1] = tf.constant(500.0)
+        for x, y in zip(program(*tensors), plain(*tensors), strict=True):
+            np.testing.assert_allclose(x.numpy(), y.numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("patches", [0, 1 << 30])
+@pytest.mark.parametrize(
+    ("image", "kernel", "attrs"),
+    [
+        ((2, 9, 8, 3), (3, 3, 3, 4), {"strides": 1, "padding": "SAME"}),
+        ((2, 9, 8, 4), (2, 3, 4, 5), {"strides": 2, "padding": "VALID"}),
+        ((2, 9, 8, 4), (2, 3, 2, 6), {"strides": 1, "padding": "SAME", "dilations": 2}),
+        ((2, 6, 6, 3), (1, 1, 3, 4), {"strides": 1, "padding": "SAME"}),
+    ],
+)
+def test_convolutions(image, kernel, attrs, patches, monkeypatch):
+    monkeypatch.setattr("gradtape.backends.xla_images._PATCHES", patches)
+    rng = np.random.default_rng(0)
+    x, w = (tf.constant(rng.standard_normal(shape).astype(np.float32)) for shape in (image, kernel))
+
+    def both(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch((x, w))
+            y = tf.nn.conv2d(x, w, **attrs)
+        return y, *tape.gradient(y, (x, w), output_gradients=tf.sin(y))
+
+    program = compiled(both)
+    program(x, w)
+    for got, expected in zip(program(x, w), both(x, w), strict=True):
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("window", "strides", "padding"), [(2, 2, "VALID"), (3, 2, "SAME"), (2, 3, "SAME")])
+@pytest.mark.parametrize("pool", ["max_pool2d", "avg_pool2d"])
+def test_pooling(pool, window, strides, padding):
+    x = tf.constant(np.random.default_rng(0).standard_normal((2, 8, 6, 3)).astype(np.float32))
+
+    def both(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = getattr(tf.nn, pool)(x, window, strides, padding)
+        return y, tape.gradient(y, x, output_gradients=tf.sin(y))
+
+    program = compiled(both)
+    program(x)
+    for got, expected in zip(program(x), both(x), strict=True):
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_large_constants_are_passed_in():
+    table = tf.constant(np.arange(1 << 16, dtype=np.float32).reshape(-1, 4))
+    f = compiled(lambda i: tf.gather(table, i))
+    for i in (3, 3, 5):
+        assert f(tf.constant(i)).numpy().tolist() == [4.0 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]
+
+
+def test_strings_are_refused_in_words():
+    f = compiled(lambda x: (x, tf.constant("a")))
+    f(tf.constant(1.0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="XLA knows no strings"):
+        f(tf.constant(1.0))
+
+
+def test_without_jax_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    builder = Builder()
+    with pytest.raises(ImportError, match=r"pip install 'gradtape\[xla\]'"):
+        compile_graph(builder.graph(builder.input(np.float32(1.0))))
