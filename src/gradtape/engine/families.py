@@ -211,6 +211,7 @@ def opaque(
     kinks: bool = False,
     moves_data: bool = False,
     random: bool = False,
+    shaped_by_values: bool = False,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """An op with rules of its own.
@@ -222,7 +223,7 @@ def opaque(
     args, _ = kernel_arguments(kernel)
     op = Op(
         name, kernel, family="opaque", args=args, samples=samples, kinds=on, kinks=kinks, moves_data=moves_data,
-        random=random, domain=domain,
+        random=random, shaped_by_values=shaped_by_values, domain=domain,
     )  # fmt: skip
     if vjp is not None:
         wire(op, vjp)
@@ -241,12 +242,14 @@ def constant(
     on: int = dtypes.ANY,
     moves_data: bool = False,
     random: bool = False,
+    shaped_by_values: bool = False,
 ) -> Op:
     """An op whose result does not depend smoothly on its inputs: gradients stop here, and are None."""
     args, _ = kernel_arguments(kernel)
     op = Op(
-        name, kernel, family="constant", args=args, samples=samples, kinds=on, moves_data=moves_data, random=random
-    )
+        name, kernel, family="constant", args=args, samples=samples, kinds=on, moves_data=moves_data, random=random,
+        shaped_by_values=shaped_by_values,
+    )  # fmt: skip
     op.batch = batch
     return op.publish()
 

@@ -76,6 +76,7 @@ class Op:
         moves_data: bool = False,
         kinks: bool = False,
         random: bool = False,
+        shaped_by_values: bool = False,
     ) -> None:
         if name in registry:
             raise ValueError(f"op {name!r} is defined twice")
@@ -93,6 +94,7 @@ class Op:
         self.moves_data = moves_data
         self.kinks = kinks
         self.random = random
+        self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
         self.takes_none = False  # whether `pull` takes None for the cotangent of an output that nobody used
         self.fragile = False  # whether going backwards through it may raise
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for

@@ -20,6 +20,8 @@ from .. import dtypes
 class Changed(Exception):
     """A value that a graph was made for is different in this run."""
 
+    is_signal = True  # the tracer raises it to itself
+
 
 class _Performance(threading.local):
     """What this thread does about effects."""
@@ -116,6 +118,7 @@ class Check:
     push = None
     batch = None
     takes_none = False
+    shaped_by_values = False
 
     def __init__(self, name: str, kernel: Callable[..., Any]) -> None:
         self.name = self.title = name

@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograph import missed
+from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
 from ..engine.log import caller
 from ..errors import OperatorNotAllowedInGraphError
@@ -28,6 +29,8 @@ from .graph import Graph, Node, Value
 
 class Untraceable(Exception):
     """The function does what no graph can hold: it is to run eagerly."""
+
+    is_signal = True  # the tracer raises it to itself
 
 
 class TracedTensor(Tensor):
@@ -102,6 +105,7 @@ class TracedTensor(Tensor):
     def __bool__(self) -> bool:
         if _asked_by_gradtape():
             return super().__bool__()
+        ask_for_conversion()
         raise OperatorNotAllowedInGraphError(
             "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following resolutions "
             "to the problem: If you are running in Graph mode, use Eager execution mode or decorate this function with "
@@ -110,16 +114,10 @@ class TracedTensor(Tensor):
             f"AutoGraph.{missed()}"
         )
 
-    def __iter__(self) -> Any:
-        if not self.dims:
-            raise OperatorNotAllowedInGraphError(
-                "Iterating over a symbolic `tf.Tensor` is not allowed: a scalar has no parts to iterate over"
-            )
-        return (self[i] for i in range(self.dims[0]))
-
     def _scalar(self, kind: str) -> Any:
         if _asked_by_gradtape(2):
             return super()._scalar(kind)
+        ask_for_conversion(2)
         raise TypeError(
             f"{kind}() argument must be a string or a real number, not 'SymbolicTensor': inside a tf.function a tensor "
             "has no value yet"
@@ -128,6 +126,7 @@ class TracedTensor(Tensor):
     def __index__(self) -> int:
         if _asked_by_gradtape():
             return super().__index__()
+        ask_for_conversion()
         raise TypeError("'SymbolicTensor' object cannot be interpreted as an integer")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -166,7 +165,7 @@ class _Assigned:
     family = "linear"
     kinds = dtypes.ANY
     moves_data = True
-    random = fragile = takes_none = effect = False
+    random = fragile = takes_none = effect = shaped_by_values = False
     batch = None
 
     def numpy(self, value: Any, variable: Any) -> Any:
@@ -305,6 +304,10 @@ class Trace(dispatch.Recorder):
             attrs = {"value": x.value.array}
             self.nodes.append(Node(guard, (x.place,), attrs, (), True, caller()))
         return x.value.array
+
+    def iterated(self) -> None:
+        """Somebody goes through the rows of a tensor: if it is a loop of the user's, it is to be converted."""
+        ask_for_conversion(2)
 
     def draw(self, take: Callable[[], Any]) -> Tensor:
         """The state of a random draw: a new one in every run."""

@@ -19,6 +19,10 @@ from ..engine.cotangents import Products
 from ..engine.forward import _transposed
 from ..engine.op import Op, Sample, ops, raw, sample
 from ..engine.tape import GradientTape
+from ..graph.derivative import Derivative
+from ..graph.effects import Changed, guard
+from ..graph.numpy_executor import compile_graph
+from ..graph.trace import Trace
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 
@@ -347,9 +351,70 @@ def check_shapes(op: Op, case: Sample) -> None:
             check(op, sample(*shape, domain=case.domain, **case.attrs))
 
 
+def check_traced(op: Op, case: Sample) -> None:
+    """The op in a graph, run with these values and with others, is its kernel; no value is looked at on the way."""
+    arrays = draw(op, case)
+    trace = Trace(op.name)
+    with trace.entered():
+        outputs = _tuple(op(*[trace.input(x) for x in _tensors(arrays)], **case.attrs))
+    graph = trace.graph(outputs).verify()
+    assert not any(node.op is guard for node in graph.nodes), f"{op.name}: a traced run looks at a value"
+    run = compile_graph(graph)
+    for seed in range(2):
+        given = draw(op, case, seed=seed)
+        try:
+            got = run(*given)
+        except Changed:
+            assert op.shaped_by_values, f"{op.name}: the shapes of its outputs depend on values; say shaped_by_values"
+            continue
+        _assert_same(op, got, _tuple(op.numpy(*given, **case.attrs)))
+
+
+def _assert_same(op: Op, got: Sequence[Any], expected: Sequence[Any]) -> None:
+    assert len(got) == len(expected)
+    for y, want in zip(got, expected, strict=True):
+        assert np.shape(y) == np.shape(want), f"{op.name}: shape {np.shape(y)}, the kernel's is {np.shape(want)}"
+        if want.dtype == object:
+            np.testing.assert_array_equal(y, want)
+        else:
+            assert y.dtype == want.dtype, f"{op.name}: dtype {y.dtype}, the kernel's is {want.dtype}"
+            np.testing.assert_allclose(y, want, rtol=1e-9, atol=1e-11)
+
+
+def check_traced_gradient(op: Op, case: Sample) -> None:
+    """The backward graph of the op, run with these values and with others, is its vjp; no value is looked at."""
+    if not _differentiable(op) or op.random or op.fragile:
+        return
+    at = _Setting(op, case, np.float64)
+    if max(at.parents) < 0 or not any(y.dtype.differentiable for y in _tuple(at.outputs)):
+        return
+    trace = Trace(op.name)
+    with trace.entered():
+        outputs = _tuple(op(*[trace.input(x) for x in at.inputs], **case.attrs))
+    graph = trace.graph(outputs)
+    derivative = Derivative(graph, at.inputs, [p >= 0 for p in at.parents])
+    assert not any(n.op is guard for n in derivative.joint.nodes), f"{op.name}: its traced gradient looks at a value"
+    forward, backward = compile_graph(derivative.forward), compile_graph(derivative.backward)
+    for seed in range(1 if op.shaped_by_values else 2):
+        given = draw(op, case, seed=seed)
+        try:
+            kept = forward(*given)[len(outputs) :]
+        except Changed:
+            continue
+        found = derivative.cotangents.of(backward(*kept, *at.cotangents))
+        xs = _tensors(given)
+        with GradientTape() as tape:
+            tape.watch([x for x, p in zip(xs, at.parents, strict=True) if p >= 0])
+            ys = [y for y in _tuple(op(*xs, **case.attrs))]
+        expected = tape.gradient(ys, xs, [Tensor(g) for g in at.cotangents])
+        for mine, its, p in zip(found, expected, at.parents, strict=True):
+            if p >= 0 and its is not None:
+                np.testing.assert_allclose(_array(mine), _array(its), rtol=1e-9, atol=1e-10)
+
+
 CHECKS: tuple[Callable[[Op, Sample], None], ...] = (
     check_value, check_forward, check_adjoint, check_second_order, check_batching, check_jacobian, check_dtypes,
-    check_shapes,
+    check_shapes, check_traced, check_traced_gradient,
 )  # fmt: skip
 
 

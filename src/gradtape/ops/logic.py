@@ -48,5 +48,5 @@ where = elementwise(
 )  # fmt: skip
 nonzero = constant(
     "nonzero", lambda xp, x: xp.stack(xp.nonzero(x), axis=1).astype(xp.int64),
-    samples=[sample(np.array([[1.0, 0.0], [2.0, 3.0]]))],
+    shaped_by_values=True, samples=[sample(np.array([[1.0, 0.0], [2.0, 3.0]]))],
 )  # fmt: skip

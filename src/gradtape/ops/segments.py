@@ -159,6 +159,6 @@ def _inverse(xp, order):
 
 
 dynamic_partition = opaque(
-    "dynamic_partition", _partition, vjp=_partition_back,
+    "dynamic_partition", _partition, vjp=_partition_back, shaped_by_values=True,
     samples=[sample((4, 2), np.array([1, 0, 1, 0]), count=3), sample((0,), np.zeros(0, int), count=1)],
 )  # fmt: skip

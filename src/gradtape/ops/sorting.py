@@ -169,7 +169,7 @@ def _unique(xp, x, *, dtype):
 
 unique = opaque(
     "unique", _unique, vjp=no_rule("Unique. Which values are distinct has no derivative; use tf.stop_gradient"),
-    samples=[sample(np.array([4, 2, 4, 7]), dtype=np.dtype("int32"))],
+    shaped_by_values=True, samples=[sample(np.array([4, 2, 4, 7]), dtype=np.dtype("int32"))],
 )  # fmt: skip
 
 
