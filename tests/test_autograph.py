@@ -344,3 +344,55 @@ def test_loops_over_datasets_are_reductions():
     assert [y.numpy() for y in f(tf.constant([1.0, 2.0, -1.0, 5.0]))] == [3.0, 2]
     assert [y.numpy() for y in f(tf.constant([1.0, 2.0, 4.0, 5.0]))] == [12.0, 4]
     assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_function_without_conditions_on_tensors_is_not_converted():
+    frames, values = [], [1.0, 2.0]
+
+    def step(x):
+        frames.append(sys._getframe().f_code.co_filename)
+        for value in values:
+            x = x * value
+        return x
+
+    assert float(tf.function(step)(tf.constant(3.0))) == 6.0
+    assert frames == [__file__]
+
+
+def test_a_function_is_converted_when_what_it_calls_needs_it():
+    runs = []
+
+    def relu(x):
+        if x > 0.0:
+            return x
+        return 0.0 * x
+
+    @tf.function
+    def f(x):
+        runs.append(x)
+        return relu(x) + 1.0
+
+    assert [float(f(tf.constant(v))) for v in (2.0, -2.0)] == [3.0, 1.0]
+    assert len(runs) == 2  # once as it is written, up to the condition, and once converted
+
+
+def test_a_loop_over_a_constant_range_is_one_node():
+    def total(x):
+        for _ in tf.range(100):
+            x += 1.0
+        return x
+
+    f = tf.function(lambda x: total(x))
+    assert float(f(tf.constant(0.0))) == 100.0
+    assert len(f.get_concrete_function(tf.constant(0.0)).graph.nodes) < 10
+
+
+def test_an_error_in_a_function_that_is_not_converted_names_the_users_line():
+    def bad(x):
+        return x + tf.constant([1.0, 2.0, 3.0])
+
+    with pytest.raises(ValueError, match="Incompatible shapes") as caught:
+        tf.function(bad)(tf.constant([1.0, 2.0]))
+    lines = str(caught.value).split("\n")
+    assert lines[0] == "in user code:"
+    assert any("return x + tf.constant([1.0, 2.0, 3.0])" in line for line in lines)

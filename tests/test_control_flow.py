@@ -136,26 +136,6 @@ def test_init_scope_pauses_all_recorders():
     assert outer.gradient(y, v) is None
 
 
-def test_function_runs_eagerly_and_says_so():
-    calls = []
-
-    class Model:
-        @tf.function
-        def double(self, x):
-            calls.append(x)
-            return 2.0 * x
-
-    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([], tf.float32)])
-    def square(x):
-        return x * x
-
-    assert float(Model().double(X)) == 4.0 and len(calls) == 1
-    assert float(gradient(square, X)[0]) == 4.0
-    assert float(square.python_function(X)) == 4.0 and square.__name__ == "square"
-    with pytest.raises(tf.errors.UnimplementedError, match="eagerly"):
-        square.get_concrete_function(X)
-
-
 def test_print_as_tensorflow_does(capsys):
     nested = {"x": tf.constant(1), "y": [tf.constant([1, 2]), 3]}
     tf.print(tf.constant([1.0, 2.0]), "a", nested, output_stream=sys.stdout)

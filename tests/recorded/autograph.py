@@ -886,7 +886,7 @@ def undefined_name(x):
     return nowhere  # noqa: F821
 
 
-@refused("'y' is used before assignment")
+@refused("'y'")
 def deleted_name(x):
     y = x
     del y

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Any
 
+from .error_messages import of_the_user
+from .status import Needed, has_conditions, waiting
+
 INSTALL = 'pip install "gradtape[autograph]"'
 
 
@@ -35,3 +38,32 @@ def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[An
     from .conversion import converted
 
     return converted(f, recursive, features)
+
+
+def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | None = None) -> Any:
+    """`f` as it is written, until it needs to be converted: the call that finds out raises `Needed`, later ones run.
+
+    A function with conditions of its own, or with features asked for, is converted at once.
+    """
+    if not available() or hasattr(f, "autograph_info__"):
+        return f
+    again = convert(f, features=features) if features or has_conditions(f) else None
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal again
+        if again is not None:
+            with waiting(False):
+                return again(*args, **kwargs)
+        try:
+            with waiting(True):
+                return f(*args, **kwargs)
+        except Needed:
+            again = convert(f, features=features)
+            raise
+        except Exception as error:
+            explained = of_the_user(error)
+            if explained is error:
+                raise
+        raise explained
+
+    return call

@@ -10,7 +10,6 @@ import ast
 import functools
 import inspect
 import logging
-import sys
 import types
 import unittest
 import weakref
@@ -46,12 +45,6 @@ from . import operators, status
 from .builtin_functions import OVERLOADS
 from .error_messages import explained, left
 from .loop_options import set_loop_options
-
-# Packages whose functions run as they are: none of them has control flow that is to be staged.
-LIBRARIES = frozenset(
-    "gradtape malt numpy scipy ml_dtypes keras jax jaxlib cupy tensorflow matplotlib pandas PIL absl optree rich tqdm "
-    "h5py wrapt IPython".split()
-) | frozenset(sys.stdlib_module_names)
 
 NOT_A_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -261,7 +254,7 @@ def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def _is_users(function: types.FunctionType, f: Any) -> bool:
     """Whether the function is not part of a library. Decorators lend theirs the user's name, but not the globals."""
-    if function.__globals__.get("__name__", "").partition(".")[0] in LIBRARIES:
+    if function.__globals__.get("__name__", "").partition(".")[0] in status.LIBRARIES:
         return function.__code__.co_filename.startswith("<doctest ")  # an example, in the globals of what it is about
     return not (isinstance(f, types.MethodType) and isinstance(f.__self__, unittest.TestCase))
 

@@ -1,4 +1,4 @@
-"""Errors raised in converted code: their message begins with where in the user's code they come from.
+"""Errors raised in functions that are traced: their message begins with where in the user's code they come from.
 
 An error passes through the converted functions that called one another; each adds its line of the user's source. The
 outermost makes of it an error of the same class with all of these lines before the message.
@@ -10,13 +10,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import malt
-from malt.pyct.error_utils import MultilineMessageKeyError
-from malt.pyct.origin_info import LineLocation
-
 from ..errors import OpError
 
-NOT_THE_USERS = (str(Path(__file__).parent.parent), str(Path(malt.__file__).parent))
+NOT_THE_USERS = (str(Path(__file__).parent.parent), f"{Path('site-packages') / 'malt'}")
 GENERATED = "__autograph_generated_file"
 
 
@@ -29,6 +25,8 @@ class Origin:
 
     def passed(self, error: Exception, source_map: dict[Any, Any]) -> None:
         """The error left a converted function, whose lines `source_map` leads back to the user's."""
+        from malt.pyct.origin_info import LineLocation
+
         innermost = not self.lines
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
             origin = source_map.get(LineLocation(frame.filename, frame.lineno))
@@ -36,7 +34,7 @@ class Origin:
                 where = origin.loc
                 self.lines.append(_shown(where.filename, where.lineno, f"{origin.function_name}  *", origin[2]))
                 return
-            if innermost and not frame.filename.startswith(NOT_THE_USERS) and GENERATED not in frame.filename:
+            if innermost and _is_users(frame.filename):
                 self.lines.append(_shown(frame.filename, frame.lineno, frame.name, frame.line))
 
     def explained(self, error: Exception) -> Exception:
@@ -48,6 +46,10 @@ class Origin:
         return again.with_traceback(error.__traceback__)
 
 
+def _is_users(filename: str) -> bool:
+    return not any(part in filename for part in NOT_THE_USERS) and GENERATED not in filename
+
+
 def _shown(filename: str, line: int | None, function: str, code: str | None) -> str:
     return f'    File "{filename}", line {line}, in {function}\n        {(code or "<source unavailable>").strip()}'
 
@@ -55,6 +57,8 @@ def _shown(filename: str, line: int | None, function: str, code: str | None) -> 
 def _with_message(error: Exception, message: str) -> Exception:
     kind = type(error)
     if kind is KeyError:  # whose own message would be shown as a literal, on one line
+        from malt.pyct.error_utils import MultilineMessageKeyError
+
         again: Exception = MultilineMessageKeyError(message, error.args[0] if error.args else None)
     else:
         again = kind.__new__(kind, message)
@@ -80,3 +84,18 @@ def explained(error: Exception) -> Exception:
     """The error to raise to the caller of a converted function."""
     origin = getattr(error, "autograph_origin", None)
     return error if origin is None else origin.explained(error)
+
+
+def of_the_user(error: Exception) -> Exception:
+    """An error raised in a function that is run as it is written, with the user's lines in its message.
+
+    What the tracer raises to itself, and what has its lines already, is left alone.
+    """
+    if getattr(error, "is_signal", False) or hasattr(error, "autograph_origin"):
+        return error
+    origin = Origin(error)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if _is_users(frame.filename):
+            origin.lines.append(_shown(frame.filename, frame.lineno, f"{frame.name}  *", frame.line))
+    error.autograph_origin = origin  # type: ignore[attr-defined]
+    return origin.explained(error) if origin.lines else error

@@ -1,19 +1,41 @@
-"""Whether functions called now are to be converted, and which are marked as done with."""
+"""Whether functions called now are to be converted, and which are marked as done with.
+
+A function without conditions of its own is run as it is written first. Most need nothing else; one that asks a tensor
+for its truth, or goes through its rows, stops there and is traced again, converted.
+"""
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
+import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+# Packages whose functions run as they are: none of them has control flow that is to be staged.
+LIBRARIES = frozenset(
+    "gradtape malt numpy scipy ml_dtypes keras jax jaxlib cupy tensorflow matplotlib pandas PIL absl optree rich tqdm "
+    "h5py wrapt IPython".split()
+) | frozenset(sys.stdlib_module_names)
+
+
+class Needed(BaseException):
+    """A function that is run as it is written needs to be converted after all."""
+
 
 class _Thread(threading.local):
-    """Whether conversion is switched off in this thread, by a function that is not to be converted."""
+    """What holds in this thread.
+
+    `off`: conversion is switched off, by a function that is not to be converted. `waiting`: a function is run as it is
+    written, to see whether it needs to be converted.
+    """
 
     off: bool = False
+    waiting: bool = False
 
 
 thread = _Thread()
@@ -27,6 +49,46 @@ def switched(off: bool) -> Iterator[None]:
         yield
     finally:
         thread.off = before
+
+
+@contextmanager
+def waiting(now: bool) -> Iterator[None]:
+    """Functions called inside the block are run as they are written, and may need conversion; or they are converted."""
+    before, thread.waiting = thread.waiting, now
+    try:
+        yield
+    finally:
+        thread.waiting = before
+
+
+def ask(depth: int = 1) -> None:
+    """Asks for conversion of the function `depth` frames up, if it is the user's and waiting for that."""
+    if thread.waiting and not thread.off:
+        module = sys._getframe(depth + 1).f_globals.get("__name__", "")
+        if module.partition(".")[0] not in LIBRARIES:
+            raise Needed
+
+
+def has_conditions(f: Any) -> bool:
+    """Whether a function's own code has conditions, or goes through one of its arguments: read off its bytecode."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    code = getattr(f, "__code__", None)
+    return code is None or _has_conditions(code)
+
+
+def _has_conditions(code: types.CodeType) -> bool:
+    before = ""
+    for step in dis.get_instructions(code):
+        name = step.opname
+        if "JUMP" in name and "_IF_" in name and not name.endswith("NONE"):
+            if before not in ("WITH_EXCEPT_START", "CHECK_EXC_MATCH"):
+                return True
+        if name == "GET_ITER" and before in code.co_varnames[: code.co_argcount]:
+            return True
+        if name not in ("CACHE", "TO_BOOL"):
+            before = step.argval if name == "LOAD_FAST" else name
+    return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
 
 
 def autograph_artifact(f: Any, extras: Any = None) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import dtypes, nest
+from ..autograph.status import Needed
 from ..engine import dispatch
 from ..engine.log import Log
 from ..engine.op import ops
@@ -276,6 +277,14 @@ class Concrete:
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Variant, Any, list[Any]]:
         """Runs the function on the values of these tensors, as a graph; gives the results by a call, once."""
+        try:
+            return self._traced(tensors, variables, may_make_variables)
+        except Needed:
+            return self._traced(tensors, variables, may_make_variables)
+
+    def _traced(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> tuple[Variant, Any, list[Any]]:
         trace = Trace(self.name)
         trace.may_make_variables = may_make_variables
         with trace.entered():

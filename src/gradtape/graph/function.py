@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
-from ..autograph import convert
+from ..autograph import convert_if_needed
 from ..tensor import Tensor
 from ..variable import Variable
 from .concrete import Concrete, Variant, returned_value
@@ -85,7 +85,7 @@ class Function:
     def _converted(self) -> Callable[..., Any]:
         """The Python function with its control flow made ready for tensors."""
         autograph, _, _, features = self._options
-        return convert(self._function, features=features) if autograph else self._function
+        return convert_if_needed(self._function, features) if autograph else self._function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:

@@ -70,6 +70,8 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 def iterate(x: Tensor) -> Iterator[Tensor]:
     """The rows of `x`, all recorded as one op."""
+    if thread.trace is not None:
+        thread.trace.iterated()
     if not x.dims:
         raise TypeError("Cannot iterate over a scalar tensor.")
     return iter(ops.unstack(x, axis=0))
