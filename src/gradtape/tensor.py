@@ -130,11 +130,13 @@ class Tensor:
     experimental_ref = ref
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        array = np.asarray(self.array)
+        array = self.array
+        if type(array) is not np.ndarray:  # a scalar, which has no memory to share
+            return np.array(array, dtype=dtype)
         if copy or (dtype is not None and dtype != array.dtype):
             return array.astype(dtype or array.dtype, copy=True)
         view = array.view()
-        view.flags.writeable = False
+        view.setflags(write=False)
         return view
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -221,6 +223,8 @@ class Tensor:
         )
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # a protocol that NumPy asks for: no message is read
+            raise AttributeError(name)
         hint = (
             " gradtape has no NumPy methods on tensors: use the function of that name, such as "
             f"tf.{_FUNCTIONS[name]}(t)."
