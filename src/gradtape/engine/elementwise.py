@@ -299,9 +299,16 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
 
     def call(a: Any, b: Any) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
-            a, b = read_both(a, b)
-            if type(a) is not Tensor or type(b) is not Tensor:
-                return general(a, b)
+            if type(b) is float and type(a) is Tensor and a.dtype.kind == dtypes.FLOAT:
+                number = _new(Tensor)  # `read_both` without its price: `x * 0.5` is frequent
+                number.array = a.dtype.as_numpy_dtype(b)
+                number.dtype = a.dtype
+                number.mark = None
+                b = number
+            else:
+                a, b = read_both(a, b)
+                if type(a) is not Tensor or type(b) is not Tensor:
+                    return general(a, b)
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:
             return general(a, b)
