@@ -135,5 +135,9 @@ class UnauthenticatedError(OpError):
     error_code = UNAUTHENTICATED
 
 
+class InaccessibleTensorError(ValueError):
+    """A tensor made in a branch or in the body of a loop was used outside of it."""
+
+
 class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator needed the value of a tensor that has none yet."""

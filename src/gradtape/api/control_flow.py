@@ -6,6 +6,7 @@ they become part of its graph.
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,6 +20,8 @@ from ..graph import structured
 from ..graph.choice import choose
 from ..graph.trace import TracedTensor
 from ..tensor import Reference, Tensor
+from .debugging import Assert
+from .reductions import reduce_any, reduce_sum
 
 NAMESPACES = ("",)
 __all__ = ["case", "cond", "switch_case", "while_loop"]
@@ -43,7 +46,8 @@ def cond(
         if not callable(branch):
             raise TypeError(f"'{argument}' must be callable, got {branch!r}.")
     if isinstance(pred, TracedTensor):
-        return choose(_truth(pred), (false_fn, true_fn), _different_branches)  # type: ignore[arg-type]
+        branches: Any = {"false_fn": false_fn, "true_fn": true_fn}
+        return choose(_truth(pred), branches, _different_branches, last_first=True)
     return true_fn() if pred else false_fn()  # type: ignore[misc]
 
 
@@ -83,6 +87,8 @@ def case(
             raise TypeError(f"pred must be a Tensor, got: {predicate!r}")
         if not callable(function):
             raise TypeError(f"the function of each pair must be callable, got {function!r}")
+    if any(isinstance(predicate, TracedTensor) for predicate, _ in pairs):
+        return _case_in_graph(pairs, default, exclusive)
     for predicate, function in pairs:
         if predicate:
             return function()
@@ -90,6 +96,20 @@ def case(
         raise InvalidArgumentError(
             f"None of conditions evaluated as True: {[bool(predicate) for predicate, _ in pairs]}. Give a `default`"
         )
+    return default()
+
+
+def _case_in_graph(pairs: list[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:
+    """`case` as choices of a function that is being traced, each inside the one before."""
+    holding = ops.stack(*[predicate for predicate, _ in pairs], axis=0)
+    if exclusive:
+        Assert(reduce_sum(ops.cast(holding, dtype=dtypes.int32)) < 2, ["Input error: exclusive=True: more than 1 conditions evaluated as True:", holding])
+    if default is None:
+        *pairs, (_, last) = pairs
+        Assert(reduce_any(holding), ["Input error: None of conditions evaluated as True:", holding])
+        default = last
+    for predicate, function in reversed(pairs):
+        default = functools.partial(cond, predicate, function, default)
     return default()
 
 
@@ -124,10 +144,11 @@ def switch_case(
     if not branch_index.dtype.is_integer:
         raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype!r}")
     if isinstance(branch_index, TracedTensor):
-        every = [*branches, default or branches[-1]]
+        every = [*branches] if default is None else [*branches, default]
         at = ops.cast(branch_index, dtype=dtypes.int32)
         inside = ops.logical_and(at >= 0, at < len(branches))
-        return choose(ops.where(inside, at, to_tensor(len(branches))), every, _different_branches)
+        named = {f"branch {i}": branch for i, branch in enumerate(every)}
+        return choose(ops.where(inside, at, to_tensor(len(every) - 1)), named, _different_branches)
     index = int(branch_index)
     if 0 <= index < len(branches):
         return branches[index]()

@@ -81,7 +81,9 @@ thread = _Thread()
 def set_recorders(recorders: tuple[Any, ...]) -> None:
     """Makes `recorders` the ones that are told about this thread's ops."""
     thread.recorders = recorders
-    thread.recorder = thread.trace if not recorders else recorders[0] if len(recorders) == 1 else Several(recorders)
+    trace = thread.trace
+    told = (trace, *recorders) if trace is not None and trace.follows and recorders else recorders
+    thread.recorder = trace if not told else told[0] if len(told) == 1 else Several(told)
 
 
 def leave(recorder: Any) -> None:

@@ -25,23 +25,28 @@ from .parts import Part, batched, captured_by, example_of, present_trace, writte
 from .trace import Trace, TracedTensor, value_of
 
 
-def choose(index: Tensor, branches: Sequence[Callable[[], Any]], mismatch: Callable[..., Exception]) -> Any:
-    """What `branches[index]()` returns; all of them must return the same structure, with the same dtypes.
+def choose(
+    index: Tensor, branches: dict[str, Callable[[], Any]], mismatch: Callable[..., Exception], last_first: bool = False
+) -> Any:
+    """What branch number `index` returns; all of them must return the same structure, with the same dtypes.
 
-    `mismatch(first, other)` is the error to raise for a branch that does not.
+    The branches have names; they are traced in order, or the last one first. `mismatch(first, other)` is the error to
+    raise for a branch that returns something else.
     """
     trace = present_trace()
     taken = int(value_of(index).array)
-    parts = [_visited(branch, i, i == taken) for i, branch in enumerate(branches)]
+    named = list(enumerate(branches.items()))
+    visited = {i: _visited(branch, name, i == taken) for i, (name, branch) in (named[::-1] if last_first else named)}
+    parts = [visited[i] for i, _ in named]
     example = parts[taken].returned  # type: ignore[union-attr]
     leaves = nest.flatten(example, expand_composites=True)
-    visited = [part for part in parts if part is not None]
-    for other in visited:
+    traced = [part for part in parts if part is not None]
+    for other in traced:
         _check_same(example, other.returned, mismatch)
-    written = written_by(visited)
+    written = written_by(traced)
     tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     places = [[] if part is None else _places(part, tensors, written) for part in parts]
-    captured = captured_by(visited)
+    captured = captured_by(traced)
     graphs = [
         _unvisited(captured, places[taken]) if part is None else part.graph(captured, its_places)
         for part, its_places in zip(parts, places, strict=True)
@@ -66,10 +71,10 @@ def _places(part: Part, tensors: list[int], written: list[Any]) -> list[Value]:
     return part.outputs([flat[i] for i in tensors], written)
 
 
-def _visited(branch: Callable[[], Any], i: int, taken: bool) -> Part | None:
+def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Part | None:
     """A branch as a part; None if it is not taken now, and fails on the values there are now."""
     try:
-        return Part(f"branch_{i}", lambda: nest.map_structure(_tensor, branch()))
+        return Part(name, lambda: nest.map_structure(_tensor, branch()))
     except (errors.OpError, Changed):
         if taken:
             raise

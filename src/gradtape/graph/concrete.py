@@ -14,12 +14,13 @@ from ..engine.op import ops
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from . import numpy_executor
+from .closures import following, is_followed, opened
 from .derivative import Derivative
 from .effects import Changed, Check, Effect, recording, replaying
-from .graph import Graph, all_nodes, replay
+from .graph import Graph, Value, all_nodes, replay
 from .passes import optimize
 from .signature import Identity
-from .trace import Trace, Untraceable, value_of
+from .trace import Enclosed, Trace, Untraceable, check_scope, value_of
 
 logger = logging.getLogger("gradtape")
 
@@ -60,8 +61,11 @@ def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Seq
 class Variant:
     """One graph of a function, with what it returns."""
 
-    def __init__(self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool) -> None:
+    def __init__(
+        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor]
+    ) -> None:
         self.graph = graph
+        self.followed = followed  # the constants of the graph that a tape may watch
         self.structure = structure
         self.forms = forms
         self.dtypes = [value.dtype for value in graph.outputs]
@@ -70,6 +74,18 @@ class Variant:
         self.is_delicate = _is_delicate(graph)
         self._program: Any = None
         self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
+        self._opened: dict[tuple[Value, ...], Variant] = {}
+
+    def opened(self) -> tuple[Variant, list[Tensor]]:
+        """The graph in which the constants that somebody follows are further inputs; and these."""
+        constants = tuple([place for place, x in self.followed.items() if is_followed(x)])
+        if not constants:
+            return self, []
+        found = self._opened.get(constants)
+        if found is None:
+            graph = opened(self.graph, constants)
+            found = self._opened[constants] = Variant(graph, self.structure, self.forms, self.jit_compile, {})
+        return found, [self.followed[place] for place in constants]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for plain tensors, with nobody recording."""
@@ -176,8 +192,12 @@ class Call:
 class Concrete:
     """A function for one signature: its graphs, by the shapes of its tensors and by the variables it is given."""
 
-    def __init__(self, name: str, call: Callable[..., Any], eager: Callable[..., Any], jit_compile: bool) -> None:
+    def __init__(
+        self, name: str, around: Callable[[], Sequence[Tensor]], call: Callable[..., Any], eager: Callable[..., Any],
+        jit_compile: bool,
+    ) -> None:  # fmt: skip
         self.name = name
+        self._around = around  # gives the tensors that the Python function may use without being given them
         self.public: Any = None  # what `get_concrete_function` has given out for it
         self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
         self._eager = eager
@@ -231,8 +251,12 @@ class Concrete:
 
     def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
         recorder = dispatch.thread.recorder
+        if recorder is not None and variant.followed:
+            variant, further = variant.opened()
+            tensors = [*tensors, *further]
         for x in tensors:
             if type(x) is not Tensor:
+                check_scope(tensors)
                 return variant.replayed(tensors)
         if recorder is None:
             return variant.run(tensors)
@@ -243,6 +267,7 @@ class Concrete:
     def _trace_and_run(
         self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> Any:
+        check_scope(tensors)
         if len(variants) >= _MOST_VARIANTS:
             why = "it depends on the values of its tensors in too many ways"
             return self._from_now_on_eagerly(tensors, variables, why)
@@ -252,6 +277,9 @@ class Concrete:
             if made:  # a graph in which variables are made is of no use twice
                 with replaying(done):
                     variant, results, _ = self.traced(tensors, variables, False)
+        except Enclosed:
+            with replaying(done):
+                return self._eager(tensors, variables)
         except (Untraceable, Changed) as reason:
             return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
         variants.insert(0, variant)
@@ -287,7 +315,7 @@ class Concrete:
     ) -> tuple[Variant, Any, list[Any]]:
         trace = Trace(self.name)
         trace.may_make_variables = may_make_variables
-        with trace.entered():
+        with following(trace, self._around()), trace.entered():
             inputs = [trace.input(value_of(x)) for x in tensors]
             returned = self._call(inputs, variables)
             structure, forms, outputs = taken_apart(returned)
@@ -298,7 +326,7 @@ class Concrete:
                 variable._take(value_of(trace.values[id(variable)][1]).array)
             return variant.packed([value_of(y) for y in outputs])
 
-        variant = Variant(graph, structure, forms, self._jit_compile)
+        variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)
         return variant, results, trace.variables_made
 
 

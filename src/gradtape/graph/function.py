@@ -13,6 +13,7 @@ from .. import nest
 from ..autograph import convert_if_needed
 from ..tensor import Tensor
 from ..variable import Variable
+from .closures import tensors_around
 from .concrete import Concrete, Variant, returned_value
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
@@ -155,7 +156,7 @@ class Function:
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             return nest.map_structure(returned_value, call(tensors, variables))
 
-        return Concrete(self.name, call, eager, bool(self._options[1]))
+        return Concrete(self.name, lambda: tensors_around(self.python_function), call, eager, bool(self._options[1]))
 
     def _warn_of_retracing(self, key: Any) -> None:
         self._traces = [*(n for n in self._traces if n > self._calls - _LAST_CALLS), self._calls]

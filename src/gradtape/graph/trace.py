@@ -21,7 +21,7 @@ from ..autograph import missed
 from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
 from ..engine.log import caller
-from ..errors import OperatorNotAllowedInGraphError
+from ..errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ..tensor import Tensor, wrap
 from .effects import draw, guard, shape_guard
 from .graph import Graph, Node, Value
@@ -31,6 +31,10 @@ class Untraceable(Exception):
     """The function does what no graph can hold: it is to run eagerly."""
 
     is_signal = True  # the tracer raises it to itself
+
+
+class Enclosed(Untraceable):
+    """The function uses tensors of the function that it is called in: it is to run as a part of that."""
 
 
 class TracedTensor(Tensor):
@@ -63,7 +67,7 @@ class TracedTensor(Tensor):
         """Runs `op` and adds it to the graph of the innermost trace."""
         trace = dispatch.thread.trace
         if trace is None:
-            raise out_of_scope(self)
+            raise out_of_scope(self, eagerly=True)
         return trace.run(op, inputs, attrs)
 
     @property
@@ -147,12 +151,23 @@ def _asked_by_gradtape(depth: int = 1) -> bool:
     return (name.startswith("gradtape.") and not name.startswith("gradtape.autograph.")) or name == "gradtape"
 
 
-def out_of_scope(x: TracedTensor) -> TypeError:
-    """A traced tensor was kept beyond its trace."""
-    return TypeError(
+def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
+    """A traced tensor was kept beyond its trace: the function, or the branch or loop in it."""
+    made = next((node for node in x.trace.nodes if x.place in node.outputs), None)
+    where = "" if made is None or made.line is None else f'\n    File "{made.line[0]}", line {made.line[1]}, in {made.line[2]}'
+    return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
         f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
-        "collections to access it: it was made while a tf.function was traced, and has no value outside of it"
+        "collections to access it.\nPlease see https://www.tensorflow.org/guide/"
+        "function#all_outputs_of_a_tffunction_must_be_return_values for more information.\n\n"
+        f"{x!r} was defined here:{where}"
     )
+
+
+def check_scope(tensors: Sequence[Tensor]) -> None:
+    """Raises if one of the tensors was kept beyond its trace."""
+    for x in tensors:
+        if type(x) is TracedTensor and not x.trace.open:
+            raise out_of_scope(x, eagerly=dispatch.thread.trace is None)
 
 
 class _Assigned:
@@ -206,6 +221,9 @@ class Trace(dispatch.Recorder):
     """A graph in the making. A trace inside another (a branch, the body of a loop) captures what it uses of the outer.
 
     `values` is what each variable holds at this point of the program: nothing is written to variables before the end.
+
+    A plain tensor is a constant of the graph. It may also be one that somebody outside follows, as a tape that watches
+    it. What is computed from such a tensor is no constant for them: it gets a node too, and a mark that tells its place.
     """
 
     def __init__(self, name: str, nested: bool = False) -> None:
@@ -233,6 +251,8 @@ class Trace(dispatch.Recorder):
         self._names: dict[Value, str] = {}
         self.open = True
         self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
+        self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
+        self.follows = bool(self.outer_recorders) or (self.outer is not None and self.outer.follows)
 
     def entered(self) -> Any:
         """A context in which ops on traced tensors are added to this trace."""
@@ -244,6 +264,35 @@ class Trace(dispatch.Recorder):
         self.inputs.append(place)
         self.given[place] = x = TracedTensor(value, place, self)
         return x
+
+    def follow(self, x: Tensor) -> None:
+        """Makes ops on the plain tensor `x` nodes of the graph, until its mark is taken away."""
+        self.follows = True
+        x.mark = (self.key, self.place_of(x), x.mark)
+        self.followed[x.mark[1]] = x
+
+    def is_followed(self, x: Tensor) -> bool:
+        """Whether the plain tensor `x` is more than a constant to somebody: to this trace or to those around it."""
+        if x.mark is None:
+            return False
+        outer = self.outer
+        return (
+            dispatch.note(x.mark, self.key) is not None
+            or any(dispatch.note(x.mark, recorder.key) is not None for recorder in self.outer_recorders)
+            or (outer is not None and outer.is_followed(x))
+        )
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """An op has run on plain tensors: if one of them is followed, it gets a node."""
+        several = type(outputs) is tuple
+        results = outputs if several else (outputs,)
+        if any(type(x) is not Tensor for x in (*inputs, *results)) or not any(map(self.is_followed, inputs)):
+            return
+        places = tuple([self.place_of(x) for x in inputs])
+        made = tuple([Value(y.dims, y.dtype) for y in results])
+        self.nodes.append(Node(op, places, attrs, made, several, self.line or caller()))
+        for y, place in zip(results, made, strict=True):
+            y.mark = (self.key, place, y.mark)
 
     def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the real values and adds a node."""
@@ -277,23 +326,45 @@ class Trace(dispatch.Recorder):
             return x.place if x.trace is self else self.capture(x).place
         if type(x) is not Tensor:
             raise Untraceable(f"a {type(x).__name__} from outside the function")
+        if x.mark is not None and self.is_followed(x):
+            place = dispatch.note(x.mark, self.key)
+            if place is not None:
+                return place
+            if self.outer is not None:
+                return self.capture(x).place
         found = self._constants.get(id(x))
         if found is None:
             found = self._constants[id(x)] = (x, Value(x.dims, x.dtype, x.array))
+        if x.mark is not None and self.is_followed(x):
+            self.followed[found[1]] = x
         return found[1]
 
-    def capture(self, x: TracedTensor) -> TracedTensor:
+    def capture(self, x: Tensor) -> TracedTensor:
         """A tensor of an outer trace, as an input of this one."""
-        key = capture_key(x)
+        if self.outer is None:
+            if type(x) is TracedTensor and x.trace.open and self._is_within(x.trace):
+                raise Enclosed
+            raise out_of_scope(x)
+        if type(x) is TracedTensor:
+            if not x.trace.open:
+                raise out_of_scope(x)
+            if x.trace is not self.outer and x.trace.outer is self.outer:
+                raise ValueError(f"Tensor {x.name} in {x.trace.name} is accessed from {self.name}.")
+        place = self.outer.place_of(x)
+        key = capture_key(x) if type(x) is TracedTensor else (place, id(x.mark))
         found = self.captured.get(key)
         if found is None:
-            if self.outer is None or not x.trace.open:
-                raise out_of_scope(x)
-            self.outer.place_of(x)
-            place = Value(x.dims, x.dtype)
-            found = self.captured[key] = (x, TracedTensor(x.value, place, self))
-            self.given[place] = found[1]
+            value = x.value if type(x) is TracedTensor else wrap(x.array, x.dtype)
+            found = self.captured[key] = (x, TracedTensor(value, Value(x.dims, x.dtype), self))
+            self.given[found[1].place] = found[1]
         return found[1]
+
+    def _is_within(self, other: Trace) -> bool:
+        """Whether this trace interrupts `other`."""
+        trace: Trace | None = self
+        while trace is not None and trace is not other:
+            trace = trace.within
+        return trace is not None
 
     def known(self, x: TracedTensor) -> Any:
         """The value of `x` in this run, which the graph from now on relies on."""

@@ -1,0 +1,102 @@
+"""Tensors that a function uses without being given them: constants of its graph, until somebody follows one.
+
+A tape may watch such a tensor in one call and not in another. So the tensors that can be found from the function are
+marked while it is traced, and what is computed from them is part of the graph, though it is the same in every run.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from ..engine import dispatch
+from ..tensor import Tensor
+from .graph import Graph, Value
+from .trace import Trace
+
+_PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
+
+
+def tensors_around(f: Any) -> list[Tensor]:
+    """The differentiable tensors in the closures and globals that `f` uses, and in the objects and functions there."""
+    found: dict[int, Tensor] = {}
+    seen: set[int] = set()
+    todo: list[tuple[Any, Sequence[str]]] = [(f, ())]
+    while todo:
+        value, names = todo.pop()
+        if isinstance(value, _PLAIN) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if type(value) is Tensor:
+            if value.dtype.differentiable:
+                found[id(value)] = value
+        elif isinstance(value, list | tuple):
+            todo += [(x, names) for x in value]
+        elif isinstance(value, dict):
+            todo += [(x, names) for x in value.values()]
+        elif isinstance(value, types.FunctionType):
+            todo += _used_by(value)
+        elif isinstance(value, types.MethodType):
+            todo += [(value.__func__, ()), (value.__self__, _names(value.__func__.__code__))]
+        elif isinstance(value, functools.partial):
+            todo += [(x, names) for x in (value.func, value.args, value.keywords)]
+        elif isinstance(getattr(value, "python_function", None), types.FunctionType | types.MethodType):
+            todo.append((value.python_function, ()))
+        elif names:
+            attributes = getattr(value, "__dict__", {})
+            todo += [(attributes[name], names) for name in names if name in attributes]
+    return list(found.values())
+
+
+def _used_by(f: types.FunctionType) -> Iterator[tuple[Any, Sequence[str]]]:
+    names = _names(f.__code__)
+    for cell in f.__closure__ or ():
+        try:
+            yield cell.cell_contents, names
+        except ValueError:  # a name that has no value yet
+            continue
+    for name in names:
+        if name in f.__globals__:
+            yield f.__globals__[name], names
+
+
+@functools.lru_cache(maxsize=1024)
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    """The globals and attributes that a function uses, and the functions in it."""
+    inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in _names(part)]
+    return (*code.co_names, *inner)
+
+
+@contextmanager
+def following(trace: Trace, tensors: Sequence[Tensor]) -> Iterator[None]:
+    """Inside the block the trace follows these tensors."""
+    before = [x.mark for x in tensors]
+    for x in tensors:
+        trace.follow(x)
+    try:
+        yield
+    finally:
+        for x, mark in zip(tensors, before, strict=True):
+            x.mark = mark
+
+
+def is_followed(x: Tensor) -> bool:
+    """Whether the tape or the function in which `x` is used now takes it for more than a constant."""
+    if x.mark is None:
+        return False
+    thread = dispatch.thread
+    if any(dispatch.note(x.mark, recorder.key) is not None for recorder in thread.recorders):
+        return True
+    return thread.trace is not None and thread.trace.is_followed(x)
+
+
+def opened(graph: Graph, constants: Sequence[Value]) -> Graph:
+    """The graph with these constants of it as further inputs."""
+    given = {value: Value(value.shape, value.dtype) for value in constants}
+    nodes = [node._replace(inputs=tuple(given.get(v, v) for v in node.inputs)) for node in graph.nodes]
+    graph = graph.substituted(nodes, given)
+    return replace(graph, inputs=(*graph.inputs, *given.values()))
