@@ -270,9 +270,10 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
 
     def call(x: Any) -> Any:
         if type(x) is not Tensor:
-            if type(x) not in readable:
+            if type(x) in readable:
+                x = x._as_tensor()
+            if type(x) is not Tensor:
                 return general(x)
-            x = x._as_tensor()
         dtype = x.dtype
         if not dtype.kind & kinds:
             return general(x)
