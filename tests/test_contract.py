@@ -150,10 +150,10 @@ LAYERS = {
     **dict.fromkeys(["dtypes", "errors", "nest", "scopes", "shapes", "slices", "tensor"], 1),
     **dict.fromkeys(["engine", "sparse_tensor"], 2),
     **dict.fromkeys(["ops", "rows", "variable"], 3),
-    **dict.fromkeys(["extend", "inspect", "module", "specs", "tensor_array"], 4),
-    **dict.fromkeys(["autograph", "graph"], 5),
+    **dict.fromkeys(["extend", "module", "specs", "tensor_array"], 4),
+    **dict.fromkeys(["autograph", "graph", "inspect"], 5),
     "api": 6,
-    **dict.fromkeys(["__init__", "cli", "data", "distribute", "keras_backend"], 7),
+    **dict.fromkeys(["__init__", "cli", "data", "distribute", "keras_loader"], 7),
 }
 
 

@@ -255,6 +255,8 @@ class Variable:
 
     def numpy(self) -> Any:
         """The present value as a NumPy array of its own, or a NumPy scalar."""
+        if dispatch.thread.trace is not None:
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._as_tensor().numpy()
 
     def eval(self, session: Any = None) -> Any:
@@ -521,6 +523,8 @@ class Variable:
         self._read = wrap(self._array, self.dtype)
 
     def __repr__(self) -> str:
+        if dispatch.thread.trace is not None:
+            return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
         value = text_of(self.numpy(), repr)
         return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
 

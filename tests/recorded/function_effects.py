@@ -311,9 +311,22 @@ def seeded_draws_differ(tf):
 def generators(tf):
     g = tf.random.Generator.from_seed(7)
     f = tf.function(lambda: g.normal([2]))
-    a, b = f(), f()
+    drawn = [f() for _ in range(4)]
     h = tf.random.Generator.from_seed(7)
-    return [a, b, h.normal([2]), h.normal([2])]
+    return [drawn, [h.normal([2]) for _ in range(4)]]
+
+
+@program
+def generators_set_back(tf):
+    g = tf.random.Generator.from_seed(7)
+
+    @tf.function
+    def f():
+        x = g.normal([2])
+        g.reset_from_seed(3)
+        return x, g.normal([2]), g.uniform([], maxval=9, dtype=tf.int32), g.state
+
+    return [f(), f(), f()]
 
 
 @program

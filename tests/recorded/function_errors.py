@@ -56,7 +56,7 @@ def values(tf):
 @program
 def lengths(tf):
     return [
-        inside(tf, "len", lambda x: len(x)), inside(tf, "terat", lambda x: list(x)), inside(tf, "terat", lambda x: iter(x)),
+        inside(tf, "len", lambda x: len(x)),
         says("no signature found", tf.function, float),
     ]  # fmt: skip
 

@@ -44,10 +44,10 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
             text = "\n".join(print_values(wrap(a, x.dtype), count) for a, x in zip(arrays, shown, strict=True))
             raise InvalidArgumentError(f"Expected {str(condition)!r} to be true. Summarized data: {text}")
 
-    _verify(test, to_tensor(condition), *shown)
+    verify(test, to_tensor(condition), *shown)
 
 
-def _verify(test: Callable[..., None], *tensors: Tensor) -> None:
+def verify(test: Callable[..., None], *tensors: Tensor) -> None:
     """`test` on the values, which raises where something does not hold; in a traced function, at every run."""
     trace = dispatch.thread.trace
     if trace is None:
@@ -73,7 +73,7 @@ def _compare(sign: str, holds: Any, x: Any, y: Any, message: Any, summarize: int
         if not np.all(satisfied):
             raise InvalidArgumentError(_comparison(sign, satisfied, a, b, message, summarize))
 
-    _verify(test, holds(x, y), x, y)
+    verify(test, holds(x, y), x, y)
 
 
 def _comparison(sign: str, satisfied: Any, x: Any, y: Any, message: Any, summarize: int | None) -> str:
@@ -189,7 +189,7 @@ def assert_near(
             )
 
     tolerances = [to_tensor(spacing if given is None else given) for given in (rtol, atol)]
-    _verify(test, x, y, *tolerances)
+    verify(test, x, y, *tolerances)
 
 
 def _prefix(message: Any) -> str:
@@ -207,7 +207,7 @@ def _sign(sign: str, holds: Any, x: Any, message: Any, summarize: int | None) ->
                 f"x (shape={x.shape} dtype={x.dtype.name}) = \n{values}"
             )
 
-    _verify(test, holds(x, to_tensor(0, dtype=x.dtype)), x)
+    verify(test, holds(x, to_tensor(0, dtype=x.dtype)), x)
 
 
 def assert_negative(x: Any, message: Any = None, summarize: int | None = None, name: str | None = None) -> None:

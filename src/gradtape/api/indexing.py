@@ -153,7 +153,8 @@ def _rows(indices: Any, updates: Tensor, dims: tuple[int, ...], title: str, poli
     count = math.prod(outer)
     flat, values = ops.reshape(at, shape=(count, depth)), ops.reshape(updates, shape=(count, *rest))
     if policy == "IGNORE":
-        good = Tensor(np.flatnonzero(_in_range(flat, lead).array))
+        good = ops.nonzero(_in_range(flat, lead))
+        good = ops.reshape(good, shape=good.dims[:1])
         flat, values = (ops.gather(t, good, axis=0, batch=0) for t in (flat, values))
     return ops.ravel_index(flat, dims=lead), values, (math.prod(lead), *rest)
 
@@ -262,7 +263,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     """
     x = to_tensor(tensor)
     at = 0 if axis is None else int(integers(axis, "BooleanMask"))
-    return masked(x, to_array(mask).astype(bool), at + len(x.dims) if at < 0 else at)
+    keep = to_tensor(mask)
+    keep = keep if keep.dtype is dtypes.bool else ops.cast(keep, dtype=dtypes.bool)
+    return masked(x, keep, at + len(x.dims) if at < 0 else at)
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
@@ -273,13 +276,20 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
     [[1, 0, 0], [1, 1, 1]]
     """
     x = to_tensor(lengths)
-    limit = Tensor(np.max(x.array, initial=0)) if maxlen is None else to_tensor(maxlen)
+    limit = _longest(x) if maxlen is None else to_tensor(maxlen)
     if limit.dims:
         raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen!r}")
     places = Tensor(np.arange(int(limit.array)).astype(limit.dtype.numpy), limit.dtype)
     mask = ops.less(places, ops.cast(_expanded(x, 1), dtype=limit.dtype))
     target = as_dtype(dtype)
     return mask if target is dtypes.bool else ops.cast(mask, dtype=target)
+
+
+def _longest(lengths: Tensor) -> Tensor:
+    """The largest of the lengths, 0 if there are none."""
+    flat = ops.reshape(lengths, shape=(math.prod(lengths.dims),))
+    with_zero = ops.concat(flat, Tensor(np.zeros(1, flat.dtype.numpy), flat.dtype), axis=0)
+    return ops.max(with_zero, axis=(0,), keepdims=False)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:

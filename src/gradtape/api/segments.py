@@ -12,6 +12,7 @@ from .. import dtypes, errors
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
+from .debugging import verify
 
 NAMESPACES = ("math", "")
 __all__ = [
@@ -41,15 +42,18 @@ def _sorted(data: Any, segment_ids: Any, title: str) -> tuple[Tensor, Tensor, in
             f"segment_ids should be a vector of the same size as dimension 0 of input: got the shapes {list(ids.dims)} "
             f"and {list(x.dims)} [Op:{title}]"
         )
-    values = to_array(ids)
-    if not values.size:
+    if not ids.dims[0]:
         return x, ids, 0
-    if values[0] < 0 or (np.diff(values) < 0).any():
-        raise errors.InvalidArgumentError(
-            f"segment ids must be >= 0 and must not decrease: {values} [Op:{title}]. Use the one whose name begins "
-            "with unsorted_"
-        )
-    return x, ids, int(values[-1]) + 1
+
+    def test(values: Any) -> None:
+        if values[0] < 0 or (np.diff(values) < 0).any():
+            raise errors.InvalidArgumentError(
+                f"segment ids must be >= 0 and must not decrease: {values} [Op:{title}]. Use the one whose name begins "
+                "with unsorted_"
+            )
+
+    verify(test, ids)
+    return x, ids, int(ids[-1]) + 1
 
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tuple[Tensor, Tensor, int]:

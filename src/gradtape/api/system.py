@@ -293,6 +293,8 @@ def numpy_function(
     _check_call("numpy_function", inp, Tout)
     declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
 
+    inp = [x if is_tensor_like(x) else np.asarray(x) for x in inp]  # Python's numbers arrive as NumPy makes them
+
     def call(tensors: Any) -> Any:
         result = func(*(np.asarray(x.numpy()) for x in tensors))
         found = [None if value is None else to_tensor(value) for value in nest.flatten(result)]

@@ -82,9 +82,9 @@ def set_global_seed(seed: int | None) -> None:
 
 
 def _one(take: Callable[[], State]) -> Any:
-    """One draw; in a function that is being traced, one in every run."""
+    """One draw; in a function that is being traced, one in every run, unless the draw is made of ops."""
     trace = dispatch.thread.trace
-    return take() if trace is None else trace.draw(take)
+    return take() if trace is None or hasattr(take, "made_of_ops") else trace.draw(take)
 
 
 class _Frames(threading.local):

@@ -1,4 +1,4 @@
-"""`ConcreteFunction`: a function for one signature, as `get_concrete_function` gives it; its shapes, graph, variables."""
+"""`ConcreteFunction`: a function for one signature, as `get_concrete_function` gives it."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def _example(x: Any, size: int) -> Tensor:
 def _matching(value: Any, known: Any) -> list[Any]:
     """The tensors in `value`, which must otherwise be what the function was traced with."""
     nest.assert_same_structure(known, value, expand_composites=True)
-    found = []
+    found: list[Any] = []
     pairs = zip(nest.flatten(known, expand_composites=True), nest.flatten(value, expand_composites=True), strict=True)
     for its, x in pairs:
         if isinstance(its, Variable):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..engine import dispatch
 
 
 class Changed(Exception):
@@ -31,6 +32,7 @@ class _Performance(threading.local):
 
 
 _performance = _Performance()
+_NOTHING_LEFT = object()
 
 
 @contextmanager
@@ -61,11 +63,9 @@ def _once(perform: Callable[[], Any]) -> Any:
         if type(frame) is list:
             recordings.append(frame)
             continue
-        for result in frame:
+        result = next(frame, _NOTHING_LEFT)
+        if result is not _NOTHING_LEFT:
             break
-        else:
-            continue
-        break
     else:
         _performance.frames = ()  # what is done inside it is a part of this effect
         try:
@@ -142,9 +142,15 @@ class Effect(Check):
         def kernel(*arrays: Any, **attrs: Any) -> Any:
             if _performance.imagined and imagined is not None:
                 return imagined(*arrays, **attrs)
-            if not _performance.frames:
+            if _performance.frames:
+                return _once(lambda: performed(*arrays, **attrs))
+            return performed(*arrays, **attrs)
+
+        def performed(*arrays: Any, **attrs: Any) -> Any:
+            if dispatch.thread.trace is None:
                 return perform(*arrays, **attrs)
-            return _once(lambda: perform(*arrays, **attrs))
+            with dispatch.traced_by(None):  # what it does is done now, and is no part of a graph
+                return perform(*arrays, **attrs)
 
         super().__init__(name, kernel)
 

@@ -18,7 +18,7 @@ from ..engine.tape import GradientTape
 from ..tensor import Tensor
 from .effects import replaying
 from .graph import Node, Value
-from .trace import Trace, TracedTensor, out_of_scope, value_of
+from .trace import Trace, TracedTensor, Unfollowed, out_of_scope, value_of
 
 _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
 
@@ -58,7 +58,9 @@ def _listed(value: Any) -> list[Any]:
     return [] if value is None else nest.flatten(value) if isinstance(value, list | tuple) else [value]
 
 
-def _reconstructed(ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]) -> tuple[GradientTape, list[Any], list[Any]]:
+def _reconstructed(
+    ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]
+) -> tuple[GradientTape, list[Any], list[Any]]:
     """A tape that has watched `xs` on the way to `ys`; and those, as the tape knows them."""
     trace = dispatch.thread.trace
     if trace is None:
@@ -67,8 +69,9 @@ def _reconstructed(ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]) -
     with tape:
         log = tape._log
         assert log is not None
-    past = _Past(trace, log, [_of(trace, x) for x in xs], [_of(trace, x) for x in stops])
-    return tape, [past.tensor(_of(trace, y)) for y in ys], [past.tensor(_of(trace, x)) for x in xs]
+    sources = [_source(trace, x) for x in xs]
+    past = _Past(trace, log, sources, [_of(trace, x) for x in stops])
+    return tape, [past.tensor(_of(trace, y)) for y in ys], [past.tensor(x) for x in sources]
 
 
 def _of(trace: Trace, x: Any) -> Tensor:
@@ -81,6 +84,20 @@ def _of(trace: Trace, x: Any) -> Tensor:
         if not x.trace.open:
             raise out_of_scope(x)
         return trace.capture(x)
+    if type(x) is Tensor and trace.is_followed(x):
+        return TracedTensor(x, trace.place_of(x), trace)
+    return x
+
+
+def _source(trace: Trace, x: Any) -> Tensor:
+    x = _of(trace, x)
+    if type(x) is Tensor and x.dtype.differentiable:
+        if not trace.follows_all:
+            raise Unfollowed
+        raise NotImplementedError(
+            f"{x!r} is a constant of this function, and what was computed from it is too: tf.gradients cannot go back "
+            "to it. Make it with tf.constant, or use a tf.GradientTape that watches it"
+        )
     return x
 
 
@@ -106,16 +123,23 @@ class _Past:
             node = self._makers.get(place)
             if place in self._tensors:
                 todo.pop()
+            elif place.constant is not None:
+                self._add(place, TracedTensor(Tensor(place.constant, place.dtype), place, self._trace))
+                todo.pop()
             elif place in self._trace.given or node is None:
                 self._add(place, self._trace.given.get(place, x))
                 todo.pop()
             else:
-                missing = [v for v in node.inputs if v.constant is None and v not in self._tensors]
+                missing = [v for v in node.inputs if v not in self._tensors and self._matters(v)]
                 if missing:
                     todo += missing
                 else:
                     self._run(node)
         return self._tensors[x.place]
+
+    def _matters(self, place: Value) -> bool:
+        """Whether a place holds more than a constant."""
+        return place.constant is None or place in self._watched
 
     def _add(self, place: Value, x: TracedTensor) -> None:
         fresh = TracedTensor(x.value, place, self._trace)
@@ -130,7 +154,7 @@ class _Past:
         self._tensors[place] = x
 
     def _run(self, node: Node) -> None:
-        inputs = [self._tensors[v] if v.constant is None else Tensor(v.constant, v.dtype) for v in node.inputs]
+        inputs = [self._tensors[v] if self._matters(v) else Tensor(v.constant, v.dtype) for v in node.inputs]
         done = self._trace.performed.get(node.outputs[0], [])
         with dispatch.traced_by(None), replaying(done):
             result = dispatch.run(node.op, [value_of(x) for x in inputs], node.attrs)

@@ -62,7 +62,8 @@ class Parameters:
             named[p.name] = rest.pop(p.name, p.default)
             if named[p.name] is _EMPTY:
                 raise self._misfit(args, kwargs)
-        if len(args) > len(self._positional) and not self._open_ended or rest and not self._takes_names:
+        too_many = len(args) > len(self._positional) and not self._open_ended
+        if too_many or (rest and not self._takes_names):
             raise self._misfit(args, kwargs)
         for p in self._positional[: len(args)]:
             if p.name in rest and p.kind is p.POSITIONAL_OR_KEYWORD:

@@ -125,7 +125,7 @@ class _PythonCallBackwards(_Recorded):
 
     def pull(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The second derivative: the function is called again, between two tapes."""
-        (_, *inputs), outputs, attrs = saved
+        (_, *inputs), _, attrs = saved
         f, dtypes, wanted = attrs["f"], attrs["dtypes"], attrs["wanted"]
         count = len(wanted)
 

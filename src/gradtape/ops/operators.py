@@ -31,7 +31,7 @@ def _compared(op: Any, when_different: bool) -> Any:
             return when_different
         try:
             return op.call(x, y)
-        except InvalidArgumentError as error:
+        except (InvalidArgumentError, ValueError) as error:
             if "Incompatible shapes" in str(error):
                 return wrap(np.bool_(when_different), dtypes.bool)
             raise

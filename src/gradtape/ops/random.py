@@ -24,6 +24,19 @@ _FLOATS = [
 ]
 
 
+def _advance(xp, state, *, blocks):
+    """The words of a generator's state, which is kept in signed integers, and the state `blocks` further on."""
+    words = state.view(np.uint64)
+    low = words[:1] + xp.uint64(blocks)
+    high = words[1:2] + (low < words[:1]).astype(np.uint64)
+    return words, xp.concatenate([low, high, words[2:]]).view(np.int64)
+
+
+advance = constant(
+    "advance", _advance, samples=[sample(np.array([-1, 5, 7]), blocks=3), sample(np.array([1, -1, 7]), blocks=2**63)]
+)
+
+
 def _uniform(xp, state, *, shape, dtype):
     count = math.prod(shape)
     if dtype is dtypes.float64:

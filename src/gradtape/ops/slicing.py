@@ -6,6 +6,7 @@ slice is clipped.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from numbers import Integral
@@ -77,31 +78,28 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     return iter(ops.unstack(x, axis=0))
 
 
-def masked(x: Tensor, mask: np.ndarray[Any, Any], axis: int) -> Tensor:
+def masked(x: Tensor, mask: Tensor, axis: int) -> Tensor:
     """The elements of `x`, from `axis` on, where `mask` is true."""
-    if not mask.ndim:
+    if not mask.dims:
         raise ValueError("mask cannot be scalar.")
-    dims = x.dims
-    stop = axis + mask.ndim
-    if dims[axis:stop] != mask.shape:
-        raise ValueError(f"Shapes {dims[axis:stop]} and {mask.shape} are incompatible: a mask has the shape it masks")
-    flat = ops.reshape(x, shape=(*dims[:axis], mask.size, *dims[stop:]))
-    return ops.gather(flat, Tensor(np.flatnonzero(mask)), axis=axis, batch=0)
+    dims, count = x.dims, math.prod(mask.dims)
+    stop = axis + len(mask.dims)
+    if dims[axis:stop] != mask.dims:
+        raise ValueError(f"Shapes {dims[axis:stop]} and {mask.dims} are incompatible: a mask has the shape it masks")
+    places = ops.nonzero(ops.reshape(mask, shape=(count,)))
+    flat = ops.reshape(x, shape=(*dims[:axis], count, *dims[stop:]))
+    return ops.gather(flat, ops.reshape(places, shape=places.dims[:1]), axis=axis, batch=0)
 
 
 def _is_plain(s: slice) -> bool:
     return all(n is None or type(n) is int for n in (s.start, s.stop, s.step))
 
 
-def _as_mask(key: Any) -> np.ndarray[Any, Any] | None:
+def _as_mask(key: Any) -> Tensor | None:
     """The truth values, when the whole key is a mask."""
-    if isinstance(key, bool | np.bool_):
-        return np.asarray(key)
-    if isinstance(key, np.ndarray) and key.dtype.kind == "b":
-        return key
-    if isinstance(key, Tensor) and key.dtype is dtypes.bool:
-        return np.asarray(key.array)
-    return None
+    if isinstance(key, bool | np.bool_) or (isinstance(key, np.ndarray) and key.dtype.kind == "b"):
+        return Tensor(np.asarray(key))
+    return key if isinstance(key, Tensor) and key.dtype is dtypes.bool else None
 
 
 def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Tensor]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...engine import dispatch
 from ...engine.convert import to_tensor
 from ...engine.op import ops
 from ...engine.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
@@ -138,11 +139,17 @@ class Generator:
 
     def skip(self, delta: Any) -> Tensor:
         """Moves the state on as a draw of `delta` numbers would; returns the state it had."""
-        return Tensor(self._take(int(delta)).view(np.int64))
+        before = self._state_var.value()
+        self._take(int(delta))
+        return before
 
-    def _take(self, count: int) -> State:
+    def _take(self, count: int) -> State | Tensor:
         if self._alg == Algorithm.THREEFRY.value:
             raise errors.UnimplementedError("ThreeFry is not available on this device. Use alg='philox'")
+        if dispatch.thread.trace is not None:
+            words, after = ops.advance(self._state_var.value(), blocks=count * BLOCKS_PER_NUMBER)
+            self._state_var.assign(after)
+            return words
         with self._lock:
             before = self._state_var.numpy().astype(np.int64).view(np.uint64)
             low, high, key = map(int, before)
@@ -151,7 +158,11 @@ class Generator:
         return before
 
     def _next(self, dims: tuple[int, ...]) -> Tensor:
-        return as_state(next_seed(lambda: self._take(math.prod(dims))))
+        def take() -> Any:
+            return self._take(math.prod(dims))
+
+        take.made_of_ops = True  # type: ignore[attr-defined]
+        return as_state(next_seed(take))
 
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
