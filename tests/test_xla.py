@@ -13,7 +13,7 @@ from gradtape import ops
 from gradtape.engine.op import registry
 from gradtape.graph.effects import Changed, guard
 from gradtape.graph.graph import Graph, Node
-from gradtape.graph.xla_executor import compile_graph
+from gradtape.graph.xla.executor import compile_graph
 from gradtape.inspect.opcheck import draw
 
 jax = pytest.importorskip("jax")
@@ -336,7 +336,7 @@ def test_loops_and_their_gradients(f, args):
     ],
 )
 def test_convolutions(image, kernel, attrs, patches, monkeypatch):
-    monkeypatch.setattr("gradtape.backends.xla_images._PATCHES", patches)
+    monkeypatch.setattr("gradtape.graph.xla.images._PATCHES", patches)
     rng = np.random.default_rng(0)
     x, w = (tf.constant(rng.standard_normal(shape).astype(np.float32)) for shape in (image, kernel))
 

@@ -52,9 +52,9 @@ class NumpyProgram:
 def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """The graph, ready to run on arrays."""
     if jit_compile:
-        from . import xla_executor
+        from .xla import executor
 
-        return xla_executor.compile_graph(graph)
+        return executor.compile_graph(graph)
     return NumpyProgram(graph)
 
 

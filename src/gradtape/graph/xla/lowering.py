@@ -17,15 +17,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import io_callback
 
-from .. import dtypes
-from ..backends import xla_algebra, xla_images, xla_random, xla_structure  # noqa: F401
-from ..backends.xla import LOWERINGS
-from ..engine import dispatch
-from ..engine.op import bind
-from ..errors import InvalidArgumentError
-from .choice import never
-from .effects import Changed, Effect, draw, guard, performed_as, shape_guard
-from .graph import Graph, Node, Value, subgraphs
+from ... import dtypes
+from ...engine import dispatch
+from ...engine.op import bind
+from ...errors import InvalidArgumentError
+from ..choice import never
+from ..effects import Changed, Effect, draw, guard, performed_as, shape_guard
+from ..graph import Graph, Node, Value, subgraphs
+from . import algebra, images, random, structure  # noqa: F401
+from .table import LOWERINGS
 
 # What a kernel written for NumPy raises when it meets values that are not known yet, or arrays that cannot be changed.
 _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import expm
 from jax.scipy.special import ndtri
 
-from .xla import lowering
+from .table import lowering
 
 
 @lowering("triangular_solve")

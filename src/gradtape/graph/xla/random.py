@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtypes
-from ..ops import philox
-from .xla import lowering
+from ... import dtypes
+from ...ops import philox
+from .table import lowering
 
 
 @lowering("random_truncated_normal")

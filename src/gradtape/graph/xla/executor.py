@@ -14,10 +14,10 @@ from typing import Any
 
 from numpy import asarray
 
-from .. import dtypes
-from ..variable import updating
-from .effects import Changed, draw, performance
-from .graph import Graph, Value
+from ... import dtypes
+from ...variable import updating
+from ..effects import Changed, draw, performance
+from ..graph import Graph, Value
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
 
@@ -136,7 +136,7 @@ class Program:
     def _compile(self) -> None:
         import jax
 
-        from .xla_lowering import Lowering
+        from .lowering import Lowering
 
         graph = self.graph
         large = _large_constants(graph)

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .xla import lowering
+from .table import lowering
 
 
 @lowering("pad")
