@@ -175,6 +175,9 @@ minimum = elementwise(
 floor = elementwise("floor", "floor", args="x", on=REAL_FLOATING, dx=None)
 ceil = elementwise("ceil", "ceil", args="x", on=REAL_FLOATING, dx=None)
 rint = elementwise("rint", "rint", args="x", on=REAL_FLOATING, dx=None)
+_INTEGERS = np.array([[12, -18], [0, 7]]), np.array([8, 0])
+gcd = elementwise("gcd", "gcd", args="a b", on=INT, samples=[sample(*_INTEGERS)], da=None, db=None)
+lcm = elementwise("lcm", "lcm", args="a b", on=INT, samples=[sample(*_INTEGERS)], da=None, db=None)
 nextafter = elementwise(
     "nextafter", "nextafter", args="a b", on=FLOAT, da=ONE, db=lambda m, b: m.zeros_like(b)
 )

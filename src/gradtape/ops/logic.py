@@ -22,6 +22,7 @@ greater_equal = elementwise("greater_equal", operator.ge, args="a b", on=REAL, t
 is_finite = elementwise("is_finite", "isfinite", args="x", on=REAL_FLOATING, to=dtypes.bool, dx=None)
 is_inf = elementwise("is_inf", "isinf", args="x", on=REAL_FLOATING, to=dtypes.bool, dx=None)
 is_nan = elementwise("is_nan", "isnan", args="x", on=REAL_FLOATING, to=dtypes.bool, dx=None)
+signbit = elementwise("signbit", "signbit", args="x", on=REAL_FLOATING, to=dtypes.bool, dx=None)
 has_log = elementwise(
     "has_log", lambda xp, x: x != 0 if x.dtype.kind == "c" else x > 0, on=FLOATING, to=dtypes.bool, dx=None
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..backends import into
@@ -12,6 +14,18 @@ exp = elementwise("exp", "exp", args="x", dx=lambda y: y)
 expm1 = elementwise("expm1", "expm1", args="x", dx=lambda y: y + 1)
 log = elementwise("log", "log", args="x", domain=(0.2, 3), dx=lambda x: 1 / x)
 log1p = elementwise("log1p", "log1p", args="x", domain=(-0.8, 3), dx=lambda x: 1 / (1 + x))
+exp2 = elementwise("exp2", "exp2", args="x", on=REAL_FLOATING, dx=lambda y: y * math.log(2))
+log2 = elementwise("log2", "log2", args="x", on=REAL_FLOATING, domain=(0.2, 3), dx=lambda x: (1 / math.log(2)) / x)
+log10 = elementwise("log10", "log10", args="x", on=REAL_FLOATING, domain=(0.2, 3), dx=lambda x: (1 / math.log(10)) / x)
+logaddexp = elementwise(
+    "logaddexp", "logaddexp", args="a b", on=REAL_FLOATING, da=lambda m, a, b: m.sigmoid(a - b),
+    db=lambda m, a, b: m.sigmoid(b - a),
+)  # fmt: skip
+cbrt = elementwise("cbrt", "cbrt", args="x", on=REAL_FLOATING, domain=(0.2, 3), dx=lambda y: (1 / 3) / (y * y))
+hypot = elementwise(
+    "hypot", "hypot", args="a b", on=REAL_FLOATING, domain=(0.5, 2),
+    da=lambda m, a, y: m.divide_no_nan(a, y), db=lambda m, b, y: m.divide_no_nan(b, y),
+)  # fmt: skip
 
 sin = elementwise("sin", "sin", args="x", dx=lambda m, x: m.cos(x))
 cos = elementwise("cos", "cos", args="x", dx=lambda m, x: -m.sin(x))
