@@ -1,0 +1,92 @@
+"""What becomes of loops in graphs: counted where they count, with products of rows before them and sums after."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gradtape as tf
+from gradtape.graph.graph import all_nodes
+
+RNG = np.random.default_rng(0)
+XS = tf.constant(RNG.normal(size=(6, 4, 3)).astype(np.float32))
+W, U = (tf.constant(RNG.normal(size=shape).astype(np.float32)) for shape in ((3, 5), (5, 5)))
+
+
+def graph_of(f, *args):
+    traced = tf.function(f)
+    for mine, its in zip(tf.nest.flatten(traced(*args)), tf.nest.flatten(f(*args)), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=2e-5, atol=1e-5)
+    return traced.get_concrete_function(*args).graph.verify()
+
+
+def loops(graph):
+    return [node for node in graph.nodes if node.op.name == "loop"]
+
+
+def ops_of(graph):
+    return [node.op.name for node in all_nodes(graph)]
+
+
+def recurrent(xs, w, u):
+    h = tf.zeros((4, 5))
+    for x in xs:
+        h = tf.tanh(tf.matmul(x, w) + tf.matmul(h, u))
+    return h
+
+
+def test_a_loop_over_rows_is_counted_and_handed_the_rows():
+    (loop,) = loops(graph_of(lambda xs: tf.scan(lambda a, x: a + x * x, xs), XS))
+    assert loop.attrs["rounds"].count == 5 and loop.attrs["test"] is None
+
+    def summed(xs):
+        total = tf.zeros((4, 3))
+        for x in xs:
+            total += x * x
+        return total
+
+    (loop,) = loops(graph_of(summed, XS))
+    assert loop.attrs["rounds"].count == 6 and loop.attrs["rounds"].scanned == 1
+    assert "gather_rows" not in ops_of(loop.attrs["body"])
+
+
+def test_a_while_that_counts_needs_no_test():
+    def f(x):
+        i = tf.constant(3)
+        while i < 10:
+            x, i = x * 1.5, i + 2
+        return x, i
+
+    (loop,) = loops(graph_of(f, tf.constant(1.0)))
+    assert loop.attrs["rounds"].count == 4 and loop.attrs["test"] is None
+
+
+def test_a_while_with_a_test_of_its_own_keeps_it():
+    def f(x):
+        while x < 100.0:
+            x *= 1.5
+        return x
+
+    (loop,) = loops(graph_of(f, tf.constant(1.0)))
+    assert loop.attrs["rounds"].count is None and loop.attrs["test"] is not None
+
+
+def test_products_of_rows_stand_before_the_loop():
+    graph = graph_of(recurrent, XS, W, U)
+    (loop,) = loops(graph)
+    assert ops_of(loop.attrs["body"]).count("matmul") == 1
+    assert [node.op.name for node in graph.nodes].count("matmul") == 1
+
+
+def test_sums_of_products_stand_after_the_backward_loop():
+    def gradients(xs, w, u):
+        with tf.GradientTape() as tape:
+            tape.watch([w, u])
+            y = tf.reduce_sum(recurrent(xs, w, u))
+        return tape.gradient(y, [w, u])
+
+    graph = graph_of(gradients, XS, W, U)
+    forward, backward = loops(graph)
+    assert ops_of(forward.attrs["body"]).count("matmul") == 1
+    assert ops_of(backward.attrs["body"]).count("matmul") == 1  # what the state before gets; weights come later
+    products = [node for node in graph.nodes if node.op.name == "matmul"]
+    assert len(products) == 3
