@@ -150,8 +150,8 @@ LAYERS = {
     **dict.fromkeys(["dtypes", "errors", "nest", "scopes", "shapes", "slices", "tensor"], 1),
     **dict.fromkeys(["engine", "sparse_tensor"], 2),
     **dict.fromkeys(["ops", "rows", "variable"], 3),
-    **dict.fromkeys(["extend", "module", "specs", "tensor_array"], 4),
-    **dict.fromkeys(["autograph", "graph", "inspect"], 5),
+    **dict.fromkeys(["module", "specs", "tensor_array"], 4),
+    **dict.fromkeys(["autograph", "graph", "extend", "inspect"], 5),
     "api": 6,
     **dict.fromkeys(["__init__", "cli", "data", "distribute", "keras_loader"], 7),
 }
