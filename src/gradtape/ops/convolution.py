@@ -158,7 +158,25 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     return fill(xp, convolved, y, x, size=_work(y, w), convolution=True)
 
 
+def _mirrored(a, w, size, strides, paddings, dilations, groups):
+    """The paddings with which `conv_input` is the convolution of `a` with the filter mirrored; None if it is not.
+
+    It is that for strides of one, and faster where the filter does not have more outputs than channels.
+    """
+    if max(strides) > 1 or groups > 1 or w.shape[-1] > w.shape[-2]:
+        return None
+    reach = [(n - 1) * d for n, d in zip(w.shape[:-2], dilations, strict=True)]
+    before = [r - p[0] for r, p in zip(reach, paddings, strict=True)]
+    after = [n - k + r - b for n, k, r, b in zip(size, a.shape[1:-1], reach, before, strict=True)]
+    return tuple(zip(before, after, strict=True)) if min(*before, *after) >= 0 else None
+
+
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
+    mirrored = _mirrored(a, w, size, strides, paddings, dilations, groups)
+    if mirrored is not None:
+        space = tuple(range(w.ndim - 2))
+        turned = xp.flip(w, space).transpose((*space, w.ndim - 1, w.ndim - 2))
+        return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=1)
     sizes, channels = a.shape[1:-1], w.shape[-2] * groups
     kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups).transpose(0, 2, 3, 1)
     keys = taps(w.shape[:-2], strides, dilations, sizes)
@@ -271,6 +289,7 @@ def _attrs(strides, paddings, dilations, groups):
 _PLAIN: dict[str, Any] = {"strides": (1, 1), "paddings": ((0, 0), (0, 0)), "dilations": (1, 1), "groups": 1}
 _SAME: dict[str, Any] = {**_PLAIN, "paddings": ((1, 1), (0, 1)), "strides": (2, 1)}
 _GROUPED: dict[str, Any] = {**_PLAIN, "groups": 2, "dilations": (2, 1), "paddings": ((1, 0), (0, 0))}
+_UNSTRIDED: dict[str, Any] = {**_PLAIN, "paddings": ((1, 0), (0, 1)), "dilations": (2, 1)}
 _DEPTHWISE: dict[str, Any] = {**_PLAIN, "groups": 3, "strides": (1, 2)}
 _LINE: dict[str, Any] = {"strides": (2,), "paddings": ((1, 2),), "dilations": (1,), "groups": 1}
 
@@ -304,6 +323,8 @@ conv_input = bilinear(
         sample((2, 3, 3, 2), (2, 2, 1, 2), size=(5, 3), **_SAME),
         sample((1, 3, 2, 6), (2, 2, 2, 6), size=(4, 3), **_GROUPED),
         sample((1, 2, 2, 6), (2, 2, 1, 6), size=(3, 4), **_DEPTHWISE),
+        sample((2, 3, 3, 2), (2, 2, 3, 2), size=(4, 3), **_UNSTRIDED),
+        sample((2, 4, 2, 2), (1, 1, 3, 2), size=(3, 2), **{**_PLAIN, "paddings": ((1, 0), (0, 0))}),
     ],
 )  # fmt: skip
 conv_filter = bilinear(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import add_into, masked, put
+from ..backends import add_into, into, masked, put
 from ..dtypes import FLOAT, INT, NARROW
 from ..engine.batching import fold, spread
 from ..engine.blocks import fill
@@ -40,10 +40,10 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
     x = padded(xp, x, paddings, _lowest(x.dtype))
 
     def largest(y, x):
-        top = x[keys[0]]
+        y = put(y, slice(None), x[keys[0]])
         for key in keys[1:]:
-            top = xp.maximum(top, x[key])
-        return put(y, slice(None), top)
+            y = into(xp.maximum, y, x[key])
+        return y
 
     return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
 
@@ -54,9 +54,10 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     x = padded(xp, x, paddings, _lowest(x.dtype))
 
     def count_misses(place, x, top):
-        missed = True
+        missed = None
         for key in keys[:-1]:
-            missed = missed & (x[key] != top)
+            differs = x[key] != top
+            missed = differs if missed is None else into(xp.logical_and, missed, differs)
             place = add_into(place, slice(None), missed)
         return place
 
