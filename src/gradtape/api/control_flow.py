@@ -103,7 +103,8 @@ def _case_in_graph(pairs: list[Any], default: Callable[[], Any] | None, exclusiv
     """`case` as choices of a function that is being traced, each inside the one before."""
     holding = ops.stack(*[predicate for predicate, _ in pairs], axis=0)
     if exclusive:
-        Assert(reduce_sum(ops.cast(holding, dtype=dtypes.int32)) < 2, ["Input error: exclusive=True: more than 1 conditions evaluated as True:", holding])
+        count = reduce_sum(ops.cast(holding, dtype=dtypes.int32))
+        Assert(count < 2, ["Input error: exclusive=True: more than 1 conditions evaluated as True:", holding])
     if default is None:
         *pairs, (_, last) = pairs
         Assert(reduce_any(holding), ["Input error: None of conditions evaluated as True:", holding])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import DType, as_dtype
-from ..engine import convert
+from ..engine import convert, dispatch
 from ..engine.op import ops
 from ..nest import Composite
 from ..shapes import TensorShape
@@ -28,6 +28,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     array([[0, 0, 0]], dtype=int32)
     """
     tensor = convert.to_constant(value, None if dtype is None else as_dtype(dtype))
+    trace = dispatch.thread.trace
+    if trace is not None and trace.follows_all and type(tensor) is Tensor:
+        trace.follow(tensor)
     if shape is None:
         return tensor
     target = TensorShape(shape if not isinstance(shape, Tensor) else shape.numpy().tolist())

@@ -77,6 +77,7 @@ def following(trace: Trace, tensors: Sequence[Tensor]) -> Iterator[None]:
     before = [x.mark for x in tensors]
     for x in tensors:
         trace.follow(x)
+        trace.followed[trace.place_of(x)] = x
     try:
         yield
     finally:

@@ -20,7 +20,7 @@ from .effects import Changed, Check, Effect, recording, replaying
 from .graph import Graph, Value, all_nodes, replay
 from .passes import optimize
 from .signature import Identity
-from .trace import Enclosed, Trace, Untraceable, check_scope, value_of
+from .trace import Enclosed, Trace, Unfollowed, Untraceable, check_scope, value_of
 
 logger = logging.getLogger("gradtape")
 
@@ -203,7 +203,7 @@ class Concrete:
         self._eager = eager
         self._jit_compile = jit_compile
         self._variants: dict[Any, list[Variant]] = {}
-        self._runs_eagerly = False
+        self._runs_eagerly = self._follows_all = False
 
     def variants(self) -> Iterable[list[Variant]]:
         """The graphs there are."""
@@ -308,13 +308,20 @@ class Concrete:
         try:
             return self._traced(tensors, variables, may_make_variables)
         except Needed:
-            return self._traced(tensors, variables, may_make_variables)
+            return self.traced(tensors, variables, may_make_variables)
+        except Unfollowed:
+            if self._follows_all:
+                raise
+            self._follows_all = True
+            return self.traced(tensors, variables, may_make_variables)
 
     def _traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Variant, Any, list[Any]]:
         trace = Trace(self.name)
         trace.may_make_variables = may_make_variables
+        if self._follows_all:
+            trace.follows = trace.follows_all = True
         with following(trace, self._around()), trace.entered():
             inputs = [trace.input(value_of(x)) for x in tensors]
             returned = self._call(inputs, variables)

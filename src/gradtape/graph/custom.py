@@ -17,7 +17,7 @@ from ..tensor import Tensor, wrap
 from .derivative import Cotangents
 from .graph import Graph, replay
 from .parts import Part, batched, captured_by, example_of
-from .trace import Trace, TracedTensor
+from .trace import Trace
 
 Rule = Callable[[tuple[Tensor, ...]], Sequence[Any]]
 
@@ -33,7 +33,7 @@ class Traced(NamedTuple):
 def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule) -> tuple[Tensor, ...]:
     """The outputs as new tensors, from which a gradient goes to the inputs by the rule."""
     ones = [wrap(np.ones(y.dims, y.dtype.numpy), y.dtype) for y in outputs]
-    captured: dict[Any, TracedTensor] = {}
+    captured: dict[Any, Tensor] = {}
     try:
         part = Part("rule", lambda *gs: rule(gs), ones)
         cotangents = Cotangents(part.returned)

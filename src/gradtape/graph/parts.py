@@ -16,7 +16,7 @@ from ..engine.op import ops
 from ..tensor import Tensor, wrap
 from .effects import imagining
 from .graph import Graph, Value, replay
-from .trace import Trace, TracedTensor, value_of
+from .trace import Trace, value_of
 
 
 class Part:
@@ -55,7 +55,7 @@ def written_by(parts: Sequence[Part]) -> list[Any]:
     return list({at: variable for part in parts for at, variable in part.trace.written.items()}.values())
 
 
-def captured_by(parts: Sequence[Part]) -> dict[Any, TracedTensor]:
+def captured_by(parts: Sequence[Part]) -> dict[Any, Tensor]:
     """What the parts use of the trace around them, by its key."""
     return {key: outer for part in parts for key, (outer, _) in part.trace.captured.items()}
 

@@ -37,6 +37,10 @@ class Enclosed(Untraceable):
     """The function uses tensors of the function that it is called in: it is to run as a part of that."""
 
 
+class Unfollowed(Untraceable):
+    """What was computed from a constant is asked for: the function is to be traced again, with all of them followed."""
+
+
 class TracedTensor(Tensor):
     """A tensor inside a function that is being traced."""
 
@@ -154,12 +158,12 @@ def _asked_by_gradtape(depth: int = 1) -> bool:
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
     """A traced tensor was kept beyond its trace: the function, or the branch or loop in it."""
     made = next((node for node in x.trace.nodes if x.place in node.outputs), None)
-    where = "" if made is None or made.line is None else f'\n    File "{made.line[0]}", line {made.line[1]}, in {made.line[2]}'
+    where = made.line if made is not None and made.line is not None else ("?", 0, "?")
     return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
         f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
         "collections to access it.\nPlease see https://www.tensorflow.org/guide/"
         "function#all_outputs_of_a_tffunction_must_be_return_values for more information.\n\n"
-        f"{x!r} was defined here:{where}"
+        f'{x!r} was defined here:\n    File "{where[0]}", line {where[1]}, in {where[2]}'
     )
 
 
@@ -222,8 +226,8 @@ class Trace(dispatch.Recorder):
 
     `values` is what each variable holds at this point of the program: nothing is written to variables before the end.
 
-    A plain tensor is a constant of the graph. It may also be one that somebody outside follows, as a tape that watches
-    it. What is computed from such a tensor is no constant for them: it gets a node too, and a mark that tells its place.
+    A plain tensor is a constant of the graph. It may also be one that somebody outside follows, as a tape does that
+    watches it. What is computed from it is no constant for them: it gets a node too, and a mark that tells its place.
     """
 
     def __init__(self, name: str, nested: bool = False) -> None:
@@ -236,7 +240,7 @@ class Trace(dispatch.Recorder):
         self.inputs: list[Value] = []
         self.nodes: list[Node] = []
         self.line: Any = None  # where the node being added comes from, when that is not the caller
-        self.captured: dict[Any, tuple[TracedTensor, TracedTensor]] = {}  # the outer tensor, and ours
+        self.captured: dict[Any, tuple[Tensor, TracedTensor]] = {}  # the outer tensor, and ours
         self.variable_inputs: dict[int, Any] = {}  # where among the captured tensors the value of a variable is
         self.reads: dict[int, tuple[Any, Value]] = {}
         self.given: dict[Value, TracedTensor] = {}  # what no node of computation makes: inputs, what effects gave
@@ -253,6 +257,7 @@ class Trace(dispatch.Recorder):
         self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
         self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
         self.follows = bool(self.outer_recorders) or (self.outer is not None and self.outer.follows)
+        self.follows_all = self.outer is not None and self.outer.follows_all  # even constants that the function makes
 
     def entered(self) -> Any:
         """A context in which ops on traced tensors are added to this trace."""
@@ -269,7 +274,6 @@ class Trace(dispatch.Recorder):
         """Makes ops on the plain tensor `x` nodes of the graph, until its mark is taken away."""
         self.follows = True
         x.mark = (self.key, self.place_of(x), x.mark)
-        self.followed[x.mark[1]] = x
 
     def is_followed(self, x: Tensor) -> bool:
         """Whether the plain tensor `x` is more than a constant to somebody: to this trace or to those around it."""
@@ -341,15 +345,9 @@ class Trace(dispatch.Recorder):
 
     def capture(self, x: Tensor) -> TracedTensor:
         """A tensor of an outer trace, as an input of this one."""
-        if self.outer is None:
-            if type(x) is TracedTensor and x.trace.open and self._is_within(x.trace):
-                raise Enclosed
-            raise out_of_scope(x)
         if type(x) is TracedTensor:
-            if not x.trace.open:
-                raise out_of_scope(x)
-            if x.trace is not self.outer and x.trace.outer is self.outer:
-                raise ValueError(f"Tensor {x.name} in {x.trace.name} is accessed from {self.name}.")
+            self._check_access(x)
+        assert self.outer is not None
         place = self.outer.place_of(x)
         key = capture_key(x) if type(x) is TracedTensor else (place, id(x.mark))
         found = self.captured.get(key)
@@ -359,12 +357,18 @@ class Trace(dispatch.Recorder):
             self.given[found[1].place] = found[1]
         return found[1]
 
-    def _is_within(self, other: Trace) -> bool:
-        """Whether this trace interrupts `other`."""
-        trace: Trace | None = self
-        while trace is not None and trace is not other:
+    def _check_access(self, x: TracedTensor) -> None:
+        """Raises unless `x` is of a trace around this one."""
+        if not x.trace.open:
+            raise out_of_scope(x)
+        if self.outer is not None:
+            if x.trace is not self.outer and x.trace.outer is self.outer:
+                raise ValueError(f"Tensor {x.name} in {x.trace.name} is accessed from {self.name}.")
+            return
+        trace = self.within
+        while trace is not None and trace is not x.trace:
             trace = trace.within
-        return trace is not None
+        raise out_of_scope(x) if trace is None else Enclosed
 
     def known(self, x: TracedTensor) -> Any:
         """The value of `x` in this run, which the graph from now on relies on."""
