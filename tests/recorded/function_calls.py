@@ -89,7 +89,9 @@ def returns_structures(tf):
         return {"a": x, "b": [x + 1, (x * 2, None)], "c": Point(x, 3)}
 
     out = [f(tf.constant(2.0)), f(tf.constant(4.0))]
-    return [[sorted(o), o["a"], o["b"], type(o["b"]).__name__, type(o["b"][1]).__name__, o["c"].x, o["c"].y] for o in out]
+    return [
+        [sorted(o), o["a"], o["b"], type(o["b"]).__name__, type(o["b"][1]).__name__, o["c"].x, o["c"].y] for o in out
+    ]
 
 
 @program
@@ -141,7 +143,7 @@ def polymorphism(tf):
     for x in (1.0, 2.0, tf.constant(1.0), tf.constant(2.0), np.float32(1), [1], [2]):
         f(x)
         counts.append(f.runs)
-    return counts + [f.f.experimental_get_tracing_count()]
+    return [*counts, f.f.experimental_get_tracing_count()]
 
 
 @program
@@ -149,9 +151,15 @@ def dtypes_and_shapes_retrace(tf):
     f = Counted(tf)
     counts = []
     for x in (
-        tf.constant([1.0]), tf.constant([2.0]), tf.constant([1.0, 2.0]), tf.constant([[1.0]]),
-        tf.constant([1], tf.int32), tf.constant([1], tf.int64), tf.constant(["a"]), tf.constant(["b"]),
-    ):  # fmt: skip
+        tf.constant([1.0]),
+        tf.constant([2.0]),
+        tf.constant([1.0, 2.0]),
+        tf.constant([[1.0]]),
+        tf.constant([1], tf.int32),
+        tf.constant([1], tf.int64),
+        tf.constant(["a"]),
+        tf.constant(["b"]),
+    ):
         f(x)
         counts.append(f.runs)
     return counts
@@ -161,7 +169,14 @@ def dtypes_and_shapes_retrace(tf):
 def arrays_count_as_tensors(tf):
     f = Counted(tf)
     counts = []
-    for x in (np.ones(2, np.float32), tf.ones(2), np.zeros(2, np.float32), np.ones(2), np.float64(1), np.ones((), np.float64)):
+    for x in (
+        np.ones(2, np.float32),
+        tf.ones(2),
+        np.zeros(2, np.float32),
+        np.ones(2),
+        np.float64(1),
+        np.ones((), np.float64),
+    ):
         f(x)
         counts.append(f.runs)
     return counts
@@ -173,7 +188,7 @@ def arrays_arrive_as_tensors(tf):
     f = tf.function(lambda x, y: seen.append((isinstance(x, tf.Tensor), type(y).__name__)), autograph=False)
     f(np.ones(2), 3.0)
     f([np.ones(2)], (1, 2))
-    return seen[:1] + [[len(seen)]]
+    return [*seen[:1], [len(seen)]]
 
 
 @program
@@ -188,9 +203,23 @@ def structures_and_keys(tf):
     c = tf.constant
     counts = []
     for x in (
-        [c(1.0)], (c(1.0),), [c(2.0)], {"a": c(1.0)}, {"b": c(1.0)}, {"a": c(3.0)}, [[c(1.0)]], Point(c(1.0), 2),
-        Point(c(1.0), 3), Point(c(5.0), 3), (c(1.0), 3), {"a": c(1.0), "b": c(2.0)}, {"b": c(1.0), "a": c(2.0)}, [], (), {},
-    ):  # fmt: skip
+        [c(1.0)],
+        (c(1.0),),
+        [c(2.0)],
+        {"a": c(1.0)},
+        {"b": c(1.0)},
+        {"a": c(3.0)},
+        [[c(1.0)]],
+        Point(c(1.0), 2),
+        Point(c(1.0), 3),
+        Point(c(5.0), 3),
+        (c(1.0), 3),
+        {"a": c(1.0), "b": c(2.0)},
+        {"b": c(1.0), "a": c(2.0)},
+        [],
+        (),
+        {},
+    ):
         f(x)
         counts.append(f.runs)
     return counts
@@ -205,10 +234,17 @@ def keyword_is_position(tf):
     c = tf.constant
     counts = []
     for args, kwargs in (
-        ((c(1.0),), {}), ((), {"x": c(1.0)}), ((c(1.0), 2.0), {}), ((c(1.0),), {"y": 2.0}), ((c(1.0),), {"z": 3.0}),
-        ((c(1.0),), {"y": 2.0, "z": 3.0}), ((c(1.0),), {"z": 3.0, "y": 2.0}), ((c(1.0),), {"y": c(2.0)}),
-        ((), {"y": c(2.0), "x": c(4.0)}), ((c(1.0),), {"z": 4.0}),
-    ):  # fmt: skip
+        ((c(1.0),), {}),
+        ((), {"x": c(1.0)}),
+        ((c(1.0), 2.0), {}),
+        ((c(1.0),), {"y": 2.0}),
+        ((c(1.0),), {"z": 3.0}),
+        ((c(1.0),), {"y": 2.0, "z": 3.0}),
+        ((c(1.0),), {"z": 3.0, "y": 2.0}),
+        ((c(1.0),), {"y": c(2.0)}),
+        ((), {"y": c(2.0), "x": c(4.0)}),
+        ((c(1.0),), {"z": 4.0}),
+    ):
         value = f(*args, **kwargs)
         counts.append([f.runs, value])
     return counts
@@ -223,9 +259,13 @@ def variable_keywords(tf):
     c = tf.constant
     counts = []
     for args, kwargs in (
-        ((), {"a": c(1.0), "b": 2}), ((), {"b": 2, "a": c(5.0)}), ((c(1.0),), {}), ((c(1.0), c(1.0)), {}),
-        ((c(1.0),), {"a": c(1.0)}), ((c(2.0),), {"a": c(1.0)}),
-    ):  # fmt: skip
+        ((), {"a": c(1.0), "b": 2}),
+        ((), {"b": 2, "a": c(5.0)}),
+        ((c(1.0),), {}),
+        ((c(1.0), c(1.0)), {}),
+        ((c(1.0),), {"a": c(1.0)}),
+        ((c(2.0),), {"a": c(1.0)}),
+    ):
         f(*args, **kwargs)
         counts.append(f.runs)
     return counts
@@ -236,7 +276,10 @@ def bad_calls(tf):
     f = tf.function(lambda x, y=1.0: x * y)
     c = tf.constant
     return [
-        error_of(f), error_of(f, c(1.0), c(1.0), c(1.0)), error_of(f, c(1.0), x=c(2.0)), error_of(f, c(1.0), z=c(2.0)),
+        error_of(f),
+        error_of(f, c(1.0), c(1.0), c(1.0)),
+        error_of(f, c(1.0), x=c(2.0)),
+        error_of(f, c(1.0), z=c(2.0)),
     ]
 
 
@@ -272,7 +315,7 @@ def strange_arguments(tf):
     counts = []
     for x in (p, p, q, tf.float32, tf.float32, tf.float64, len, len, int, range(3), range(3), range(4)):
         counts.append([error_of(f, x) if isinstance(error_of(f, x), str) else "fine", f.runs])
-    return counts + [error_of(f, Unhashable())]
+    return [*counts, error_of(f, Unhashable())]
 
 
 @program
@@ -331,6 +374,7 @@ def shapes_as_arguments(tf):
 @program
 def slices_as_arguments(tf):
     f = Counted(tf, lambda s: s.values * 2.0)
+
     def make(n):
         return tf.IndexedSlices(tf.constant([[n]]), tf.constant([1]), tf.constant([3, 1]))
 
@@ -340,6 +384,7 @@ def slices_as_arguments(tf):
 @program
 def sparse_tensors_as_arguments(tf):
     f = Counted(tf, lambda s: s.values * 2.0)
+
     def make(n):
         return tf.sparse.SparseTensor([[0], [2]], [n, 1.0], [4])
 
@@ -418,7 +463,14 @@ def a_method(tf):
 
     a, b = Model(2.0), Model(3.0)
     c = tf.constant
-    return [a.scaled(c(1.0)), b.scaled(c(1.0)), a.scaled(c(5.0)), b.scaled(c(5.0), by=3.0), Model.runs, Model.scaled(a, c(7.0))]
+    return [
+        a.scaled(c(1.0)),
+        b.scaled(c(1.0)),
+        a.scaled(c(5.0)),
+        b.scaled(c(5.0), by=3.0),
+        Model.runs,
+        Model.scaled(a, c(7.0)),
+    ]
 
 
 @program
@@ -572,224 +624,15 @@ def options_refused(tf):
 
 
 @program
-def input_signature(tf):
-    f = Counted(tf, lambda x: x * 2.0, input_signature=None)
-
-    def g(x):
-        return x * 2.0
-
-    f = tf.function(g, input_signature=[tf.TensorSpec([None], tf.float32)])
-    return [f(tf.constant([1.0])), f(tf.constant([1.0, 2.0])), f([1.0, 2.0, 3.0]), f(np.ones(2, np.float32)),
-            f.experimental_get_tracing_count()]  # fmt: skip
-
-
-@program
-def input_signature_errors(tf):
-    def g(x):
-        return x * 2.0
-
-    f = tf.function(g, input_signature=[tf.TensorSpec([None], tf.float32)])
-    c = tf.constant
-    return [
-        says("Can not cast TensorSpec(shape=(), dtype=tf.float32, name=None) to TensorSpec(shape=(None,), dtype=tf.float32", f, c(1.0)),
-        says("Binding inputs to tf.function failed due to", f, c([1])),
-        says("Can not cast", f, c([1])), error_of(f, np.ones(2)), error_of(f, [1, 2]), error_of(f, "text"),
-        says("missing a required argument", f), says("too many positional arguments", f, c([1.0]), c([1.0])),
-        says("unexpected keyword argument", f, c([1.0]), y=1),
-    ]  # fmt: skip
-
-
-@program
-def input_signature_of_nests(tf):
-    spec = tf.TensorSpec([None], tf.float32)
-
-    def g(x, y):
-        return x["a"] + x["b"][0] * y
-
-    f = tf.function(g, input_signature=[{"a": spec, "b": [spec]}, tf.TensorSpec([], tf.float32)])
-    c = tf.constant
-    return [
-        f({"a": c([1.0]), "b": [c([2.0])]}, c(3.0)), f({"a": [1.0], "b": [[2.0]]}, 3.0),
-        f(y=c(1.0), x={"a": c([1.0]), "b": [c([2.0])]}), error_of(f, {"a": c([1.0])}, c(3.0)),
-        error_of(f, [c([1.0])], c(3.0)), error_of(f, {"a": c([1.0]), "b": (c([2.0]),)}, c(3.0)),
-    ]  # fmt: skip
-
-
-@program
-def input_signature_with_defaults(tf):
-    def g(x, y=2.0):
-        return x * y
-
-    spec = tf.TensorSpec([], tf.float32)
-    f = tf.function(g, input_signature=[spec])
-    h = tf.function(g, input_signature=[spec, spec])
-    c = tf.constant
-    return [f(c(3.0)), error_of(f, c(3.0), c(5.0)), h(c(3.0), c(5.0)), h(c(3.0)), h(c(3.0), y=c(7.0)), error_of(h)]
-
-
-@program
-def input_signature_too_short(tf):
-    def g(x, y):
-        return x
-
-    return [error_of(tf.function, g, input_signature=[tf.TensorSpec([], tf.float32)]),
-            error_of(tf.function, g, input_signature=[tf.TensorSpec([], tf.float32)] * 3),
-            error_of(tf.function, g, input_signature=tf.TensorSpec([], tf.float32)),
-            error_of(tf.function, g, input_signature=[3, 4])]  # fmt: skip
-
-
-@program
-def input_signature_empty(tf):
-    f = tf.function(lambda: tf.constant(1.0), input_signature=[])
-    return [f(), error_of(f, 1.0)]
-
-
-@program
-def input_signature_of_a_method(tf):
-    class A:
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
-        def f(self, x):
-            return x + 1.0
-
-    a = A()
-    return [a.f(tf.constant([1.0])), a.f(tf.constant([1.0, 2.0])), a.f(x=tf.constant([3.0]))]
-
-
-@program
-def input_signature_of_unknown_rank(tf):
-    def g(x):
-        return tf.reduce_sum(x)
-
-    f = tf.function(g, input_signature=[tf.TensorSpec(None, tf.float32)])
-    return [f(tf.constant(1.0)), f(tf.ones((2, 3))), f.experimental_get_tracing_count()]
-
-
-@program
-def concrete_functions(tf):
-    def g(x, y):
-        return {"sum": x + y, "list": [x * y]}
-
-    c = tf.function(g).get_concrete_function(tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32))
-    one, two = tf.constant([1.0, 2.0]), tf.constant(3.0)
-    by_position, by_name = c(one, two), c(x=one, y=two)
-    return [
-        by_position["sum"], by_name["list"][0], len(c.inputs), len(c.outputs), [i.dtype.name for i in c.inputs],
-        [i.shape for i in c.inputs], sorted(c.structured_outputs), c.output_dtypes["sum"].name,
-        str(c.output_shapes["sum"]), len(c.structured_input_signature), len(c.structured_input_signature[0]),
-        repr(c.structured_input_signature[0][0]), c.variables == (), len(c.captured_inputs),
-    ]  # fmt: skip
-
-
-@program
-def concrete_function_errors(tf):
-    def g(x, y=2):
-        return x * y
-
-    c = tf.function(g).get_concrete_function(tf.TensorSpec([2], tf.float32))
-    x = tf.constant([1.0, 2.0])
-    return [
-        c(x), error_of(c), error_of(c, x, x), error_of(c, x, 2), error_of(c, x, 3), error_of(c, tf.constant([1.0])), error_of(c, tf.constant([1, 2])),
-        error_of(c, z=x), c(x=x), error_of(c, [1.0, 2.0]), error_of(c, np.ones(2, np.float32)), error_of(c, x, x=x), error_of(c, "text"),
-    ]  # fmt: skip
-
-
-@program
-def concrete_function_of_values(tf):
-    def g(x, y):
-        return x * y
-
-    f = tf.function(g)
-    c = f.get_concrete_function(tf.constant([1.0, 2.0]), 3.0)
-    return [c(tf.constant([5.0, 6.0])), f.experimental_get_tracing_count(), f(tf.constant([5.0, 6.0]), 3.0), f.experimental_get_tracing_count(),
-            f.get_concrete_function(tf.constant([1.0, 2.0]), 3.0) is c, [len(c.inputs)]]  # fmt: skip
-
-
-@program
-def concrete_function_with_a_signature(tf):
-    def g(x):
-        return x + 1.0
-
-    f = tf.function(g, input_signature=[tf.TensorSpec([None], tf.float32)])
-    c = f.get_concrete_function()
-    return [c(tf.constant([1.0])), c(tf.constant([1.0, 2.0])), f.get_concrete_function() is c, [c.inputs[0].shape.rank]]
-
-
-@program
-def concrete_function_with_variables(tf):
-    v = tf.Variable(2.0)
-    w = tf.Variable(3.0, trainable=False)
-    f = tf.function(lambda x: v * x + w)
-    c = f.get_concrete_function(tf.TensorSpec([], tf.float32))
-    first = c(tf.constant(2.0))
-    v.assign(10.0)
-    return [first, c(tf.constant(2.0)), len(c.variables), len(c.trainable_variables), c.variables[0] is v or c.variables[1] is v, len(c.captured_inputs)]
-
-
-@program
-def concrete_functions_make_no_effects(tf):
-    v = tf.Variable(2.0)
-
-    @tf.function
-    def f(x):
-        v.assign_add(x)
-        return v * 1.0
-
-    c = f.get_concrete_function(tf.TensorSpec([], tf.float32))
-    before = v.numpy()
-    return [before, c(tf.constant(1.0)), v, f(tf.constant(1.0)), v]
-
-
-@program
-def concrete_functions_make_variables(tf):
-    class A:
-        w = None
-
-        @tf.function
-        def f(self, x):
-            if self.w is None:
-                self.w = tf.Variable(tf.ones_like(x) * 2.0)
-            return self.w * x
-
-    a = A()
-    c = a.f.get_concrete_function(tf.TensorSpec([2], tf.float32))
-    return [c(tf.constant([1.0, 3.0])), a.w, a.f(tf.constant([4.0, 5.0]))]
-
-
-@program
-def concrete_functions_are_differentiable(tf):
-    f = tf.function(lambda x: x * x * x)
-    c = f.get_concrete_function(tf.TensorSpec([], tf.float32))
-    x = tf.constant(2.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = c(x)
-    return tape.gradient(y, x)
-
-
-@program
-def keyword_only_specs(tf):
-    @tf.function
-    def f(x, *, y=1.0, z=None):
-        return x * y
-
-    c = f.get_concrete_function(tf.TensorSpec([], tf.float32), y=tf.TensorSpec([], tf.float32))
-    return [c(tf.constant(2.0), y=tf.constant(3.0)), sorted(c.structured_input_signature[1])]
-
-
-@program
-def names_in_concrete_functions(tf):
-    def scale(x, y):
-        return x * y
-
-    c = tf.function(scale).get_concrete_function(tf.TensorSpec([], tf.float32, name="left"), tf.TensorSpec([], tf.float32))
-    return [b"scale" in c.name, c(tf.constant(2.0), tf.constant(3.0)), error_of(c, left=tf.constant(2.0), y=tf.constant(3.0)),
-            error_of(c, x=tf.constant(2.0), y=tf.constant(3.0))]  # fmt: skip
-
-
-@program
 def no_such_attribute(tf):
     f = tf.function(lambda x: x)
-    return [error_of(lambda: f.something), callable(f), hasattr(f, "python_function"), hasattr(f, "function_spec"), hasattr(f, "input_signature")]
+    return [
+        error_of(lambda: f.something),
+        callable(f),
+        hasattr(f, "python_function"),
+        hasattr(f, "function_spec"),
+        hasattr(f, "input_signature"),
+    ]
 
 
 @program
@@ -801,7 +644,7 @@ def running_eagerly(tf):
         values = [f(tf.constant(1.0)), f(tf.constant(2.0)), f.runs, inside, f.f.experimental_get_tracing_count()]
     finally:
         tf.config.run_functions_eagerly(False)
-    return values + [f(tf.constant(3.0)), f(tf.constant(4.0)), f.runs, tf.config.functions_run_eagerly()]
+    return [*values, f(tf.constant(3.0)), f(tf.constant(4.0)), f.runs, tf.config.functions_run_eagerly()]
 
 
 @program
@@ -810,14 +653,22 @@ def inside_and_outside(tf):
 
     @tf.function
     def f(x):
-        seen.append([tf.executing_eagerly(), tf.inside_function(), tf.is_symbolic_tensor(x), tf.is_tensor(x), tf.get_static_value(x),
-                     tf.get_static_value(tf.constant(3.0))])  # fmt: skip
+        seen.append(
+            [
+                tf.executing_eagerly(),
+                tf.inside_function(),
+                tf.is_symbolic_tensor(x),
+                tf.is_tensor(x),
+                tf.get_static_value(x),
+                tf.get_static_value(tf.constant(3.0)),
+            ]
+        )
         with tf.init_scope():
             seen.append([tf.executing_eagerly()])
         return tf.shape(x)
 
     f(tf.ones((2, 3)))
-    return seen[:2] + [tf.executing_eagerly(), tf.inside_function()]
+    return [*seen[:2], tf.executing_eagerly(), tf.inside_function()]
 
 
 @program

@@ -102,9 +102,18 @@ def assign_shape_errors(tf):
 @program
 def scatter_updates(tf):
     out = []
-    for name in ("scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min"):
+    for name in (
+        "scatter_update",
+        "scatter_add",
+        "scatter_sub",
+        "scatter_mul",
+        "scatter_div",
+        "scatter_max",
+        "scatter_min",
+    ):
         v = tf.Variable([1.0, 2.0, 3.0, 4.0])
-        f = tf.function(lambda i, x: getattr(v, name)(tf.IndexedSlices(x, i)), autograph=False)
+        update = getattr(v, name)
+        f = tf.function(lambda i, x, update=update: update(tf.IndexedSlices(x, i)), autograph=False)
         for i in range(3):
             f(tf.constant([i, 3]), tf.constant([5.0, 7.0]))
         out.append(v.numpy())
@@ -116,7 +125,7 @@ def scatter_nd_updates(tf):
     out = []
     for name in ("scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"):
         v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
-        f = tf.function(lambda i, x: getattr(v, name)(i, x), autograph=False)
+        f = tf.function(getattr(v, name), autograph=False)
         for i in range(2):
             f(tf.constant([[i, 1]]), tf.constant([5.0]))
         out.append(v.numpy())
@@ -408,11 +417,16 @@ def prints_to_a_stream(tf):
 def assertions(tf):
     out = []
     for name, good, bad in (
-        ("assert_equal", 1.0, 2.0), ("assert_none_equal", 2.0, 1.0), ("assert_less", 0.0, 1.0),
-        ("assert_less_equal", 1.0, 2.0), ("assert_greater", 2.0, 1.0), ("assert_greater_equal", 1.0, 0.0),
+        ("assert_equal", 1.0, 2.0),
+        ("assert_none_equal", 2.0, 1.0),
+        ("assert_less", 0.0, 1.0),
+        ("assert_less_equal", 1.0, 2.0),
+        ("assert_greater", 2.0, 1.0),
+        ("assert_greater_equal", 1.0, 0.0),
         ("assert_near", 1.0, 2.0),
-    ):  # fmt: skip
-        f = tf.function(lambda x: (getattr(tf.debugging, name)(x, 1.0), x)[1], autograph=False)
+    ):
+        check = getattr(tf.debugging, name)
+        f = tf.function(lambda x, check=check: (check(x, 1.0), x)[1], autograph=False)
         out.append([f(tf.constant(good)), error_of(f, tf.constant(bad)), f(tf.constant(good))])
     return out
 
@@ -421,10 +435,13 @@ def assertions(tf):
 def assertions_of_signs(tf):
     out = []
     for name, good, bad in (
-        ("assert_positive", 1.0, 0.0), ("assert_negative", -1.0, 0.0), ("assert_non_negative", 0.0, -1.0),
+        ("assert_positive", 1.0, 0.0),
+        ("assert_negative", -1.0, 0.0),
+        ("assert_non_negative", 0.0, -1.0),
         ("assert_non_positive", 0.0, 1.0),
-    ):  # fmt: skip
-        f = tf.function(lambda x: (getattr(tf.debugging, name)(x), x)[1], autograph=False)
+    ):
+        check = getattr(tf.debugging, name)
+        f = tf.function(lambda x, check=check: (check(x), x)[1], autograph=False)
         out.append([f(tf.constant(good)), error_of(f, tf.constant(bad)), f(tf.constant(good + good))])
     return out
 
@@ -439,15 +456,25 @@ def plain_assertions(tf):
 def finite_checks(tf):
     f = tf.function(lambda x: tf.debugging.check_numerics(tf.math.log(x), "log"))
     g = tf.function(lambda x: tf.debugging.assert_all_finite(1.0 / x, "div"))
-    return [error_of(f, tf.constant(1.0)), error_of(f, tf.constant(0.0)), error_of(f, tf.constant(1.0)), error_of(g, tf.constant(0.0))]
+    return [
+        error_of(f, tf.constant(1.0)),
+        error_of(f, tf.constant(0.0)),
+        error_of(f, tf.constant(1.0)),
+        error_of(g, tf.constant(0.0)),
+    ]
 
 
 @program
 def types_are_checked_while_tracing(tf):
     f = tf.function(lambda x: (tf.debugging.assert_integer(x), x)[1], autograph=False)
     g = tf.function(lambda x: (tf.debugging.assert_shapes([(x, (2,))]), x)[1], autograph=False)
-    return [f(tf.constant(1)), error_of(f, tf.constant(1.0)), g(tf.ones(2)), error_of(g, tf.ones(3)),
-            error_of(tf.function(lambda x: tf.debugging.assert_rank(x, 1)), tf.constant(1.0))]  # fmt: skip
+    return [
+        f(tf.constant(1)),
+        error_of(f, tf.constant(1.0)),
+        g(tf.ones(2)),
+        error_of(g, tf.ones(3)),
+        error_of(tf.function(lambda x: tf.debugging.assert_rank(x, 1)), tf.constant(1.0)),
+    ]
 
 
 @program

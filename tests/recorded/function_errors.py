@@ -58,7 +58,7 @@ def lengths(tf):
     return [
         inside(tf, "len", lambda x: len(x)),
         says("no signature found", tf.function, float),
-    ]  # fmt: skip
+    ]
 
 
 @program
@@ -100,10 +100,14 @@ def leaks(tf):
     f(tf.constant(1.0))
     t = kept[0]
     return [
-        says("is out of scope", lambda: t + 1.0), says("is out of scope", lambda: tf.sin(t)),
-        says("is out of scope", tf.function(lambda x: x + t), tf.constant(1.0))[0], t.shape, t.dtype.name,
-        says("has no attribute 'numpy'", lambda: t.numpy()), says("", lambda: float(t))[0],
-    ]  # fmt: skip
+        says("is out of scope", lambda: t + 1.0),
+        says("is out of scope", lambda: tf.sin(t)),
+        says("is out of scope", tf.function(lambda x: x + t), tf.constant(1.0))[0],
+        t.shape,
+        t.dtype.name,
+        says("has no attribute 'numpy'", lambda: t.numpy()),
+        says("", lambda: float(t))[0],
+    ]
 
 
 @program
@@ -139,9 +143,14 @@ def errors_while_tracing(tf):
         return v * x
 
     return [
-        says("gone", tf.function(fails), tf.constant(1.0))[0], says("first", f, tf.constant(1.0)), v.numpy(),
-        f(tf.constant(2.0)), v.numpy(), len(calls), f.experimental_get_tracing_count(),
-    ]  # fmt: skip
+        says("gone", tf.function(fails), tf.constant(1.0))[0],
+        says("first", f, tf.constant(1.0)),
+        v.numpy(),
+        f(tf.constant(2.0)),
+        v.numpy(),
+        len(calls),
+        f.experimental_get_tracing_count(),
+    ]
 
 
 @program
@@ -165,8 +174,9 @@ def bad_shapes(tf):
     f = tf.function(lambda x, y: x @ y)
     g = tf.function(lambda x, y: x + y)
     return [
-        says("", g, tf.ones(2), tf.ones(3))[0], f(tf.ones((1, 3)), tf.ones((3, 1))),
-    ]  # fmt: skip
+        says("", g, tf.ones(2), tf.ones(3))[0],
+        f(tf.ones((1, 3)), tf.ones((3, 1))),
+    ]
 
 
 @program
@@ -184,9 +194,16 @@ def failing_kernels(tf):
     h = tf.function(lambda a, b: a // b)
     c = tf.constant
     return [
-        f(good), says("", f, bad)[0], f(good), g(c(1)), says("", g, c(5))[0], g(c(0)),
-        h(c(6), c(2)), says("", h, c(6), c(0))[0], h(c(9), c(2)),
-    ]  # fmt: skip
+        f(good),
+        says("", f, bad)[0],
+        f(good),
+        g(c(1)),
+        says("", g, c(5))[0],
+        g(c(0)),
+        h(c(6), c(2)),
+        says("", h, c(6), c(0))[0],
+        h(c(9), c(2)),
+    ]
 
 
 @program
@@ -227,7 +244,7 @@ def recursion(tf):
 @program
 def conversions(tf):
     f = tf.function(lambda x: tf.convert_to_tensor([x, x * 2.0, 3.0]))
-    g = tf.function(lambda x: tf.stack([x, 1.0]) + [x, x])
+    g = tf.function(lambda x: [x, x] * tf.stack([x, 1.0]))
     h = tf.function(lambda x: tf.constant([1.0, 2.0]) * x)
     return [f(tf.constant(1.0)), f(tf.constant(2.0)), g(tf.constant(1.0)), g(tf.constant(3.0)), h(tf.constant(3.0))]
 
@@ -247,7 +264,12 @@ def sizes_from_tensors(tf):
 def shapes_from_tensors(tf):
     f = tf.function(lambda x: tf.zeros(tf.shape(x)) + tf.cast(tf.shape(x)[0], tf.float32))
     g = tf.function(lambda x, y: tf.reshape(x, tf.shape(y)))
-    return [f(tf.ones((2, 3))), f(tf.ones((1, 3))), g(tf.range(4.0), tf.ones((2, 2))), g(tf.range(4.0), tf.ones((4, 1)))]
+    return [
+        f(tf.ones((2, 3))),
+        f(tf.ones((1, 3))),
+        g(tf.range(4.0), tf.ones((2, 2))),
+        g(tf.range(4.0), tf.ones((4, 1))),
+    ]
 
 
 @program
@@ -257,9 +279,15 @@ def shapes_from_values(tf):
     h = tf.function(lambda x: tf.where(x > 0))
     c = tf.constant
     return [
-        f(c([1.0, -1.0, 2.0])), f(c([1.0, 3.0, 2.0])), f(c([-1.0, -3.0, -2.0])), f(c([1.0, -1.0, 5.0])),
-        g(c([1, 1, 2])), g(c([1, 2, 3])), h(c([1.0, -1.0])), h(c([1.0, 1.0])),
-    ]  # fmt: skip
+        f(c([1.0, -1.0, 2.0])),
+        f(c([1.0, 3.0, 2.0])),
+        f(c([-1.0, -3.0, -2.0])),
+        f(c([1.0, -1.0, 5.0])),
+        g(c([1, 1, 2])),
+        g(c([1, 2, 3])),
+        h(c([1.0, -1.0])),
+        h(c([1.0, 1.0])),
+    ]
 
 
 @program

@@ -249,11 +249,15 @@ class Bound(Function):
     What it was traced for is kept with the class, as long as the instance lives.
     """
 
-    __slots__ = ("instance",)
+    __slots__ = ("_core", "_held")
 
     def __init__(self, function: Function, instance: Any) -> None:
         self.__dict__ = function.__dict__
-        self.instance = instance
+        self._core = function
+        self._held = instance
+
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        return self._core._made(args, kwargs)  # which knows the instance weakly
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self

@@ -1,0 +1,458 @@
+"""What `tf.function` promises beyond the recorded answers of TensorFlow: graphs, guards, methods, Python calls."""
+
+import gc
+import logging
+import timeit
+import weakref
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+
+def counted(**options):
+    """A decorator: `tf.function`, without AutoGraph, whose `runs` lists what its Python code returned."""
+
+    def decorate(f):
+        runs = []
+
+        def traced(*args, **kwargs):
+            runs.append(1)
+            return f(*args, **kwargs)
+
+        g = tf.function(traced, autograph=False, **options)
+        g.runs = runs
+        return g
+
+    return decorate
+
+
+def text_of_graph(f, *args):
+    return str(f.get_concrete_function(*args).graph)
+
+
+class TestKeys:
+    def test_numbers_of_different_types_are_different(self):
+        f = counted()(lambda x: tf.constant(x))
+        values = [1, 1.0, True, 0, 0.0, -0.0, False]
+        assert [f(x).dtype.name for x in values] == ["int32", "float32", "bool", "int32", "float32", "float32", "bool"]
+        assert np.signbit(f(-0.0).numpy())
+        assert not np.signbit(f(0.0).numpy())
+        assert len(f.runs) == len(values)
+
+    def test_nan_is_traced_once(self):
+        f = counted()(lambda x: tf.constant(x))
+        nan = float("nan")
+        f(nan), f(nan)
+        assert len(f.runs) == 1
+
+    def test_an_object_that_is_gone_is_not_mistaken_for_a_new_one(self):
+        class Scale:
+            def __init__(self, by):
+                self.by = by
+
+        f = counted()(lambda x, scale: x * scale.by)
+        assert [float(f(tf.constant(1.0), Scale(float(n)))) for n in range(20)] == [float(n) for n in range(20)]
+
+    def test_every_variable_has_its_own_graph(self):
+        f = counted()(lambda v: v.assign_add(1.0))
+        a, b = tf.Variable(1.0), tf.Variable(10.0)
+        for _ in range(3):
+            f(a), f(b)
+        assert [float(a), float(b)] == [4.0, 13.0]
+        assert len(f.runs) == 2
+        assert f.experimental_get_tracing_count() == 1
+
+    def test_each_shape_of_an_open_signature_is_traced_but_counts_once(self):
+        @counted(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def f(x):
+            return tf.reduce_sum(x)
+
+        assert [float(f(tf.ones(n))) for n in (1, 2, 3, 2, 1)] == [1.0, 2.0, 3.0, 2.0, 1.0]
+        assert len(f.runs) == 3
+        assert f.experimental_get_tracing_count() == 1
+
+    def test_a_warning_names_what_changed(self, caplog):
+        @counted()
+        def f(x, n):
+            return x * n
+
+        with caplog.at_level(logging.WARNING, "gradtape"):
+            for n in range(4):
+                f(tf.constant(1.0), float(n))
+            assert not caplog.records
+            for n in range(4, 9):
+                f(tf.constant(1.0), float(n))
+        assert len(caplog.records) == 2
+        text = caplog.records[0].getMessage()
+        assert text.startswith("5 out of the last 5 calls to <function")
+        assert "triggered tf.function retracing" in text
+        assert "argument 'number 1' changed from 3.0 to 4.0" in text
+
+    def test_calls_in_between_that_were_not_traced_count_too(self, caplog):
+        f = counted()(lambda x: x)
+        with caplog.at_level(logging.WARNING, "gradtape"):
+            for n in range(1, 8):
+                for _ in range(4):
+                    f(tf.ones(n))
+        assert not caplog.records
+
+
+class TestMethods:
+    def test_instances_that_are_equal_have_graphs_of_their_own(self):
+        class Scale:
+            def __init__(self, by):
+                self.by = by
+
+            def __eq__(self, other):
+                return True
+
+            def __hash__(self):
+                return 0
+
+            @tf.function
+            def scaled(self, x):
+                return x * self.by
+
+        a, b = Scale(2.0), Scale(3.0)
+        assert [float(s.scaled(tf.constant(1.0))) for s in (a, b, a, b)] == [2.0, 3.0, 2.0, 3.0]
+
+    def test_unhashable_instances_are_fine(self):
+        class Unhashable:
+            __hash__ = None
+
+            @tf.function
+            def doubled(self, x):
+                return x * 2.0
+
+        assert float(Unhashable().doubled(tf.constant(2.0))) == 4.0
+
+    def test_an_instance_that_nobody_holds_lives_through_the_call(self):
+        class Scale:
+            by = 3.0
+
+            @tf.function
+            def scaled(self, x):
+                return x * self.by
+
+        assert float(Scale().scaled(tf.constant(2.0))) == 6.0
+
+    def test_methods_do_not_keep_instances_alive(self):
+        class Scale:
+            def __init__(self):
+                self.by = tf.Variable(3.0)
+
+            @tf.function
+            def scaled(self, x):
+                return x * self.by
+
+        scale = Scale()
+        scale.scaled(tf.constant(2.0))
+        alive = weakref.ref(scale)
+        del scale
+        gc.collect()
+        assert alive() is None
+
+    def test_an_attribute_of_a_bound_function_is_that_of_the_function(self):
+        class Scale:
+            @tf.function
+            def scaled(self, x):
+                return x * 2.0
+
+        scale = Scale()
+        scale.scaled(tf.constant(1.0)), scale.scaled(tf.ones(2))
+        assert scale.scaled.experimental_get_tracing_count() == 2
+        assert scale.scaled.python_function(3.0) == 6.0
+        assert scale.scaled.__name__ == "scaled"
+
+
+class TestGraphs:
+    def test_a_graph_prints_as_a_program(self):
+        v = tf.Variable(2.0, name="scale")
+
+        @tf.function
+        def f(x):
+            y = tf.sin(x) * v
+            v.assign(y[0])
+            return y
+
+        lines = text_of_graph(f, tf.TensorSpec([3], tf.float32)).splitlines()
+        assert lines[0] == "def f(x0: float32[3], scale: float32[]):"
+        assert lines[1].startswith("    t2: float32[3] = sin(x0)  # test_function.py:")
+        assert lines[-2].startswith("    scale.assign(t")
+        assert lines[-1] == "    return t3"
+
+    def test_nothing_happens_while_a_concrete_function_is_made(self, capsys):
+        v = tf.Variable(2.0)
+        tf.random.set_seed(1)
+
+        @tf.function
+        def f(x):
+            tf.print("called")
+            v.assign_add(x)
+            return tf.random.uniform([], seed=5)
+
+        concrete = f.get_concrete_function(tf.TensorSpec([], tf.float32))
+        assert float(v) == 2.0
+        assert capsys.readouterr().err == ""
+        tf.random.set_seed(1)
+        drawn = float(concrete(tf.constant(1.0)))
+        tf.random.set_seed(1)
+        assert drawn == float(tf.random.uniform([], seed=5))
+        assert float(v) == 3.0
+        assert capsys.readouterr().err == "called\n"
+
+    def test_what_cannot_be_traced_without_values_is_traced_at_the_first_call(self):
+        @tf.function
+        def f(x):
+            return tf.py_function(lambda t: t + 1.0, [x], tf.float32)
+
+        concrete = f.get_concrete_function(tf.TensorSpec([None], tf.float32))
+        with pytest.raises(RuntimeError, match="could not be traced without values"):
+            print(concrete.graph)
+        assert concrete(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 3.0]
+        assert "py_function" in str(concrete.graph)
+
+    def test_sizes_made_up_for_a_trace_need_not_go_together(self):
+        concrete = tf.function(lambda x: x * tf.ones(5)).get_concrete_function(tf.TensorSpec([None], tf.float32))
+        assert concrete(tf.ones(5)).shape == (5,)
+        with pytest.raises(ValueError, match="Incompatible shapes"):
+            concrete(tf.ones(4))
+
+    def test_shapes_of_results_follow_unknown_sizes(self):
+        f = tf.function(lambda x: (tf.concat([x, x], 0), tf.reduce_sum(x), x[:1]))
+        concrete = f.get_concrete_function(tf.TensorSpec([None, 3], tf.float32))
+        assert [shape.as_list() for shape in concrete.output_shapes] == [[None, 3], [], [1, 3]]
+
+    def test_signatures_in_words(self):
+        @tf.function
+        def f(x, n=2, *, deep=None):
+            return {"y": x * n}
+
+        concrete = f.get_concrete_function(tf.TensorSpec([None], tf.float32, name="rows"))
+        text = "(x: TensorSpec(shape=(None,), dtype=tf.float32, name='rows'), n: Literal[2], *, deep: Literal[None])"
+        assert concrete.pretty_printed_signature(False).startswith(f"{text} -> Dict[['y', TensorSpec(shape=(None,)")
+        assert "  n (POSITIONAL_OR_KEYWORD): Literal[2]" in str(concrete)
+        assert f.pretty_printed_concrete_signatures() == concrete.pretty_printed_signature()
+        assert str(f.function_spec) == "(x, n=2, *, deep=None)"
+
+    def test_a_compiler_is_not_asked(self):
+        with pytest.raises(ValueError, match="jit_compile=True"):
+            tf.function(lambda x: x).experimental_get_compiler_ir(tf.constant(1.0))
+
+    def test_values_of_a_trace_are_let_go(self):
+        made = []
+
+        @tf.function
+        def f(x):
+            big = tf.ones(1000) * x
+            made.append(weakref.ref(big))
+            return {"sum": tf.reduce_sum(big)}
+
+        f(tf.constant(1.0))
+        gc.collect()
+        assert all(ref() is None for ref in made)
+
+
+class TestGuards:
+    def test_a_value_that_is_needed_makes_a_graph_for_each(self):
+        f = counted()(lambda x, n: tf.reshape(x, [n, -1]))
+        x = tf.range(6)
+        assert [f(x, tf.constant(n)).shape[1] for n in (1, 2, 3, 2, 1)] == [6, 3, 2, 3, 6]
+        assert len(f.runs) == 3
+        assert f.experimental_get_tracing_count() == 1
+
+    def test_too_many_values_make_it_eager(self, caplog):
+        f = counted()(lambda n: tf.range(n))
+        with caplog.at_level(logging.WARNING, "gradtape"):
+            assert [len(f(tf.constant(n))) for n in range(20)] == list(range(20))
+        assert "runs eagerly: it depends on the values of its tensors in too many ways" in caplog.text
+        assert len(caplog.records) == 1
+
+    def test_what_was_done_before_a_guard_is_not_done_again(self, tmp_path):
+        path = tmp_path / "printed"
+        v = tf.Variable(0)
+
+        @counted()
+        def f(n):
+            tf.print("n =", n, output_stream=f"file://{path}")
+            v.assign_add(1)
+            u = tf.random.uniform([1], seed=3)
+            return tf.range(n), u
+
+        tf.random.set_seed(5)
+        drawn = [float(f(tf.constant(n))[1][0]) for n in (1, 2, 1, 3, 2)]
+        tf.random.set_seed(5)
+        assert drawn == [float(tf.random.uniform([1], seed=3)[0]) for _ in range(5)]
+        assert path.read_text() == "n = 1\nn = 2\nn = 1\nn = 3\nn = 2\n"
+        assert int(v) == 5
+        assert len(f.runs) == 3
+
+    def test_the_same_under_a_tape(self, tmp_path):
+        path = tmp_path / "printed"
+
+        @counted()
+        def f(x, n):
+            tf.print("n =", n, output_stream=f"file://{path}")
+            return tf.reduce_sum(tf.ones([n]) * x * x)
+
+        x = tf.constant(3.0)
+        for n in (1, 2, 1, 3):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x, tf.constant(n))
+            assert float(tape.gradient(y, x)) == 6.0 * n
+        assert path.read_text() == "n = 1\nn = 2\nn = 1\nn = 3\n"
+
+    def test_masks_are_looked_at_for_their_number_only(self):
+        f = counted()(lambda x: tf.boolean_mask(x, x > 0))
+        given = [[1.0, -1.0, 2.0], [-1.0, 1.0, 2.0], [3.0, 4.0, -1.0]]
+        assert [f(tf.constant(x)).numpy().tolist() for x in given] == [[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]]
+        assert len(f.runs) == 1
+
+    @pytest.mark.parametrize(
+        "update",
+        [
+            lambda v, i, x: v.scatter_nd_update(i[:, None], x),
+            lambda v, i, x: v.scatter_nd_add(i[:, None], x),
+            lambda v, i, x: v.scatter_update(tf.IndexedSlices(x, i)),
+            lambda v, i, x: v.scatter_max(tf.IndexedSlices(x, i)),
+            lambda v, i, x: tf.gather(v, i),
+            lambda v, i, x: v.gather_nd(i[:, None]),
+            lambda v, i, x: tf.math.unsorted_segment_sum(x, i, 4),
+            lambda v, i, x: tf.one_hot(i, 4),
+            lambda v, i, x: tf.tensor_scatter_nd_update(v, i[:, None], x),
+            lambda v, i, x: v[i[0]],
+        ],
+    )
+    def test_indices_are_not_looked_at(self, update):
+        v = tf.Variable([1.0, 2.0, 3.0, 4.0])
+        f = counted()(lambda i, x: update(v, i, x))
+        for i in ([0, 1], [2, 3], [3, 1]):
+            f(tf.constant(i), tf.constant([5.0, 6.0]))
+        assert len(f.runs) == 1
+
+
+class TestVariables:
+    def test_a_trace_that_fails_writes_nothing(self):
+        v = tf.Variable(1.0)
+
+        @tf.function
+        def f(x):
+            v.assign(x)
+            raise ValueError("no")
+
+        with pytest.raises(ValueError, match="no"):
+            f(tf.constant(5.0))
+        assert float(v) == 1.0
+
+    def test_a_run_that_fails_writes_nothing(self):
+        v = tf.Variable(1.0)
+
+        @tf.function
+        def f(x):
+            v.assign(x)
+            tf.debugging.assert_positive(x)
+
+        f(tf.constant(2.0))
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            f(tf.constant(-1.0))
+        assert float(v) == 2.0
+
+    def test_a_variable_that_is_gone_is_kept_by_the_function(self):
+        def make():
+            v = tf.Variable(3.0)
+            return tf.function(lambda: v * 2.0)
+
+        f = make()
+        f()
+        gc.collect()
+        assert float(f()) == 6.0
+
+    def test_values_returned_stay_as_they_were(self):
+        v = tf.Variable([1.0, 2.0])
+        f = tf.function(lambda: v.read_value())
+        f()
+        before = f()
+        v.assign_add([1.0, 1.0])
+        assert before.numpy().tolist() == [1.0, 2.0]
+        assert f().numpy().tolist() == [2.0, 3.0]
+
+    def test_variables_in_traces_have_no_value(self):
+        v = tf.Variable(1.0)
+        for body, error in ((lambda: v.numpy(), NotImplementedError), (lambda: bool(v), TypeError)):
+            with pytest.raises(error):
+                tf.function(body, autograph=False)()
+
+    def test_a_variable_prints_without_its_value_in_a_trace(self):
+        v = tf.Variable(1.0, name="w")
+        seen = []
+        tf.function(lambda: seen.append(repr(v)), autograph=False)()
+        assert seen == ["<tf.Variable 'w:0' shape=() dtype=float32>"]
+
+
+class TestPythonCalls:
+    def test_second_order(self):
+        f = tf.function(lambda x: tf.py_function(lambda t: t * t * t, [x], tf.float32))
+        for n in (2.0, 3.0):
+            x = tf.constant(n)
+            with tf.GradientTape() as outer:
+                outer.watch(x)
+                with tf.GradientTape() as inner:
+                    inner.watch(x)
+                    y = f(x)
+                g = inner.gradient(y, x)
+            assert float(g) == 3 * n * n
+            assert float(outer.gradient(g, x)) == 6 * n
+
+    def test_unused_results_and_arguments(self):
+        f = tf.function(lambda x, y: tf.py_function(lambda a, b: (a * 2.0, a + 1.0), [x, y], [tf.float32] * 2)[0])
+        x, y = tf.constant(1.0), tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            z = f(x, y)
+        assert [float(g) for g in tape.gradient(z, [x, y])] == [2.0, 0.0]
+
+    def test_errors_name_what_happened(self):
+        def fails(x):
+            raise KeyError("lost")
+
+        with pytest.raises(tf.errors.UnknownError, match="lost"):
+            tf.function(lambda x: tf.py_function(fails, [x], tf.float32))(tf.constant(1.0))
+
+
+class TestGradients:
+    def test_under_a_tape_in_the_same_function(self):
+        @tf.function
+        def f(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                (g,) = tf.gradients(x * x * x, x)
+            return tape.gradient(g, x)
+
+        assert [float(f(tf.constant(n))) for n in (2.0, 3.0)] == [12.0, 18.0]
+
+    def test_random_numbers_are_not_drawn_again(self):
+        @tf.function
+        def f(x):
+            u = tf.random.uniform([])
+            return tf.gradients(x * u, x)[0], u
+
+        for _ in range(3):
+            g, u = f(tf.constant(1.0))
+            assert float(g) == float(u)
+
+    def test_only_the_backward_pass_is_added(self):
+        f = tf.function(lambda x: tf.gradients(tf.sin(tf.exp(x)), x))
+        text = text_of_graph(f, tf.TensorSpec([], tf.float32))
+        assert text.count("sin(") == 1
+        assert text.count("exp(") == 1
+
+
+def test_a_call_costs_little():
+    a, b = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+    f = tf.function(lambda x, y: x + y)
+    f(a, b), f(a, b)
+    eager, cached = (min(timeit.repeat(g, number=2000, repeat=20)) / 2000 for g in (lambda: a + b, lambda: f(a, b)))
+    assert cached - eager < 30e-6  # about 4 µs on a quiet machine
