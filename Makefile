@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo test lint docs bench bench-peers clean
+.PHONY: help demo test lint docs bench bench-peers keras-suite clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,6 +17,9 @@ demo: $(VENV)/.examples  ## Trains a classifier of handwritten digits with a Gra
 
 test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) -q
+
+keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, against JAX
+	$(RUN) tools/keras_suite.py $(FOLDER) --against jax
 
 lint: $(VENV)/.lint  ## Checks style and types
 	$(RUN) -m ruff check src tests tools benchmarks examples

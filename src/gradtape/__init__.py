@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import importlib as _importlib
+import os as _os
 import sys as _sys
 import warnings as _warnings
 from typing import Any as _Any
@@ -36,6 +37,9 @@ __version__ = "0.1.0"
 
 _keep_freed_memory()
 
+if _os.environ.get("KERAS_BACKEND") == "gradtape":
+    from . import keras_loader as _keras_loader  # noqa: F401  so that `import keras` finds the backend
+
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 
@@ -43,8 +47,10 @@ _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\."
 def __getattr__(name: str) -> _Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    if name in ("extend", "inspect"):
+    if name in ("extend", "inspect", "keras"):
         return _importlib.import_module(f"gradtape.{name}")
+    if name in ("initializers", "losses", "metrics", "optimizers"):
+        return getattr(_importlib.import_module("gradtape.keras"), name)
     value = _resolve(name)
     globals()[name] = value
     return value

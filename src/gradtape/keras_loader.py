@@ -1,0 +1,144 @@
+"""Keras 3 with gradtape as its backend.
+
+Keras chooses its backend while it is imported, from a fixed list. The finder below answers in the place of Keras' own
+`numpy` backend, which cannot train, with the modules of `keras_gradtape`; when all places where Keras chooses have been
+served, it gives the backend its own name. No file of Keras is changed. If another backend was asked for, nothing happens.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+NAME = "gradtape"
+TESTED = ("3.15",)  # the versions of Keras whose places are known
+
+_CONFIG = "keras.src.backend.config"
+_OPTIMIZER = "keras.src.optimizers.optimizer"
+_SLOT = "keras.src.backend.numpy"
+_SERVED = {
+    _SLOT: "from keras_gradtape.src import *",
+    f"{_SLOT}.core": "from keras_gradtape.src.ops.core import *",
+    f"{_SLOT}.layer": "from keras_gradtape.src.layer import BackendLayer as NumpyLayer",
+    f"{_SLOT}.trainer": "from keras_gradtape.src.trainer import Trainer as NumpyTrainer",
+    f"{_SLOT}.export": "from keras_gradtape.src.export import SavedModelExportArchive as NumpyExportArchive",
+}
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Serves the modules of the backend, from the moment that Keras' configuration asks for gradtape."""
+
+    def __init__(self) -> None:
+        self.waiting: set[str] = set()
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        """Where `name` comes from, if it is one of ours, or one that something is done to after it was loaded."""
+        if not name.startswith("keras.src."):
+            return None
+        if name == _CONFIG:
+            return _followed_by(name, path, self._configured)
+        if name == _OPTIMIZER and self.waiting:
+            return _followed_by(name, path, _extend_optimizer)
+        if name in self.waiting:
+            return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """The usual module."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Fills a module of the slot with ours."""
+        exec(_SERVED[module.__name__], vars(module))
+        self.waiting.discard(module.__name__)
+        if not self.waiting:
+            _give_name()
+
+    def _configured(self, config: Any) -> None:
+        """Keras knows which backend it is to use: until its choices are made, it takes ours for `numpy`."""
+        self.waiting = set()
+        if config._BACKEND == NAME:
+            config._BACKEND = "numpy"
+            self.waiting = set(_SERVED)
+
+
+def _followed_by(
+    name: str, path: Any, then: Callable[[types.ModuleType], None]
+) -> importlib.machinery.ModuleSpec | None:
+    """The spec of a module that is loaded as always, after which `then(module)` is called."""
+    spec = importlib.machinery.PathFinder.find_spec(name, path)
+    if spec is not None and spec.loader is not None:
+        load = spec.loader.exec_module
+
+        def exec_module(module: types.ModuleType) -> None:
+            load(module)
+            then(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+    return spec
+
+
+def _extend_optimizer(module: Any) -> None:
+    """Keras' optimizers get what ours adds to the base class."""
+    from keras_gradtape.src.optimizer import OptimizerExtension
+
+    for name, value in vars(OptimizerExtension).items():
+        if not name.startswith("__"):
+            setattr(module.BackendOptimizer, name, value)
+
+
+def _give_name() -> None:
+    """All choices are made: from here on the backend is called `gradtape`."""
+    sys.modules[_CONFIG]._BACKEND = NAME  # type: ignore[attr-defined]
+    from keras.src import backend
+    from keras.src.utils.backend_utils import DynamicBackend
+    from keras.src.version import __version__
+
+    get, put = DynamicBackend.__getattr__, DynamicBackend.set_backend
+    DynamicBackend.__getattr__ = lambda self, name: (
+        getattr(backend, name) if self._backend == NAME else get(self, name)
+    )
+    DynamicBackend.set_backend = lambda self, name: (
+        setattr(self, "_backend", name) if name == NAME else put(self, name)
+    )
+    if not __version__.startswith(tuple(f"{version}." for version in TESTED)):
+        warnings.warn(
+            f"gradtape was tested with Keras {', '.join(TESTED)}, this is Keras {__version__}. If something is odd, "
+            f"install one of those: pip install 'keras=={TESTED[-1]}.*'",
+            stacklevel=2,
+        )
+
+
+def install() -> None:
+    """Makes `KERAS_BACKEND=gradtape` known to Keras, unless Keras has been imported already."""
+    if _CONFIG not in sys.modules and not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Finder())
+
+
+def load() -> types.ModuleType:
+    """Keras on gradtape, imported now if it was not before."""
+    if _CONFIG not in sys.modules:
+        install()
+        asked = os.environ.setdefault("KERAS_BACKEND", NAME)
+        if asked != NAME:
+            raise ImportError(
+                f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, or "
+                "set it to gradtape"
+            )
+    import keras
+
+    if keras.config.backend() != NAME:
+        raise ImportError(
+            f"Keras was imported before, with the backend {keras.config.backend()!r}, and a process has one. Import "
+            f"gradtape.keras before keras, or set KERAS_BACKEND={NAME}"
+        )
+    return keras
+
+
+install()

@@ -1,0 +1,1 @@
+"""Keras' functions on tensors, by subject."""

@@ -1,0 +1,307 @@
+"""Variables, conversion, shape inference, and what steers a computation: branches, loops and gradients."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+from keras.src import tree
+from keras.src.backend.common import KerasVariable, standardize_dtype
+from keras.src.backend.common.dtypes import result_type
+from keras.src.backend.common.keras_tensor import KerasTensor
+from keras.src.backend.common.stateless_scope import StatelessScope, in_stateless_scope
+from keras.src.backend.common.symbolic_scope import SymbolicScope
+from keras.src.backend.config import floatx
+
+import gradtape as tf
+from gradtape import dtypes
+from gradtape.engine import dispatch
+from gradtape.engine.convert import own_read, register, to_tensor
+from gradtape.tensor import wrap
+
+from .loops import associative_scan as associative_scan
+from .loops import fori_loop as fori_loop
+from .loops import map as map
+from .loops import scan as scan
+from .loops import while_loop as while_loop
+
+SUPPORTS_SPARSE_TENSORS = False
+SUPPORTS_RAGGED_TENSORS = False
+SUPPORTS_COMPLEX_DTYPES = True
+IS_THREAD_SAFE = True
+
+_TENSORS = (tf.Tensor, tf.Variable)
+
+
+class Variable(KerasVariable):
+    """A Keras variable, whose value is held by a variable of gradtape. Tapes take it wherever they take that one."""
+
+    @property
+    def _gradtape_variable(self) -> Any:
+        return self._value
+
+    def _initialize(self, value: Any) -> None:
+        if isinstance(value, tf.Variable):
+            self._value = value
+            return
+        with tf.init_scope():
+            self._value = tf.Variable(value, trainable=self._trainable, name=self._name)
+
+    def _initialize_with_initializer(self, initializer: Any) -> None:
+        with dispatch.traced_by(None):
+            value = convert_to_tensor(initializer(self._shape, dtype=self._dtype), self._dtype)
+        self._initialize(value)
+
+    def _direct_assign(self, value: Any) -> None:
+        self._value.assign(value)
+
+    def _convert_to_tensor(self, value: Any, dtype: Any = None) -> Any:
+        return convert_to_tensor(value, dtype)
+
+    @property
+    def value(self) -> Any:
+        """The present value, in the dtype that autocasting asks for."""
+        if self._value is None or in_stateless_scope():
+            held = super().value
+            return own_read(held) if type(held) is tf.Variable else held
+        return self._maybe_autocast(own_read(self._value))
+
+    def _as_tensor(self) -> Any:
+        return self.value
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape as a plain tuple, as gradtape's tensors have it."""
+        return tuple(self._shape)
+
+    @property
+    def handle(self) -> Any:
+        """What stands for the variable in TensorFlow's optimizers."""
+        return self._value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(convert_to_numpy(self.value), dtype=dtype)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = object.__new__(type(self))
+        memo[id(self)] = made
+        vars(made).update(vars(self))
+        if self._value is not None:
+            made._value = tf.Variable(self._value.numpy(), trainable=self._trainable, name=self._name)
+        return made
+
+
+register(Variable, lambda variable, dtype: to_tensor(variable.value, dtype), 0)
+
+
+def convert_to_tensor(x: Any, dtype: Any = None, sparse: bool | None = None, ragged: bool | None = None) -> Any:
+    """`x` as a tensor, cast to `dtype` if one is given; Python's floats are of Keras' default dtype."""
+    if sparse:
+        raise ValueError("`sparse=True` is not supported with the gradtape backend")
+    if ragged:
+        raise ValueError("`ragged=True` is not supported with the gradtape backend")
+    target = None if dtype is None else dtypes.as_dtype(standardize_dtype(dtype))
+    if isinstance(x, KerasVariable):
+        x = x.value
+    elif not isinstance(x, tf.Tensor):
+        x = own_read(x) if isinstance(x, tf.Variable) else _new_tensor(x, target)
+    return x if target is None or x.dtype is target else tf.cast(x, target)
+
+
+def _new_tensor(x: Any, dtype: Any) -> Any:
+    """A tensor of what is none yet; `dtype` is what it will be cast to, where that is known."""
+    kind = type(x)
+    if kind is bool or kind is int or kind is float or kind is complex:
+        return wrap(*_number(x, dtype))
+    if isinstance(x, tf.IndexedSlices | tf.SparseTensor):
+        return tf.sparse.to_dense(x) if isinstance(x, tf.SparseTensor) else tf.convert_to_tensor(x)
+    if isinstance(x, list | tuple) and any(isinstance(leaf, (*_TENSORS, KerasVariable)) for leaf in tree.flatten(x)):
+        dtype = dtype or dtypes.as_dtype(result_type(*[getattr(v, "dtype", type(v)) for v in tree.flatten(x)]))
+        return tf.stack([convert_to_tensor(part, dtype) for part in x])
+    array = x if isinstance(x, np.ndarray) else np.asarray(x)
+    if array.dtype.kind in "OSU":
+        return tf.convert_to_tensor(array)
+    if dtype is not None:
+        return tf.convert_to_tensor(np.asarray(array, dtype.numpy))
+    if isinstance(x, list | tuple) and array.dtype.kind in "ifu":
+        kinds = {getattr(leaf, "dtype", type(leaf)) for leaf in tree.flatten(x)}
+        array = array.astype(dtypes.as_dtype(result_type(*kinds)).numpy if kinds else floatx())
+    return tf.convert_to_tensor(array)
+
+
+def _number(x: Any, dtype: Any) -> Any:
+    if dtype is None:
+        name = "bool" if type(x) is bool else "int32" if type(x) is int else floatx()
+        dtype = dtypes.complex64 if type(x) is complex else dtypes.as_dtype(name)
+        if type(x) is int and not -(2**31) <= x < 2**31:
+            dtype = dtypes.int64
+    return np.asarray(x).astype(dtype.numpy)[()], dtype
+
+
+def convert_to_numpy(x: Any) -> Any:
+    """The value as a NumPy array of its own."""
+    if isinstance(x, KerasVariable):
+        x = x.value
+    if isinstance(x, tf.IndexedSlices | tf.SparseTensor):
+        x = convert_to_tensor(x)
+    return np.array(x)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor of gradtape."""
+    return isinstance(x, _TENSORS)
+
+
+def shape(x: Any) -> tuple[int, ...]:
+    """The shape as a plain tuple."""
+    return x.dims if isinstance(x, _TENSORS) else tuple(x.shape)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """`x` in another dtype."""
+    return convert_to_tensor(x, dtype)
+
+
+def compute_output_spec(fn: Any, *args: Any, **kwargs: Any) -> Any:
+    """What `fn` returns for symbolic arguments, as symbolic tensors.
+
+    It is run on zeros; where a size is not known, with two sizes, and what differs between the results is not known
+    either. Nobody is told of what happens meanwhile, and no variable changes.
+    """
+
+    def run(size: int) -> Any:
+        def filled(x: Any) -> Any:
+            if not isinstance(x, KerasTensor):
+                return x
+            dims = tuple(size if n is None else n for n in x.shape)
+            return tf.convert_to_tensor(np.zeros(dims, dtypes.as_dtype(x.dtype).numpy))
+
+        filled_args, filled_kwargs = tree.map_structure(filled, (args, kwargs))
+        return fn(*filled_args, **filled_kwargs)
+
+    def spec(x: Any, other: Any) -> Any:
+        if not is_tensor(x):
+            return x
+        dims = tuple(a if a == b else None for a, b in zip(x.dims, other.dims, strict=True))
+        return KerasTensor(dims, standardize_dtype(x.dtype))
+
+    unknown = any(isinstance(x, KerasTensor) and None in x.shape for x in tree.flatten((args, kwargs)))
+    with dispatch.traced_by(None), StatelessScope(), SymbolicScope():
+        first = run(83)
+        second = run(89) if unknown else first
+        return tree.map_structure(spec, first, second)
+
+
+def cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
+    """What one of two functions returns."""
+    if isinstance(pred, KerasVariable):
+        pred = pred.value
+    if not isinstance(pred, _TENSORS):
+        return true_fn() if pred else false_fn()
+    return tf.cond(tf.cast(pred, "bool"), true_fn=true_fn, false_fn=false_fn)
+
+
+def switch(index: Any, branches: Any, *operands: Any) -> Any:
+    """What the branch with this number returns; a number outside the list means the nearest one."""
+    index = tf.clip_by_value(convert_to_tensor(index, "int32"), 0, len(branches) - 1)
+    return tf.switch_case(index, [lambda branch=branch: branch(*operands) for branch in branches])
+
+
+def vectorized_map(function: Any, elements: Any) -> Any:
+    """`function` applied to each row of the elements, all rows at once."""
+    return tf.vectorized_map(function, tree.map_structure(convert_to_tensor, elements))
+
+
+def scatter(indices: Any, values: Any, shape: Any) -> Any:
+    """Zeros, to which the values are added at the indices."""
+    return tf.scatter_nd(convert_to_tensor(indices), convert_to_tensor(values), shape)
+
+
+_SCATTERS = {
+    None: tf.tensor_scatter_nd_update,
+    "add": tf.tensor_scatter_nd_add,
+    "max": tf.tensor_scatter_nd_max,
+    "min": tf.tensor_scatter_nd_min,
+}
+
+
+def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | None = None) -> Any:
+    """The inputs, combined with the updates at the indices."""
+    inputs, indices = convert_to_tensor(inputs), convert_to_tensor(indices)
+    updates = convert_to_tensor(updates, inputs.dtype)
+    if reduction in _SCATTERS:
+        return _SCATTERS[reduction](inputs, indices, updates)
+    if reduction != "mul":
+        raise ValueError(f"Unsupported reduction: {reduction}")
+    for i in range(indices.dims[0]):
+        at = indices[i : i + 1]
+        inputs = tf.tensor_scatter_nd_update(inputs, at, tf.gather_nd(inputs, at) * updates[i])
+    return inputs
+
+
+def _starts(start_indices: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    """Where a block begins, moved so that it lies inside."""
+    most = np.subtract(dims, sizes).astype(np.int32)
+    return tf.clip_by_value(convert_to_tensor(start_indices, "int32"), 0, most)
+
+
+def slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
+    """The block of a shape that begins at some place; a size of -1 means what is left."""
+    inputs = convert_to_tensor(inputs)
+    if len(start_indices) != len(shape):
+        raise ValueError(
+            "Length of `start_indices` must match length of `shape`. "
+            f"Received: start_indices={start_indices}, shape={shape}"
+        )
+    return tf.slice(inputs, convert_to_tensor(start_indices, "int32"), shape)
+
+
+def slice_update(inputs: Any, start_indices: Any, updates: Any) -> Any:
+    """The inputs with a block replaced."""
+    inputs = convert_to_tensor(inputs)
+    updates = convert_to_tensor(updates, inputs.dtype)
+    if not updates.dims:
+        return updates
+    starts = _starts(start_indices, updates.dims, inputs.dims)
+    within = np.stack(np.meshgrid(*map_range(updates.dims), indexing="ij"), axis=-1).astype(np.int32)
+    return tf.tensor_scatter_nd_update(inputs, starts + within, updates)
+
+
+def map_range(dims: tuple[int, ...]) -> list[Any]:
+    return [np.arange(n) for n in dims]
+
+
+def stop_gradient(variable: Any) -> Any:
+    """The value, through which no gradient goes."""
+    return tf.stop_gradient(convert_to_tensor(variable))
+
+
+def unstack(x: Any, num: int | None = None, axis: int = 0) -> list[Any]:
+    """The slices along an axis."""
+    return tf.unstack(convert_to_tensor(x), num=num, axis=axis)
+
+
+def random_seed_dtype() -> str:
+    """The dtype of the state of a seed generator."""
+    return "uint32"
+
+
+def custom_gradient(f: Any) -> Any:
+    """A function that returns its result and the function that gives its gradients."""
+
+    def on_values(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = tree.map_structure(lambda x: x.value if isinstance(x, KerasVariable) else x, (args, kwargs))
+        return tf.custom_gradient(f)(*args, **kwargs)
+
+    return on_values
+
+
+def remat(f: Any) -> Any:
+    """A function whose intermediate results are computed again for its gradient, instead of being kept."""
+    return tf.recompute_grad(f)
+
+
+def device_scope(device_name: str) -> contextlib.AbstractContextManager[Any]:
+    """Where ops are to run."""
+    return tf.device(device_name)

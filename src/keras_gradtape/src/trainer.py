@@ -1,0 +1,362 @@
+"""`fit`, `evaluate`, `predict` and their kin: a step is a gradtape function, traced once for each shape of a batch."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from keras.src import backend, tree
+from keras.src import callbacks as callbacks_module
+from keras.src.backend import config
+from keras.src.trainers import trainer as base_trainer
+from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
+from keras.src.trainers.epoch_iterator import EpochIterator
+from keras.src.utils import traceback_utils
+from keras.src.utils.python_utils import pythonify_logs
+
+import gradtape as tf
+
+from .ops.core import convert_to_numpy, convert_to_tensor
+
+
+class Trainer(base_trainer.Trainer):
+    """How a model is trained."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.train_function: Any = None
+        self.test_function: Any = None
+        self.predict_function: Any = None
+
+    def _resolve_auto_jit_compile(self) -> bool:
+        """XLA is used where it is asked for: the planned graph on NumPy compiles in a fraction of the time."""
+        return False
+
+    def _call_on(self, x: Any, training: bool) -> Any:
+        return self(x, training=training) if self._call_has_training_arg else self(x)
+
+    def _note_loss(self, loss: Any, x: Any) -> None:
+        batch = next(part for part in tree.flatten(x) if part is not None)
+        self._loss_tracker.update_state(loss, sample_weight=batch.shape[0])
+
+    def train_step(self, data: Any) -> Any:
+        """One step of training on a batch; models that train in another way have their own."""
+        x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(data)
+        with tf.GradientTape() as tape:
+            y_pred = self._call_on(x, training=True)
+            loss = self._compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=True)
+            self._note_loss(loss, x)
+            if self.optimizer is not None:
+                loss = self.optimizer.scale_loss(loss)
+        weights = self.trainable_weights
+        if weights:
+            self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        else:
+            warnings.warn("The model does not have any trainable weights.", stacklevel=2)
+        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def test_step(self, data: Any) -> Any:
+        """Loss and metrics on a batch."""
+        x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(data)
+        y_pred = self._call_on(x, training=False)
+        loss = self._compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=False)
+        self._note_loss(loss, x)
+        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def predict_step(self, data: Any) -> Any:
+        """The model's outputs for a batch."""
+        x, _, _ = data_adapter_utils.unpack_x_y_sample_weight(data)
+        return self._call_on(x, training=False)
+
+    def _compiled(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """`step` as it is run: as a function, unless the model is to run eagerly."""
+        if self.run_eagerly:
+            return step
+        # The parameter must not be bound to the model: what the function was traced for goes with it.
+        return tf.function(lambda data: step(data), autograph=False, jit_compile=bool(self.jit_compile))
+
+    def _steps(self, step: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
+        """A function that runs `step` on each batch of a list, and returns the last result."""
+        compiled = self._compiled(step)
+
+        def function(batches: Any) -> Any:
+            logs = None
+            for batch in batches:
+                logs = compiled(_as_tensors(batch))
+            return logs
+
+        return function
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """Sets `train_function`, which takes a list of batches."""
+        if self.train_function is None or force:
+            self.train_function = self._steps(self.train_step)
+        return self.train_function
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """Sets `test_function`, which takes a list of batches."""
+        if self.test_function is None or force:
+            self.test_function = self._steps(self.test_step)
+        return self.test_function
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """Sets `predict_function`, which takes a list of batches and gives the outputs for all of them."""
+        if self.predict_function is None or force:
+            compiled = self._compiled(self.predict_step)
+
+            def function(batches: Any) -> Any:
+                outputs = [compiled(_as_tensors(batch)) for batch in batches]
+                return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *y: tf.concat(y, 0), *outputs)
+
+            self.predict_function = function
+        return self.predict_function
+
+    def _build_for(self, iterator: Any = None, data_batch: Any = None) -> None:
+        """Makes the variables of model, metrics, loss and optimizer, if that can be done without data.
+
+        What cannot, such as a model without `call` that has its own `train_step`, makes them in its first step.
+        """
+        if data_batch is not None:
+            data_batch = _as_tensors(data_batch)
+        try:
+            self._symbolic_build(iterator=iterator, data_batch=data_batch)
+        except (NotImplementedError, RuntimeError):
+            if self.optimizer is not None and not self.optimizer.built and self.trainable_variables:
+                self.optimizer.build(self.trainable_variables)
+
+    def _callbacks(self, callbacks: Any, **options: Any) -> Any:
+        if isinstance(callbacks, callbacks_module.CallbackList):
+            return callbacks
+        return callbacks_module.CallbackList(callbacks, model=self, add_progbar=options["verbose"] != 0, **options)
+
+    @traceback_utils.filter_traceback
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
+    ) -> Any:
+        """Trains the model for a number of epochs; returns the history of its metrics."""
+        self._assert_compile_called("fit")
+        most = config.max_epochs()
+        if most and most < epochs:
+            warnings.warn(f"Limiting epochs to {most}", stacklevel=2)
+            epochs = most
+        self._eval_epoch_iterator = None
+        if validation_split and validation_data is None:
+            (x, y, sample_weight), validation_data = array_slicing.train_validation_split(
+                (x, y, sample_weight), validation_split=validation_split
+            )
+        if validation_data is not None:
+            validation = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
+        epoch_iterator = EpochIterator(
+            x=x,
+            y=y,
+            sample_weight=sample_weight,
+            batch_size=batch_size,
+            steps_per_epoch=steps_per_epoch,
+            shuffle=shuffle,
+            class_weight=class_weight,
+            steps_per_execution=self.steps_per_execution,
+        )
+        self._build_for(iterator=epoch_iterator)
+        epoch_iterator.reset()
+        callbacks = self._callbacks(
+            callbacks, add_history=True, verbose=verbose, epochs=epochs, steps=epoch_iterator.num_batches
+        )
+
+        self.stop_training = False
+        self.make_train_function()
+        callbacks.on_train_begin()
+        training_logs = None
+        logs: Any = {}
+        for epoch in range(self._initial_epoch or initial_epoch, epochs):
+            self.reset_metrics()
+            callbacks.on_epoch_begin(epoch)
+            with epoch_iterator.catch_stop_iteration():
+                for begin_step, end_step, batches in epoch_iterator:
+                    callbacks.on_train_batch_begin(begin_step)
+                    logs = self.train_function(batches)
+                    callbacks.on_train_batch_end(end_step, logs)
+                    if self.stop_training:
+                        break
+            epoch_logs = dict(self._get_metrics_result_or_logs(logs))
+            if validation_data is not None and self._should_eval(epoch, validation_freq):
+                if self._eval_epoch_iterator is None:
+                    val_x, val_y, val_sample_weight = validation
+                    self._eval_epoch_iterator = EpochIterator(
+                        x=val_x,
+                        y=val_y,
+                        sample_weight=val_sample_weight,
+                        batch_size=validation_batch_size or batch_size,
+                        steps_per_epoch=validation_steps,
+                        steps_per_execution=self.steps_per_execution,
+                        shuffle=False,
+                    )
+                found = self.evaluate(
+                    x=val_x,
+                    y=val_y,
+                    sample_weight=val_sample_weight,
+                    batch_size=validation_batch_size or batch_size,
+                    steps=validation_steps,
+                    callbacks=callbacks,
+                    return_dict=True,
+                    _use_cached_eval_dataset=True,
+                )
+                epoch_logs.update({f"val_{name}": value for name, value in found.items()})
+            callbacks.on_epoch_end(epoch, pythonify_logs(epoch_logs))
+            training_logs = epoch_logs
+            if self.stop_training:
+                break
+
+        if isinstance(self.optimizer, backend_optimizer()) and epochs > 0:
+            self.optimizer.finalize_variable_values(self.trainable_weights)
+        self._eval_epoch_iterator = None
+        callbacks.on_train_end(logs=training_logs)
+        return self.history
+
+    @traceback_utils.filter_traceback
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        return_dict: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The loss and the metrics on data."""
+        self._assert_compile_called("evaluate")
+        cached = kwargs.pop("_use_cached_eval_dataset", False)
+        if kwargs:
+            raise ValueError(f"Arguments not recognized: {kwargs}")
+        epoch_iterator = self._eval_epoch_iterator if cached else EpochIterator(
+            x=x,
+            y=y,
+            sample_weight=sample_weight,
+            batch_size=batch_size,
+            steps_per_epoch=steps,
+            shuffle=False,
+            steps_per_execution=self.steps_per_execution,
+        )
+        self._build_for(iterator=epoch_iterator)
+        epoch_iterator.reset()
+        callbacks = self._callbacks(callbacks, verbose=verbose, epochs=1, steps=epoch_iterator.num_batches)
+
+        self.make_test_function()
+        self.stop_evaluating = False
+        callbacks.on_test_begin()
+        logs: Any = {}
+        self.reset_metrics()
+        with epoch_iterator.catch_stop_iteration():
+            for begin_step, end_step, batches in epoch_iterator:
+                callbacks.on_test_batch_begin(begin_step)
+                logs = self.test_function(batches)
+                callbacks.on_test_batch_end(end_step, logs)
+                if self.stop_evaluating:
+                    break
+        logs = pythonify_logs(self._get_metrics_result_or_logs(logs))
+        callbacks.on_test_end(logs)
+        return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    @traceback_utils.filter_traceback
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
+        """The model's outputs for data, as NumPy arrays."""
+        epoch_iterator = EpochIterator(
+            x=x,
+            batch_size=batch_size,
+            steps_per_epoch=steps,
+            shuffle=False,
+            steps_per_execution=self.steps_per_execution,
+        )
+        callbacks = self._callbacks(callbacks, verbose=verbose, epochs=1, steps=epoch_iterator.num_batches)
+        self.make_predict_function()
+        self.stop_predicting = False
+        callbacks.on_predict_begin()
+        outputs: list[Any] = []
+        with epoch_iterator.catch_stop_iteration():
+            for begin_step, end_step, batches in epoch_iterator:
+                callbacks.on_predict_batch_begin(begin_step)
+                found = self.predict_function(batches)
+                outputs.append(tree.map_structure(convert_to_numpy, found))
+                callbacks.on_predict_batch_end(end_step, {"outputs": found})
+                if self.stop_predicting:
+                    break
+        callbacks.on_predict_end()
+        return tree.map_structure(lambda *parts: np.concatenate(parts, axis=0), *outputs)
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """One step of training."""
+        self._assert_compile_called("train_on_batch")
+        if class_weight is not None:
+            if sample_weight is not None:
+                raise ValueError(
+                    "Arguments `sample_weight` and `class_weight` cannot be specified at the same time. "
+                    f"Received: sample_weight={sample_weight}, class_weight={class_weight}"
+                )
+            sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
+        return self._on_batch(self.make_train_function, (x, y, sample_weight), return_dict)
+
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+        """Loss and metrics on one batch."""
+        self._assert_compile_called("test_on_batch")
+        return self._on_batch(self.make_test_function, (x, y, sample_weight), return_dict)
+
+    def _on_batch(self, make_function: Callable[[], Any], data: Any, return_dict: bool) -> Any:
+        data = _as_tensors(data)
+        self._build_for(data_batch=data)
+        function = make_function()
+        self.reset_metrics()
+        logs = pythonify_logs(function([data]))
+        return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The model's outputs for one batch, as NumPy arrays."""
+        return tree.map_structure(convert_to_numpy, self.make_predict_function()([(x,)]))
+
+    def compiled_loss(self, y: Any, y_pred: Any, sample_weight: Any = None, regularization_losses: Any = None) -> Any:
+        """The former name of `compute_loss`."""
+        warnings.warn("`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss`.", stacklevel=2)
+        return self.compute_loss(x=None, y=y, y_pred=y_pred, sample_weight=sample_weight)
+
+
+def backend_optimizer() -> Any:
+    from keras.src import optimizers
+
+    return optimizers.Optimizer
+
+
+def _as_tensors(data: Any) -> Any:
+    return tree.map_structure(lambda x: None if x is None else convert_to_tensor(x), data)
