@@ -173,6 +173,20 @@ unique = opaque(
 )  # fmt: skip
 
 
+def _unique_slices(xp, x, *, axis):
+    """Where the distinct slices along `axis` first stand, in rising order; which of them each slice is; how often."""
+    _, first, inverse, counts = xp.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
+    )
+    return first.astype(np.int32), inverse.reshape(-1).astype(np.int32), counts.astype(np.int32)
+
+
+unique_slices = constant(
+    "unique_slices", _unique_slices, shaped_by_values=True,
+    samples=[sample(np.array([4, 2, 4, 7]), axis=0), sample(np.array([[1.0, 0.0, 1.0], [2.0, 3.0, 2.0]]), axis=1)],
+)  # fmt: skip
+
+
 def _search_sorted(xp, sequence, values, *, side, dtype):
     """Each row of `values` sought in the same row of `sequence`."""
     found = xp.empty(values.shape, dtype)

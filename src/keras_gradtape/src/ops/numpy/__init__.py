@@ -1,0 +1,12 @@
+"""`keras.ops.numpy` on gradtape's ops: each subject in a file of its own, dtype promotion in `promotion`."""
+
+from .arithmetic import *  # noqa: F403
+from .creation import *  # noqa: F403
+from .indexing import *  # noqa: F403
+from .logic import *  # noqa: F403
+from .order import *  # noqa: F403
+from .products import *  # noqa: F403
+from .reductions import *  # noqa: F403
+from .scans import *  # noqa: F403
+from .shaping import *  # noqa: F403
+from .transcendental import *  # noqa: F403

@@ -1,0 +1,233 @@
+"""Orders, quantiles, searches and counts."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+import gradtape as tf
+from gradtape.engine.op import ops
+from gradtape.tensor import Tensor
+
+from . import logic
+from .creation import linspace
+from .promotion import axes_of, axis_of, common, floating, numeric, on_bools, promote, tensor
+from .shaping import ravel, static
+
+__all__ = [
+    "argpartition", "argsort", "bincount", "digitize", "histogram", "median", "nanmedian", "nanpercentile",
+    "nanquantile", "nonzero", "percentile", "quantile", "searchsorted", "sort", "unique",
+]  # fmt: skip
+
+
+def argsort(x, axis=-1):
+    x = numeric(x, "uint8")
+    if axis is None or not x.dims:
+        x, axis = ravel(x), 0
+    return ops.argsort(x, axis=axis_of(x, axis))
+
+
+def argpartition(x, kth, axis=-1):
+    return argsort(x, axis)  # sorted is partitioned everywhere
+
+
+def sort(x, axis=-1):
+    x = tensor(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    return on_bools(ops.sort, x, axis=axis_of(x, axis))
+
+
+def nonzero(x):
+    x = tensor(x)
+    if not x.dims:
+        raise ValueError("A scalar has no positions: `nonzero` takes tensors of at least one axis")
+    places = tensor(ops.nonzero(x), "int32")
+    return tuple(ops.unstack(places, axis=1)) if len(x.dims) > 1 else (ops.reshape(places, shape=(-1,)),)
+
+
+def searchsorted(sorted_sequence, values, side="left"):
+    sequence, values = tensor(sorted_sequence), tensor(values)
+    if len(sequence.dims) != 1:
+        raise ValueError(
+            "`searchsorted` only supports 1-D sorted sequences. You can use `keras.ops.vectorized_map` to extend it to "
+            f"N-D sequences. Received: sorted_sequence.shape={sequence.dims}"
+        )
+    sequence, values = (numeric(v, "uint8") for v in promote(sequence, values))
+    rows = ops.reshape(values, shape=(1, math.prod(values.dims)))
+    sequence = ops.reshape(sequence, shape=(1, *sequence.dims))
+    found = ops.search_sorted(sequence, rows, side=side, dtype=np.dtype("int32"))
+    return ops.reshape(found, shape=values.dims)
+
+
+def digitize(x, bins):
+    x, bins = promote(x, bins)
+    if not bins.dims[0]:
+        return ops.zeros_like(tensor(x, "int32"))
+    rising = searchsorted(bins, x, "right")
+    falling = bins.dims[0] - searchsorted(ops.reverse(bins, axis=(0,)), x, "left")
+    return ops.where(logic.less_equal(bins[0], bins[-1]), rising, falling)
+
+
+def median(x, axis=None, keepdims=False):
+    return quantile(x, 0.5, axis, keepdims=keepdims)
+
+
+def percentile(x, q, axis=None, method="linear", keepdims=False):
+    return quantile(x, floating(q) / 100, axis, method, keepdims)
+
+
+def quantile(x, q, axis=None, method="linear", keepdims=False):
+    x = floating(x)
+    rows, finish = _gathered_rows(x, axis, keepdims)
+    rows = ops.sort(rows, axis=len(rows.dims) - 1)
+    size = rows.dims[-1]
+    last = tensor(size - 1, rows.dtype)
+    y = _at_fractions(rows, tensor(q, rows.dtype), last, method)
+    some_nan = ops.is_nan(rows[..., -1:])  # NaN is sorted to the end
+    return finish(ops.where(some_nan, tensor(math.nan, rows.dtype), y), q)
+
+
+def nanmedian(x, axis=None, keepdims=False):
+    return nanquantile(x, 0.5, axis, keepdims=keepdims)
+
+
+def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
+    return nanquantile(x, floating(q) / 100, axis, method, keepdims)
+
+
+def nanquantile(x, q, axis=None, method="linear", keepdims=False):
+    x = floating(x)
+    rows, finish = _gathered_rows(x, axis, keepdims)
+    rows = ops.sort(rows, axis=len(rows.dims) - 1)
+    known = tensor(ops.logical_not(ops.is_nan(rows)), rows.dtype)
+    last = ops.sum(known, axis=(len(rows.dims) - 1,), keepdims=True) - 1
+    return finish(_at_fractions(rows, tensor(q, rows.dtype), last, method), q)
+
+
+def _gathered_rows(x: Tensor, axis: Any, keepdims: bool) -> tuple[Tensor, Any]:
+    """`x`, in at least float32, with the reduced axes made the last one; and how a result gets its shape and dtype.
+
+    A result of `finish` has the axes of q first.
+    """
+    axes = axes_of(x, axis)
+    kept = [i for i in range(len(x.dims)) if i not in axes]
+    shape = tuple(x.dims[i] for i in kept)
+    rows = ops.reshape(
+        ops.transpose(x, perm=(*kept, *axes)), shape=(*shape, math.prod(x.dims[a] for a in axes))
+    )
+    rows = tensor(rows, "float32") if x.dtype.size < 4 else rows
+
+    def finish(y: Tensor, q: Any) -> Tensor:
+        of_q = tensor(q).dims
+        y = ops.transpose(y, perm=(len(shape), *range(len(shape))))
+        reduced = tuple(1 if i in axes else n for i, n in enumerate(x.dims)) if keepdims else shape
+        return tensor(ops.reshape(y, shape=(*of_q, *reduced)), x.dtype)
+
+    return rows, finish
+
+
+def _at_fractions(rows: Tensor, q: Tensor, last: Tensor, method: str) -> Tensor:
+    """The values of sorted rows at the positions `q * last`; those between two places as `method` says."""
+    at = ravel(q) * last
+    at = ops.broadcast_to(at, shape=(*rows.dims[:-1], at.dims[-1]))
+    below, above = ops.floor(at), ops.ceil(at)
+    if method == "nearest":
+        below = above = tf.round(at)
+    elif method in ("lower", "higher"):
+        below = above = below if method == "lower" else above
+    elif method not in ("linear", "midpoint"):
+        raise ValueError(f"Unknown method of interpolation: {method}")
+
+    def taken(places: Tensor) -> Tensor:
+        places = ops.maximum(tensor(places, "int32"), tensor(0, "int32"))
+        return ops.take_along(rows, places, axis=len(rows.dims) - 1)
+
+    low = taken(below)
+    if below is above:
+        return low
+    high = taken(above)
+    weight = tensor(0.5, rows.dtype) if method == "midpoint" else at - below
+    # Equal neighbours may be infinite, and infinity times 0 is NaN.
+    return ops.where(ops.equal(low, high), low, low * (1 - weight) + high * weight)
+
+
+def bincount(x, weights=None, minlength=0, sparse=False):
+    if sparse:
+        raise ValueError("Unsupported value `sparse=True` with the gradtape backend")
+    x = tensor(tensor(x), "int32")
+    if weights is not None:
+        weights = tensor(weights)
+    dtype = common(x, weights) if weights is not None else common("int32")
+    longest = int(ops.max(x, axis=axes_of(x, None), keepdims=False)) + 1 if math.prod(x.dims) else 0
+    size = builtins.max(longest, static(minlength))
+    if weights is None:
+        return ops.bincount(x, size=size, dtype=dtype.numpy)
+    rows = math.prod(x.dims[:-1])
+    first = np.arange(rows, dtype=np.int32).reshape((*x.dims[:-1], 1)) * size
+    counts = ops.segment_sum(ravel(tensor(weights, dtype)), ravel(x + tensor(first)), count=rows * size)
+    return ops.reshape(counts, shape=(*x.dims[:-1], size))
+
+
+def histogram(x, bins=10, range=None):
+    x = ravel(x)
+    x = numeric(x)
+    count = static(bins)
+    if not isinstance(count, int):
+        edges = tensor(bins)
+    elif range:
+        if range[0] > range[1]:
+            raise ValueError(f"The range of a histogram must rise. Received: range={range}")
+        low, high = range
+        edges = linspace(float(low), float(high), count + 1)
+    else:
+        values = floating(x)
+        low = ops.min(values, axis=(0,), keepdims=False)
+        high = ops.max(values, axis=(0,), keepdims=False)
+        same = tensor(ops.equal(low, high), low.dtype) / 2
+        edges = linspace(low - same, high + same, count + 1)
+    bins_of = searchsorted(edges, x, "right") - 1
+    total = edges.dims[0] - 1
+    at_end = logic.equal(x, edges[-1])
+    bins_of = ops.where(at_end, tensor(total - 1, "int32"), bins_of)
+    outside = ops.greater_equal(bins_of, tensor(total, "int32"))
+    bins_of = ops.where(outside, tensor(-1, "int32"), bins_of)
+    ones = ops.ones_like(bins_of)
+    return ops.segment_sum(ones, bins_of, count=total), edges
+
+
+def unique(
+    x,
+    sorted=True,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    size=None,
+    fill_value=None,
+):
+    x = tensor(x)
+    flat = ravel(x) if axis is None else x
+    axis = axis_of(flat, 0 if axis is None else axis)
+    positions, inverse, counts = ops.unique_slices(numeric(flat, "uint8"), axis=axis)
+    if flat is not x and len(x.dims) != 1:
+        inverse = ops.reshape(inverse, shape=x.dims)
+    values = ops.gather(flat, positions, axis=axis, batch=0)
+    if size is not None:
+        values = _resized(values, axis, size, 0 if fill_value is None else fill_value)
+        positions, counts = _resized(positions, 0, size, 1), _resized(counts, 0, size, 0)
+    wanted = ((positions, return_index), (inverse, return_inverse), (counts, return_counts))
+    found = (values, *(v for v, asked in wanted if asked))
+    return found if len(found) > 1 else values
+
+
+def _resized(x: Tensor, axis: int, size: int, value: Any) -> Tensor:
+    """`x` with `size` slices along `axis`: cut off, or filled up with `value`."""
+    missing = size - x.dims[axis]
+    if missing <= 0:
+        return x[(slice(None),) * axis + (slice(0, size),)]
+    widths = tuple((0, missing if i == axis else 0) for i, _ in enumerate(x.dims))
+    return ops.pad(x, paddings=widths, value=value)

@@ -1,0 +1,130 @@
+"""Keras' dtype promotion, in one place: arguments in, tensors of one dtype out.
+
+Python numbers are weak: they follow the tensors beside them. Where Keras' lattice, made for JAX, answers with 32 bits
+though an argument already has 64, the 64 bits are kept: nothing that was given is rounded.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from keras.src.backend.common.backend_utils import canonicalize_axis
+from keras.src.backend.common.dtypes import result_type
+from keras.src.backend.common.variables import standardize_dtype
+from keras.src.backend.config import floatx
+
+from gradtape.dtypes import DType, as_dtype
+from gradtape.engine.op import ops
+from gradtape.tensor import Tensor
+
+from ..core import convert_to_tensor
+
+_WIDER = {"int32": "int64", "uint32": "uint64", "float32": "float64", "complex64": "complex128"}
+_SUMMED = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
+
+
+def tensor(x: Any, dtype: Any = None) -> Tensor:
+    """`x` as a tensor, cast to `dtype` if one is given."""
+    if not isinstance(x, Tensor):
+        return convert_to_tensor(x, dtype)
+    if dtype is None:
+        return x
+    dtype = as_dtype(dtype)
+    return x if x.dtype is dtype else ops.cast(x, dtype=dtype)
+
+
+def dtype_of(dtype: Any = None) -> DType:
+    """The element type Keras means by `dtype`: None is `floatx`."""
+    return as_dtype(standardize_dtype(dtype))
+
+
+@lru_cache(maxsize=4096)
+def _common(kinds: tuple[Any, ...], precision: str) -> DType:
+    found = result_type(*kinds)
+    wider = _WIDER.get(found)
+    if wider in kinds or (wider == "float64" == precision and float in kinds):
+        found = wider
+    return as_dtype(found)
+
+
+def common(*values: Any) -> DType:
+    """The dtype that all of these share: tensors, Python numbers, dtypes' names, the types `int` and `float`."""
+    return _common(tuple(_kind(v) for v in values), floatx())
+
+
+def _kind(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.dtype.name
+    if isinstance(value, DType):
+        return value.name
+    return value if isinstance(value, str | type) else type(value)
+
+
+def weak(x: Any) -> Any:
+    """`x` as a tensor, unless it is a Python number, which stays one."""
+    return x if isinstance(x, Tensor | int | float) else convert_to_tensor(x)
+
+
+def promote(*values: Any) -> list[Tensor]:
+    """The values as tensors of their common dtype."""
+    if all(isinstance(v, Tensor) for v in values):
+        first = values[0].dtype
+        if all(v.dtype is first for v in values):
+            return list(values)
+    values = tuple(weak(v) for v in values)
+    return cast_all(values, common(*values))
+
+
+def promote_floats(*values: Any) -> list[Tensor]:
+    """The values as tensors of their common floating dtype; integers become `floatx`."""
+    values = tuple(weak(v) for v in values)
+    return cast_all(values, common(*values, float))
+
+
+def cast_all(values: Any, dtype: Any) -> list[Tensor]:
+    return [tensor(v, dtype) for v in values]
+
+
+def floating(x: Any) -> Tensor:
+    """`x` as a tensor of floats: integers and bools become `floatx`."""
+    x = tensor(x)
+    return x if x.dtype.is_floating or x.dtype.is_complex else tensor(x, floatx())
+
+
+def numeric(x: Any, dtype: Any = "int32") -> Tensor:
+    """`x` as a tensor of numbers: bools become integers."""
+    x = tensor(x)
+    return tensor(x, dtype) if x.dtype.is_bool else x
+
+
+def summed(x: Any) -> Tensor:
+    """`x` in the dtype that its sums and products have: small integers are widened to 32 bits."""
+    x = tensor(x)
+    wider = _SUMMED.get(x.dtype.name)
+    return tensor(x, wider) if wider else x
+
+
+def on_bools(f: Any, *xs: Tensor, **attrs: Any) -> Tensor:
+    """`f(*xs)` for an op that takes numbers: bools are 0 and 1 on the way."""
+    if not xs[0].dtype.is_bool:
+        return f(*xs, **attrs)
+    return tensor(f(*(tensor(x, "uint8") for x in xs), **attrs), "bool")
+
+
+def axes_of(x: Tensor, axis: Any) -> tuple[int, ...]:
+    """The axes as non-negative numbers; None means all of them."""
+    rank = len(x.dims)
+    if axis is None:
+        return tuple(range(rank))
+    if isinstance(axis, list | tuple):
+        found = tuple(canonicalize_axis(int(a), rank) for a in axis)
+        if len(set(found)) != len(found):
+            raise ValueError(f"duplicate value in `axis`: {axis} for a tensor of rank {rank}")
+        return found
+    return (canonicalize_axis(int(axis), rank),)
+
+
+def axis_of(x: Tensor, axis: Any) -> int:
+    """One axis as a non-negative number."""
+    return canonicalize_axis(int(axis), len(x.dims))

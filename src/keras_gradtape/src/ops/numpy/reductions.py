@@ -1,0 +1,199 @@
+"""Reductions: sums, means, extremes, spreads, and the same over what is not NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradtape.engine.op import ops
+from gradtape.tensor import Tensor
+
+from . import logic
+from .arithmetic import maximum, minimum
+from .promotion import axes_of, axis_of, common, dtype_of, floating, numeric, on_bools, promote_floats, summed, tensor
+from .shaping import ravel
+
+__all__ = [
+    "amax", "amin", "argmax", "argmin", "average", "count_nonzero", "max", "mean", "min", "nanargmax", "nanargmin",
+    "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum", "var",
+]  # fmt: skip
+
+
+def amax(x, axis=None, keepdims=False):
+    return max(x, axis, keepdims)
+
+
+def amin(x, axis=None, keepdims=False):
+    return min(x, axis, keepdims)
+
+
+def argmax(x, axis=None, keepdims=False):
+    return _position(ops.argmax, x, axis, keepdims)
+
+
+def argmin(x, axis=None, keepdims=False):
+    return _position(ops.argmin, x, axis, keepdims)
+
+
+def _position(op: Any, x: Any, axis: int | None, keepdims: bool) -> Tensor:
+    """Where the extreme is; a NaN counts as one, and -0.0 comes before 0.0."""
+    x = numeric(x, "uint8")
+    rank = len(x.dims)
+    if x.dtype.is_floating:
+        x = tensor(x, common(x, "float32"))
+        zero = ops.zeros_like(x)
+        minus_zero = ops.logical_and(ops.equal(x, zero), ops.signbit(x))
+        x = ops.where(minus_zero, tensor(-float(np.finfo(x.dtype.numpy).tiny), x.dtype), x)
+        x = ops.where(ops.is_nan(x), tensor(np.inf if op is ops.argmax else -np.inf, x.dtype), x)
+    flat = x if axis is not None else ravel(x)
+    found = op(flat, axis=axis_of(flat, 0 if axis is None else axis), dtype=np.dtype("int32"))
+    if not keepdims:
+        return found
+    shape = (1,) * rank if axis is None else tuple(1 if i == axis % rank else n for i, n in enumerate(x.dims))
+    return ops.reshape(found, shape=shape)
+
+
+def average(x, axis=None, weights=None):
+    if weights is None:
+        return mean(floating(x), axis)
+    x, weights = promote_floats(x, weights)
+    if len(weights.dims) == 1 and len(x.dims) > 1:
+        place = axis_of(x, axis)
+        weights = ops.reshape(weights, shape=tuple(-1 if i == place else 1 for i in range(len(x.dims))))
+    axes = axes_of(x, axis)
+    weights = ops.broadcast_to(weights, shape=x.dims)
+    return ops.sum(x * weights, axis=axes, keepdims=False) / ops.sum(weights, axis=axes, keepdims=False)
+
+
+def count_nonzero(x, axis=None):
+    x = tensor(x)
+    nonzero = logic.not_equal(x, ops.zeros_like(x))
+    return ops.sum(tensor(nonzero, "int32"), axis=axes_of(x, axis), keepdims=False)
+
+
+def max(x, axis=None, keepdims=False, initial=None):
+    return _extreme(ops.max, maximum, tensor(x), axis, keepdims, initial)
+
+
+def min(x, axis=None, keepdims=False, initial=None):
+    return _extreme(ops.min, minimum, tensor(x), axis, keepdims, initial)
+
+
+def _extreme(op: Any, pair: Any, x: Tensor, axis: Any, keepdims: bool, initial: Any) -> Tensor:
+    axes = axes_of(x, axis)
+    if initial is None:
+        if 0 in x.dims and not math.prod(x.dims[a] for a in axes):
+            raise ValueError(f"An empty axis has no extreme: shape {x.dims}, axis={axis}. Give `initial`")
+        return on_bools(op, x, axis=axes, keepdims=keepdims)
+    return pair(on_bools(op, x, axis=axes, keepdims=keepdims), tensor(initial, x.dtype))
+
+
+def mean(x, axis=None, keepdims=False):
+    x = floating(x)
+    return _in_float32(lambda z: ops.mean(z, axis=axes_of(z, axis), keepdims=keepdims), x)
+
+
+def _in_float32(f: Any, x: Tensor) -> Tensor:
+    """`f(x)`, computed in float32 where x has fewer bits."""
+    return f(x) if x.dtype.size >= 4 else tensor(f(tensor(x, "float32")), x.dtype)
+
+
+def prod(x, axis=None, keepdims=False, dtype=None):
+    x = summed(x) if dtype is None else tensor(x, dtype_of(dtype))
+    return on_bools(ops.prod, x, axis=axes_of(x, axis), keepdims=keepdims)
+
+
+def ptp(x, axis=None, keepdims=False):
+    x = tensor(x)
+    return max(x, axis, keepdims) - min(x, axis, keepdims)
+
+
+def std(x, axis=None, keepdims=False):
+    return ops.sqrt(var(x, axis, keepdims))
+
+
+def sum(x, axis=None, keepdims=False):
+    x = summed(x)
+    return ops.sum(x, axis=axes_of(x, axis), keepdims=keepdims)
+
+
+def var(x, axis=None, keepdims=False):
+    def variance(z: Tensor) -> Tensor:
+        axes = axes_of(z, axis)
+        apart = z - ops.mean(z, axis=axes, keepdims=True)
+        squares = ops.square(ops.abs(apart) if z.dtype.is_complex else apart)
+        return ops.mean(squares, axis=axes, keepdims=keepdims)
+
+    return _in_float32(variance, floating(x))
+
+
+def replaced_nan(x: Tensor, value: float) -> Tensor:
+    """`x` with another value for every NaN."""
+    return ops.where(ops.is_nan(x), tensor(value, x.dtype), x) if x.dtype.is_floating else x
+
+
+def nanargmax(x, axis=None, keepdims=False):
+    return _nan_position(argmax, -np.inf, tensor(x), axis, keepdims)
+
+
+def nanargmin(x, axis=None, keepdims=False):
+    return _nan_position(argmin, np.inf, tensor(x), axis, keepdims)
+
+
+def _nan_position(f: Any, loses: float, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    """The position among what is not NaN, or -1 where everything is."""
+    found = f(replaced_nan(x, loses), axis, keepdims)
+    if not x.dtype.is_floating:
+        return found
+    return ops.where(logic.all(ops.is_nan(x), axis, keepdims), ops.ones_like(found) * -1, found)
+
+
+def nanmax(x, axis=None, keepdims=False):
+    return _nan_extreme(max, -np.inf, tensor(x), axis, keepdims)
+
+
+def nanmin(x, axis=None, keepdims=False):
+    return _nan_extreme(min, np.inf, tensor(x), axis, keepdims)
+
+
+def _nan_extreme(f: Any, loses: float, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    found = f(replaced_nan(x, loses), axis, keepdims)
+    if not x.dtype.is_floating:
+        return found
+    return ops.where(logic.all(ops.is_nan(x), axis, keepdims), tensor(np.nan, x.dtype), found)
+
+
+def nanmean(x, axis=None, keepdims=False):
+    x = floating(x)
+    return _in_float32(lambda z: _nan_mean(z, replaced_nan(z, 0.0), axes_of(z, axis), keepdims), x)
+
+
+def _nan_mean(x: Tensor, values: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
+    """The mean of `values` over the places where `x` is not NaN."""
+    counted = tensor(ops.logical_not(logic.isnan(x)), values.dtype)
+    total = ops.sum(values, axis=axes, keepdims=keepdims)
+    return total / ops.sum(counted, axis=axes, keepdims=keepdims)
+
+
+def nanprod(x, axis=None, keepdims=False):
+    return prod(replaced_nan(tensor(x), 1.0), axis, keepdims)
+
+
+def nanstd(x, axis=None, keepdims=False):
+    return ops.sqrt(nanvar(x, axis, keepdims))
+
+
+def nansum(x, axis=None, keepdims=False):
+    return sum(replaced_nan(tensor(x), 0.0), axis, keepdims)
+
+
+def nanvar(x, axis=None, keepdims=False):
+    def variance(z: Tensor) -> Tensor:
+        axes = axes_of(z, axis)
+        apart = replaced_nan(z, 0.0) - _nan_mean(z, replaced_nan(z, 0.0), axes, True)
+        squares = ops.where(logic.isnan(z), ops.zeros_like(z), ops.square(apart))
+        return _nan_mean(z, squares, axes, keepdims)
+
+    return _in_float32(variance, floating(x))
