@@ -88,9 +88,7 @@ def _extend_optimizer(module: Any) -> None:
     """Keras' optimizers get what ours adds to the base class."""
     from keras_gradtape.src.optimizer import OptimizerExtension
 
-    for name, value in vars(OptimizerExtension).items():
-        if not name.startswith("__"):
-            setattr(module.BackendOptimizer, name, value)
+    module.BackendOptimizer.__bases__ = (OptimizerExtension, *module.BackendOptimizer.__bases__)
 
 
 def _give_name() -> None:

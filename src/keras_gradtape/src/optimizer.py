@@ -1,5 +1,61 @@
-"""What gradtape adds to Keras' optimizers."""
+"""What gradtape adds to Keras' optimizers: sparse gradients, and `minimize` as TensorFlow's users know it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradtape as tf
 
 
 class OptimizerExtension:
-    """Methods that Keras' base class of optimizers is given."""
+    """Stands between Keras' base class of optimizers and the optimizers."""
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+        """Updates the variables. Sparse gradients stay sparse where only their rows change."""
+        if any(isinstance(g, tf.IndexedSlices) for g in grads) and not self._changes_rows_only():
+            grads = [tf.convert_to_tensor(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
+        super().apply(grads, trainable_variables)  # type: ignore[misc]
+
+    def _changes_rows_only(self) -> bool:
+        """Whether a row without a gradient stays as it is: plain gradient descent."""
+        from keras.src.optimizers.sgd import SGD
+
+        extras = (self.clipnorm, self.global_clipnorm, self.clipvalue, self.gradient_accumulation_steps)
+        plain = not any(extras) and self.loss_scale_factor is None
+        return plain and type(self) is SGD and not self.momentum
+
+    def _backend_update_step(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
+        dense = []
+        for g, variable in zip(grads, trainable_variables, strict=True):
+            if isinstance(g, tf.IndexedSlices):
+                _subtract_rows(variable, g, learning_rate)
+            else:
+                dense.append((g, variable))
+        if dense:
+            super()._backend_update_step(*zip(*dense, strict=True), learning_rate)  # type: ignore[misc]
+
+    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
+        """Computes the gradients of `loss` with respect to the variables, and applies them.
+
+        Args:
+          loss: a tensor computed under `tape`, or a function that computes it.
+          var_list: the variables, or a function that gives them.
+          tape: the tape that has recorded the loss, where it is a tensor.
+        """
+        if not callable(loss) and tape is None:
+            raise ValueError(f"`tape` is required when a `Tensor` loss is passed. Received: loss={loss}, tape={tape}.")
+        if callable(loss):
+            tape = tf.GradientTape() if tape is None else tape
+            with tape:
+                if not callable(var_list):
+                    tape.watch(var_list)
+                loss = loss()
+        variables = var_list() if callable(var_list) else var_list
+        return self.apply_gradients(list(zip(tape.gradient(loss, variables), variables, strict=True)))
+
+
+def _subtract_rows(variable: Any, g: Any, learning_rate: Any) -> None:
+    """One step of gradient descent on the rows that have a gradient."""
+    inner = getattr(variable, "_gradtape_variable", variable)
+    values = tf.cast(g.values, inner.dtype)
+    inner.scatter_sub(tf.IndexedSlices(values * tf.cast(tf.convert_to_tensor(learning_rate), inner.dtype), g.indices))

@@ -1,0 +1,20 @@
+"""Loaded when Python starts: whoever imports Keras with `KERAS_BACKEND=gradtape` set gets it on gradtape."""
+
+import sys
+
+
+class Watch:
+    """A finder that finds nothing, but sees Keras being imported."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        """None; before that, the backend is made known to Keras if it is the one to use."""
+        if name == "keras":
+            sys.meta_path.remove(Watch)
+            import os
+
+            if os.environ.get("KERAS_BACKEND") == "gradtape":
+                import gradtape.keras_loader  # noqa: F401
+
+
+sys.meta_path.insert(0, Watch)
