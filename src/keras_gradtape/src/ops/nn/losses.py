@@ -1,0 +1,111 @@
+"""Crossentropies, one-hot encodings and the ratio of signal to noise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from keras.src import backend
+
+import gradtape as tf
+from gradtape import Tensor
+from gradtape.engine.op import ops
+
+from ..core import cast, convert_to_tensor
+
+
+def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False) -> Tensor:
+    _check_dense(sparse)
+    x = convert_to_tensor(x)
+    if not x.dtype.is_integer:
+        x = cast(x, "int32")
+    dtype = tf.as_dtype(backend.floatx() if dtype is None else backend.standardize_dtype(dtype))
+    on, off = (ops.cast(tf.constant(flag), dtype=dtype) for flag in (1, 0))
+    return ops.one_hot(x, on, off, depth=int(num_classes), axis=axis % (len(x.dims) + 1))
+
+
+def multi_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False) -> Tensor:
+    _check_dense(sparse)
+    x = cast(convert_to_tensor(x), "int32")
+    hot = one_hot(x, num_classes, axis=axis, dtype="int32")
+    largest = ops.max(hot, axis=(1 if len(x.dims) > 1 else 0,), keepdims=False)
+    return cast(largest, backend.floatx() if dtype is None else dtype)
+
+
+def _check_dense(sparse: bool) -> None:
+    if sparse:
+        raise ValueError("Unsupported value `sparse=True` with gradtape backend")
+
+
+def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
+    x, labels = _pair(target, output)
+    if not x.dims:
+        raise ValueError(
+            "Arguments `target` and `output` must be at least rank 1. Received: "
+            f"target.shape={labels.dims}, output.shape={x.dims}"
+        )
+    axis = axis % len(x.dims)
+    if from_logits:
+        last = (*(i for i in range(len(x.dims)) if i != axis), axis)
+        if axis != len(x.dims) - 1:
+            x, labels = ops.transpose(x, perm=last), ops.transpose(labels, perm=last)
+        return ops.softmax_cross_entropy(labels, x)
+    return -ops.sum(labels * ops.log(_probabilities(x, axis)), axis=(axis,), keepdims=False)
+
+
+def _pair(target: Any, output: Any) -> tuple[Tensor, Tensor]:
+    """The output and the target, of the output's dtype and shape."""
+    x, labels = convert_to_tensor(output), convert_to_tensor(target)
+    if labels.dims != x.dims:
+        raise ValueError(
+            "Arguments `target` and `output` must have the same shape. Received: "
+            f"target.shape={labels.dims}, output.shape={x.dims}"
+        )
+    return x, cast(labels, x.dtype)
+
+
+def _probabilities(x: Tensor, axis: int) -> Tensor:
+    return _clipped(x / ops.sum(x, axis=(axis,), keepdims=True))
+
+
+def _clipped(x: Tensor) -> Tensor:
+    epsilon = backend.epsilon()
+    return ops.minimum(ops.maximum(x, epsilon), 1.0 - epsilon)
+
+
+def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
+    x, labels = convert_to_tensor(output), cast(convert_to_tensor(target), "int64")
+    if len(labels.dims) == len(x.dims) and labels.dims and labels.dims[-1] == 1:
+        labels = ops.reshape(labels, shape=labels.dims[:-1])
+    if not x.dims:
+        raise ValueError(f"Argument `output` must be at least rank 1. Received: output.shape={x.dims}")
+    axis = axis % len(x.dims)
+    if labels.dims != x.dims[:-1]:
+        raise ValueError(
+            "Arguments `target` and `output` must have the same shape up until the last dimension: "
+            f"target.shape={labels.dims}, output.shape={x.dims}"
+        )
+    if axis != len(x.dims) - 1:
+        hot = one_hot(labels, x.dims[axis], axis=axis, dtype=x.dtype.name)
+        return categorical_crossentropy(hot, x, from_logits, axis)
+    if from_logits:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
+    chosen = tf.gather(x, labels, axis=axis, batch_dims=len(labels.dims))
+    return -ops.log(_clipped(chosen / ops.sum(x, axis=(axis,), keepdims=False)))
+
+
+def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Tensor:
+    x, labels = _pair(target, output)
+    if from_logits:
+        return ops.sigmoid_cross_entropy(labels, x)
+    x = _clipped(x)
+    return -(labels * ops.log(x) + (1.0 - labels) * ops.log(1.0 - x))
+
+
+def psnr(x1: Any, x2: Any, max_val: Any) -> Tensor:
+    x1, x2 = convert_to_tensor(x1), convert_to_tensor(x2)
+    if x1.dims != x2.dims:
+        raise ValueError(f"Input shapes {x1.dims} and {x2.dims} must match for PSNR calculation. ")
+    error = ops.mean(ops.squared_difference(x1, x2), axis=tuple(range(len(x1.dims))), keepdims=False)
+    peak = convert_to_tensor(max_val, dtype=x2.dtype)
+    return (20 * ops.log(peak) - 10 * ops.log(error)) / math.log(10)

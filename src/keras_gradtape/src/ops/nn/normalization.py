@@ -1,0 +1,47 @@
+"""Means and variances, and normalisation with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradtape as tf
+from gradtape import Tensor
+from gradtape.engine.op import ops
+
+from ..core import cast, convert_to_tensor
+
+_FLOAT16_MAX = 65504.0
+
+
+def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> tuple[Tensor, Tensor]:
+    if synchronized:
+        raise NotImplementedError("Argument synchronized=True is not supported with gradtape.")
+    x = convert_to_tensor(x)
+    given = x.dtype
+    narrow = given.name in ("float16", "bfloat16")
+    mean, variance = tf.nn.moments(cast(x, "float32") if narrow else x, axes, keepdims=keepdims)
+    if not narrow:
+        return mean, variance
+    return _narrowed(mean, given), _narrowed(variance, given)
+
+
+def _narrowed(x: Tensor, dtype: Any) -> Tensor:
+    """`x` in half precision, where what is too large becomes the largest number."""
+    return ops.cast(ops.minimum(ops.maximum(x, -_FLOAT16_MAX), _FLOAT16_MAX), dtype=dtype)
+
+
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, axis: int, offset: Any = None, scale: Any = None, epsilon: float = 1e-3
+) -> Tensor:
+    x = convert_to_tensor(x)
+    after = len(x.dims) - 1 - axis % len(x.dims)
+
+    def along_axis(value: Any) -> Tensor | None:
+        if value is None:
+            return None
+        value = convert_to_tensor(value)
+        return ops.reshape(value, shape=(value.dims[0], *(1,) * after)) if after else value
+
+    return tf.nn.batch_normalization(
+        x, along_axis(mean), along_axis(variance), along_axis(offset), along_axis(scale), epsilon
+    )

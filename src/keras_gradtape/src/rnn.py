@@ -1,0 +1,209 @@
+"""Recurrent layers: a loop over time, eagerly step by step, in a traced function as one node of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keras.src import tree
+
+from gradtape import Tensor
+from gradtape.engine import dispatch
+from gradtape.engine.op import ops
+from gradtape.graph import structured
+
+from .ops.core import cast, convert_to_tensor
+
+
+def _swapped(x: Tensor) -> Tensor:
+    """Time before batch, or batch before time."""
+    return ops.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
+
+
+def _scan(step: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any, backwards: bool, unroll: bool) -> Any:
+    """`state, output = step(state, row)` for each row: the last state, and the outputs in the order of their making."""
+    flat = tree.flatten(rows)
+    count = flat[0].dims[0]
+    if count > 1 and not unroll and dispatch.thread.trace is not None:
+        try:
+            return _scan_in_graph(step, start, rows, flat, backwards)
+        except structured.OneByOne:
+            pass
+    columns = [ops.rows(x) for x in flat]
+    state, outputs = start, []
+    for i in range(count - 1, -1, -1) if backwards else range(count):
+        state, output = step(state, tree.pack_sequence_as(rows, [column[i] for column in columns]))
+        outputs.append(output)
+    return state, tree.map_structure(lambda *ys: ops.stack(*ys, axis=0), *outputs)
+
+
+def _scan_in_graph(step: Any, start: Any, rows: Any, flat: list[Tensor], backwards: bool) -> Any:
+    examples: list[Any] = []
+
+    def flat_step(state: Any, values: list[Tensor]) -> tuple[Any, Any]:
+        state, output = step(tree.pack_sequence_as(start, list(state)), tree.pack_sequence_as(rows, values))
+        examples.append(output)
+        return tuple(tree.flatten(state)), tuple(tree.flatten(output))
+
+    state, outputs = structured.mapped(flat_step, tuple(tree.flatten(start)), flat, backwards)
+    if backwards:
+        outputs = [ops.reverse(y, axis=(0,)) for y in outputs]
+    return tree.pack_sequence_as(start, list(state)), tree.pack_sequence_as(examples[0], list(outputs))
+
+
+def rnn(
+    step_function: Callable[[Any, Any], tuple[Any, Any]], inputs: Any, initial_states: Any, go_backwards: bool = False,
+    mask: Any = None, constants: Any = None, unroll: bool = False, input_length: Any = None, time_major: bool = False,
+    zero_output_for_mask: bool = False, return_all_outputs: bool = True,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The last output, all outputs and the last states of `step_function` along the time of `inputs`."""
+    inputs = tree.map_structure(convert_to_tensor, inputs)
+    states = tree.map_structure(convert_to_tensor, initial_states)
+    if not time_major:
+        inputs = tree.map_structure(_swapped, inputs)
+    if unroll and not tree.flatten(inputs)[0].dims[0]:
+        raise ValueError("Unrolling requires a fixed number of timesteps.")
+    fixed = tuple(constants or ())
+
+    def step(states: Any, row: Any) -> tuple[Any, Any]:
+        output, new = step_function(row, (*states, *fixed) if fixed else states)
+        return tree.pack_sequence_as(states, tree.flatten(new)), output
+
+    if mask is None:
+        last_states, outputs = _scan(step, states, inputs, go_backwards, unroll)
+    else:
+        given = cast(convert_to_tensor(mask), "bool")
+        if not time_major:
+            given = _swapped(given)
+        if len(given.dims) == 2:
+            given = given[..., None]
+        start: Any = ((), states)
+        if not zero_output_for_mask:  # where a step is masked, the output before it stays: it is carried along
+            start = (tree.map_structure(ops.zeros_like, _example(step, states, inputs)), states)
+
+        def masked_step(carried: Any, row: Any) -> tuple[Any, Any]:
+            before, states = carried
+            row, seen = row
+            new, output = step(states, row)
+            if zero_output_for_mask:
+                output = _chosen(seen, output, tree.map_structure(ops.zeros_like, output))
+            else:
+                before = output = _chosen(seen, output, before)
+            return (before, _chosen(seen, new, states)), output
+
+        (_, last_states), outputs = _scan(masked_step, start, (inputs, given), go_backwards, unroll)
+    last = tree.map_structure(lambda y: y[-1], outputs)
+    if not return_all_outputs:
+        outputs = tree.map_structure(lambda y: y[None], last)
+    if not time_major:
+        outputs = tree.map_structure(_swapped, outputs)
+    return last, outputs, last_states
+
+
+def _example(step: Any, states: Any, inputs: Any) -> Any:
+    """The output of the first step, whose shape and dtype all others have."""
+    return step(states, tree.map_structure(lambda x: x[0], inputs))[1]
+
+
+def _chosen(seen: Tensor, new: Any, old: Any) -> Any:
+    """`new` for the members of the batch whose step is not masked, `old` for the others."""
+
+    def one(a: Any, b: Any) -> Tensor:
+        a, b = convert_to_tensor(a), convert_to_tensor(b)
+        extra = len(a.dims) - len(seen.dims)
+        where = ops.reshape(seen, shape=(*seen.dims, *(1,) * extra)) if extra > 0 else seen
+        return ops.where(where, a, b)
+
+    return tree.map_structure(one, new, old)
+
+
+def cudnn_ok(*args: Any, **kwargs: Any) -> bool:
+    return False
+
+
+def _weights(*values: Any) -> list[Any]:
+    return [None if value is None else convert_to_tensor(value) for value in values]
+
+
+def _sequence(
+    step: Any, projected: Tensor, start: Any, mask: Any, go_backwards: bool, unroll: bool, return_sequences: bool
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """The loop over inputs that are multiplied with their kernel already; the first state is the output."""
+
+    def rounds(states: Any, row: Any) -> tuple[Any, Any]:
+        new = step(states, row if mask is None else row[0])
+        if mask is not None:
+            new = _chosen(row[1], new, states)
+        return new, new[0] if return_sequences else ()
+
+    rows = _swapped(projected)
+    if mask is not None:
+        rows = (rows, _swapped(cast(convert_to_tensor(mask), "bool"))[..., None])
+    states, outputs = _scan(rounds, start, rows, go_backwards, unroll)
+    outputs = _swapped(outputs) if return_sequences else states[0][:, None]
+    return states[0], outputs, list(states)
+
+
+def lstm(
+    inputs: Any, initial_state_h: Any, initial_state_c: Any, mask: Any, kernel: Any, recurrent_kernel: Any, bias: Any,
+    activation: Any, recurrent_activation: Any, return_sequences: bool = False, go_backwards: bool = False,
+    unroll: bool = False,
+) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
+    """All steps' inputs are multiplied with the kernel at once; the loop has the recurrent part only."""
+    w, u, b = _weights(kernel, recurrent_kernel, bias)
+    x, h, c = _weights(inputs, initial_state_h, initial_state_c)
+    projected = ops.matmul(x, w)
+    if b is not None:
+        projected = projected + b
+    units = u.dims[0]
+
+    def step(states: tuple[Tensor, Tensor], row: Tensor) -> tuple[Tensor, Tensor]:
+        h, c = states
+        write, keep, new, read = ops.split(row + ops.matmul(h, u), sizes=(units,) * 4, axis=1)
+        c = recurrent_activation(keep) * c + recurrent_activation(write) * activation(new)
+        return recurrent_activation(read) * activation(c), c
+
+    return _sequence(step, projected, (h, c), mask, go_backwards, unroll, return_sequences)
+
+
+def gru(
+    inputs: Any, initial_state: Any, mask: Any, kernel: Any, recurrent_kernel: Any, bias: Any, activation: Any,
+    recurrent_activation: Any, return_sequences: bool = False, go_backwards: bool = False, unroll: bool = False,
+    reset_after: bool = True,
+) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
+    """All steps' inputs are multiplied with the kernel at once; the loop has the recurrent part only."""
+    if not reset_after:
+        raise NotImplementedError
+    w, u, b = _weights(kernel, recurrent_kernel, bias)
+    x, h = _weights(inputs, initial_state)
+    projected = ops.matmul(x, w)
+    recurrent_bias = None
+    if b is not None:
+        projected, recurrent_bias = projected + b[0], b[1]
+    sizes = (u.dims[0],) * 3
+
+    def step(states: tuple[Tensor], row: Tensor) -> tuple[Tensor]:
+        (h,) = states
+        inner = ops.matmul(h, u)
+        if recurrent_bias is not None:
+            inner = inner + recurrent_bias
+        update, reset, new = ops.split(row, sizes=sizes, axis=1)
+        inner_update, inner_reset, inner_new = ops.split(inner, sizes=sizes, axis=1)
+        z = recurrent_activation(update + inner_update)
+        candidate = activation(new + recurrent_activation(reset + inner_reset) * inner_new)
+        return (candidate + z * (h - candidate),)
+
+    return _sequence(step, projected, (h,), mask, go_backwards, unroll, return_sequences)
+
+
+def bidirectional_lstm(*args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError
+
+
+def bidirectional_gru(*args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError
+
+
+def unstack(x: Any, axis: int = 0) -> list[Tensor]:
+    x = convert_to_tensor(x)
+    return list(ops.unstack(x, axis=axis % len(x.dims)))
