@@ -1,6 +1,7 @@
 """What `tf.function` promises beyond the recorded answers of TensorFlow: graphs, guards, methods, Python calls."""
 
 import gc
+import linecache
 import logging
 import timeit
 import weakref
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.graph import numpy_executor
 
 
 def counted(**options):
@@ -335,6 +337,22 @@ class TestGuards:
 
 
 class TestVariables:
+    def test_a_trace_that_fails_does_not_count(self):
+        calls = []
+
+        @tf.function(autograph=False)
+        def f(x):
+            calls.append(x)
+            if len(calls) == 1:
+                raise ValueError("no")
+            return x * 2.0
+
+        with pytest.raises(ValueError, match="no"):
+            f(tf.constant(5.0))
+        assert f.experimental_get_tracing_count() == 0
+        assert float(f(tf.constant(5.0))) == 10.0
+        assert f.experimental_get_tracing_count() == 1
+
     def test_a_trace_that_fails_writes_nothing(self):
         v = tf.Variable(1.0)
 
@@ -423,6 +441,19 @@ class TestPythonCalls:
 
 
 class TestGradients:
+    def test_recomputation_is_not_undone(self):
+        again = tf.recompute_grad(lambda x: tf.sin(tf.exp(x)))
+
+        @tf.function
+        def f(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = again(x)
+            return y, tape.gradient(y, x)
+
+        program = numpy_executor.compile_graph(f.get_concrete_function(tf.TensorSpec([4], tf.float32)).graph)
+        assert "".join(linecache.getlines(program.__code__.co_filename)).count("exp(") == 2
+
     def test_under_a_tape_in_the_same_function(self):
         @tf.function
         def f(x):

@@ -46,6 +46,8 @@ def function(
     >>> float(square(tf.constant(4.0)))
     16.0
     """
+    if experimental_attributes:
+        raise ValueError(f"{', '.join(experimental_attributes)} is not supported by tf.function as an attribute.")
     compiled = jit_compile if jit_compile is not None else experimental_compile
     relaxed = bool(reduce_retracing or experimental_relax_shapes)
 

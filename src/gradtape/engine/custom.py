@@ -277,7 +277,7 @@ def recomputed(f: Callable[..., Any]) -> Callable[..., Any]:
         def grad(*gs: Tensor, variables: Sequence[Any] = ()) -> Any:
             leaves = nest.flatten(list(args)) + nest.flatten(list(kwargs.values()))
             # A tensor passed twice has two gradients, so each leaf is a tensor of its own.
-            copies = [ops.identity(x) if isinstance(x, Tensor) else x for x in leaves]
+            copies = [ops.after(x, gs[0]) if isinstance(x, Tensor) else x for x in leaves]
             with GradientTape() as tape, replaying_seeds(seeds):
                 tape.watch([x for x in copies if _is_tensor(x) and x.dtype.differentiable])
                 again, named = nest.pack_sequence_as([list(args), list(kwargs.values())], copies)

@@ -131,8 +131,8 @@ class Variant:
             variable._replace(value)
         return results[:count]
 
-    def packed(self, outputs: Sequence[Tensor]) -> Any:
-        """What the function returns, from the tensors in it."""
+    def packed(self, outputs: Sequence[Any]) -> Any:
+        """What the function returns, from the tensors in it, or from what stands for them."""
         if self.structure is _ONE_TENSOR:
             return outputs[0]
         leaves = [leaf if at is None else outputs[at] for at, leaf in self.forms]
@@ -204,6 +204,11 @@ class Concrete:
         self._jit_compile = jit_compile
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = self._follows_all = False
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether there is a graph, or was one."""
+        return self._runs_eagerly or any(self._variants.values())
 
     def variants(self) -> Iterable[list[Variant]]:
         """The graphs there are."""

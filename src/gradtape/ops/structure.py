@@ -25,6 +25,14 @@ def _numpy_dtype(dtype: Any) -> Any:
 identity = linear(
     "identity", lambda xp, x: x, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, samples=[sample((3, 4))]
 )
+# `x`, but not before `other` is there: what is computed from it in a graph is not computed, and kept, earlier.
+after = linear(
+    "after", lambda xp, x, other: x, transpose=lambda m, g: g,
+    batch=lambda m, size, inputs, flags, attrs: (
+        inputs[0] if flags[0] else m.broadcast_to(inputs[0], shape=(size, *inputs[0].dims))
+    ),
+    samples=[sample((3, 4), (2,))],
+)  # fmt: skip
 zeros_like = constant(
     "zeros_like", lambda xp, x: xp.zeros_like(x), samples=[sample((3, 4))], moves_data=True,
     batch=lambda m, size, inputs, flags, attrs: m.zeros_like(inputs[0]),
