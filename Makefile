@@ -12,8 +12,8 @@ JOBS ?= 2
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.examples  ## Trains a classifier of handwritten digits with a GradientTape loop
-	$(RUN) examples/digits.py
+demo: $(VENV)/.examples  ## Trains a Keras CNN on handwritten digits, by fit and by a GradientTape loop
+	$(RUN) examples/keras_digits.py
 
 test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) -q
