@@ -121,27 +121,24 @@ def cudnn_ok(*args: Any, **kwargs: Any) -> bool:
     return False
 
 
-def _weights(*values: Any) -> list[Any]:
-    return [None if value is None else convert_to_tensor(value) for value in values]
-
-
 def _sequence(
-    step: Any, projected: Tensor, start: Any, mask: Any, go_backwards: bool, unroll: bool, return_sequences: bool
+    step: Any, projected: Tensor, start: Any, go_backwards: bool, unroll: bool, return_sequences: bool
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
     """The loop over inputs that are multiplied with their kernel already; the first state is the output."""
 
-    def rounds(states: Any, row: Any) -> tuple[Any, Any]:
-        new = step(states, row if mask is None else row[0])
-        if mask is not None:
-            new = _chosen(row[1], new, states)
+    def rounds(states: Any, row: Tensor) -> tuple[Any, Any]:
+        new = step(states, row)
         return new, new[0] if return_sequences else ()
 
-    rows = _swapped(projected)
-    if mask is not None:
-        rows = (rows, _swapped(cast(convert_to_tensor(mask), "bool"))[..., None])
-    states, outputs = _scan(rounds, start, rows, go_backwards, unroll)
+    states, outputs = _scan(rounds, start, _swapped(projected), go_backwards, unroll)
     outputs = _swapped(outputs) if return_sequences else states[0][:, None]
     return states[0], outputs, list(states)
+
+
+def _check_unmasked(mask: Any) -> None:
+    """Raises what makes Keras call `rnn` instead, which is told what a masked step gives."""
+    if mask is not None:
+        raise NotImplementedError
 
 
 def lstm(
@@ -150,11 +147,12 @@ def lstm(
     unroll: bool = False,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
     """All steps' inputs are multiplied with the kernel at once; the loop has the recurrent part only."""
-    w, u, b = _weights(kernel, recurrent_kernel, bias)
-    x, h, c = _weights(inputs, initial_state_h, initial_state_c)
+    _check_unmasked(mask)
+    w, u = convert_to_tensor(kernel), convert_to_tensor(recurrent_kernel)
+    x, h, c = (cast(value, w.dtype) for value in (inputs, initial_state_h, initial_state_c))
     projected = ops.matmul(x, w)
-    if b is not None:
-        projected = projected + b
+    if bias is not None:
+        projected = projected + convert_to_tensor(bias)
     units = u.dims[0]
 
     def step(states: tuple[Tensor, Tensor], row: Tensor) -> tuple[Tensor, Tensor]:
@@ -163,7 +161,7 @@ def lstm(
         c = recurrent_activation(keep) * c + recurrent_activation(write) * activation(new)
         return recurrent_activation(read) * activation(c), c
 
-    return _sequence(step, projected, (h, c), mask, go_backwards, unroll, return_sequences)
+    return _sequence(step, projected, (h, c), go_backwards, unroll, return_sequences)
 
 
 def gru(
@@ -172,13 +170,15 @@ def gru(
     reset_after: bool = True,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
     """All steps' inputs are multiplied with the kernel at once; the loop has the recurrent part only."""
+    _check_unmasked(mask)
     if not reset_after:
         raise NotImplementedError
-    w, u, b = _weights(kernel, recurrent_kernel, bias)
-    x, h = _weights(inputs, initial_state)
+    w, u = convert_to_tensor(kernel), convert_to_tensor(recurrent_kernel)
+    x, h = cast(inputs, w.dtype), cast(initial_state, w.dtype)
     projected = ops.matmul(x, w)
     recurrent_bias = None
-    if b is not None:
+    if bias is not None:
+        b = convert_to_tensor(bias)
         projected, recurrent_bias = projected + b[0], b[1]
     sizes = (u.dims[0],) * 3
 
@@ -193,7 +193,7 @@ def gru(
         candidate = activation(new + recurrent_activation(reset + inner_reset) * inner_new)
         return (candidate + z * (h - candidate),)
 
-    return _sequence(step, projected, (h,), mask, go_backwards, unroll, return_sequences)
+    return _sequence(step, projected, (h,), go_backwards, unroll, return_sequences)
 
 
 def bidirectional_lstm(*args: Any, **kwargs: Any) -> Any:

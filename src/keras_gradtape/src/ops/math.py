@@ -83,8 +83,8 @@ def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Ten
     return tf.signal.frame(convert_to_tensor(x), sequence_length, sequence_stride)
 
 
-def _complex(x: Any) -> Tensor:
-    """A complex tensor of its real and imaginary parts."""
+def _get_complex_tensor_from_tuple(x: Any) -> Tensor:
+    """A complex tensor of its real and imaginary parts. Keras calls it by this name."""
     if not isinstance(x, tuple | list) or len(x) != 2:
         raise ValueError(f"Input `x` should be a tuple of two tensors - real and imaginary. Received: x={x}")
     real, imag = convert_to_tensor(x[0]), convert_to_tensor(x[1])
@@ -103,15 +103,15 @@ def _parts(z: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def fft(x: Any) -> tuple[Tensor, Tensor]:
-    return _parts(tf.signal.fft(_complex(x)))
+    return _parts(tf.signal.fft(_get_complex_tensor_from_tuple(x)))
 
 
 def fft2(x: Any) -> tuple[Tensor, Tensor]:
-    return _parts(tf.signal.fft2d(_complex(x)))
+    return _parts(tf.signal.fft2d(_get_complex_tensor_from_tuple(x)))
 
 
 def ifft2(x: Any) -> tuple[Tensor, Tensor]:
-    return _parts(tf.signal.ifft2d(_complex(x)))
+    return _parts(tf.signal.ifft2d(_get_complex_tensor_from_tuple(x)))
 
 
 def rfft(x: Any, fft_length: int | None = None) -> tuple[Tensor, Tensor]:
@@ -119,7 +119,7 @@ def rfft(x: Any, fft_length: int | None = None) -> tuple[Tensor, Tensor]:
 
 
 def irfft(x: Any, fft_length: int | None = None) -> Tensor:
-    return tf.signal.irfft(_complex(x), None if fft_length is None else [fft_length])
+    return tf.signal.irfft(_get_complex_tensor_from_tuple(x), None if fft_length is None else [fft_length])
 
 
 def _window(window: Any, sequence_length: int, fft_length: int, dtype: Any) -> Tensor:
@@ -170,19 +170,15 @@ def istft(
     x: Any, sequence_length: int, sequence_stride: int, fft_length: int, length: int | None = None,
     window: Any = "hann", center: bool = True,
 ) -> Tensor:  # fmt: skip
-    z = _complex(x)
+    z = _get_complex_tensor_from_tuple(x)
     if len(z.dims) < 2:
         raise ValueError(f"Input `x` must have at least 2 dimensions. Received shape: {z.dims}")
     frames = tf.signal.irfft(z, [fft_length])
-    weights = _window(window, sequence_length, fft_length, frames.dtype)
-    count = z.dims[-2]
-    signal = tf.signal.overlap_and_add(frames * weights, sequence_stride)
-    power = tf.signal.overlap_and_add(
-        ops.broadcast_to(ops.square(weights), shape=(count, fft_length)), sequence_stride
-    )
-    signal = signal / ops.where(power > 1e-10, power, ops.ones_like(power))
-    if window is None:
-        signal = signal * (fft_length / sequence_stride)
+    if window is not None:
+        weights = _window(window, sequence_length, fft_length, frames.dtype)
+        undone = tf.signal.inverse_stft_window_fn(sequence_stride, lambda length, dtype: weights)
+        frames = frames * undone(fft_length, dtype=frames.dtype)
+    signal = tf.signal.overlap_and_add(frames, sequence_stride)
     start = fft_length // 2 if center else 0
     if length is not None:
         end = start + length
