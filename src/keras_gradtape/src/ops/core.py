@@ -67,14 +67,6 @@ class Variable(KerasVariable):
             return own_read(held) if type(held) is tf.Variable else held
         return self._maybe_autocast(own_read(self._value))
 
-    def _as_tensor(self) -> Any:
-        return self.value
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The shape as a plain tuple, as gradtape's tensors have it."""
-        return tuple(self._shape)
-
     @property
     def handle(self) -> Any:
         """What stands for the variable in TensorFlow's optimizers."""

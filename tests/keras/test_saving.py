@@ -1,0 +1,66 @@
+"""Models on disk: written and read, and refused where they are not what they seem."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+keras = tf.keras
+
+
+def network():
+    inputs = keras.Input((8, 8, 1))
+    x = keras.layers.Conv2D(4, 3, activation="relu")(inputs)
+    x = keras.layers.BatchNormalization()(x)
+    x = keras.layers.GlobalAveragePooling2D()(x)
+    return keras.Model(inputs, keras.layers.Dense(3, activation="softmax")(x))
+
+
+def test_a_model_and_its_optimizer_come_back(tmp_path):
+    model = network()
+    model.compile("adam", "sparse_categorical_crossentropy")
+    x, y = np.random.default_rng(0).normal(size=(16, 8, 8, 1)).astype("float32"), np.arange(16) % 3
+    model.fit(x, y, verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(loaded.predict(x, verbose=0), model.predict(x, verbose=0), rtol=1e-5)
+    assert int(loaded.optimizer.iterations) == int(model.optimizer.iterations) == 1
+    np.testing.assert_allclose(
+        loaded.fit(x, y, verbose=0).history["loss"], model.fit(x, y, verbose=0).history["loss"], rtol=1e-5
+    )
+
+
+def test_weights(tmp_path):
+    model, other = network(), network()
+    model.save_weights(tmp_path / "w.weights.h5")
+    other.load_weights(tmp_path / "w.weights.h5")
+    for a, b in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_truncated_file(tmp_path):
+    path = tmp_path / "model.keras"
+    network().save(path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises((ValueError, OSError)):
+        keras.models.load_model(path)
+
+
+def test_lambda_is_not_run_from_a_file(tmp_path):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Lambda(lambda x: x * 2)])
+    model.save(tmp_path / "model.keras")
+    with pytest.raises(ValueError, match="[Ll]ambda"):
+        keras.models.load_model(tmp_path / "model.keras")
+
+
+def test_summary_and_clone(capsys):
+    model = network()
+    model.summary()
+    assert "conv2d" in capsys.readouterr().out
+    clone = keras.models.clone_model(model)
+    assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
+
+
+def test_export_says_that_it_is_not_available(tmp_path):
+    with pytest.raises(NotImplementedError, match="gradtape"):
+        network().export(tmp_path / "there")
