@@ -328,3 +328,37 @@ def test_a_custom_gradient_of_the_wrong_number_fails_when_it_is_asked_for():
     with tf.GradientTape() as tape, pytest.raises(ValueError, match="expected to return 1 gradients"):
         tape.watch(x)
         tape.gradient(f(x), x)
+
+
+def test_slices_that_move_are_one_graph():
+    traces = []
+
+    def parts(x, i):
+        return x[i : i + 2], tf.slice(x, [i, 0], [1, -1]), x[:, i : i + 1], x[i:], x[-1:i:1]
+
+    @tf.function
+    def f(x, i):
+        traces.append(i)
+        return parts(x, i)[:3]
+
+    for i in (0, 2, 1, 1):
+        assert_same(f(MATRIX, tf.constant(i)), parts(MATRIX, tf.constant(i))[:3])
+    assert len(traces) == 1
+
+
+def test_slices_of_other_lengths_are_other_graphs():
+    f = tf.function(lambda x, i: (x[i:], x[1:i], x[-i:]))
+    for i in (1, 3, 5, 3):
+        assert_same(f(MATRIX, tf.constant(i)), (MATRIX[i:], MATRIX[1:i], MATRIX[-i:]))
+
+
+def test_a_slice_that_moves_with_a_loop():
+    def windows(x):
+        total = tf.zeros([2, 3])
+        for i in tf.range(4):
+            total += x[i : i + 2] * W
+        return total
+
+    f = tf.function(lambda x: gradients(windows)(x))
+    assert_same(f(MATRIX), gradients(windows)(MATRIX))
+    assert len([node for node in f.get_concrete_function(MATRIX).graph.nodes if node.op.name == "loop"]) == 2

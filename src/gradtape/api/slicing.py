@@ -30,7 +30,14 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     [[2, 3], [5, 6]]
     """
     x = to_tensor(input_)
-    starts, sizes = (integers(v, "Slice", "Index") for v in (begin, size))
+    sizes = integers(size, "Slice", "Index")
+    at = to_tensor(begin)
+    if type(at) is not Tensor and at.dims == sizes.shape == (len(x.dims),):
+        # Where it starts is not known now: the bounds of a slice may be so.
+        starts = begin if isinstance(begin, list | tuple) else list(at)
+        ends = [None if count == -1 else start + count for start, count in zip(starts, sizes.tolist(), strict=True)]
+        return x[tuple(map(_slice, starts, ends))]
+    starts = integers(begin, "Slice", "Index")
     n = len(x.dims)
     if starts.shape != (n,) or sizes.shape != (n,):
         raise errors.InvalidArgumentError(
@@ -38,13 +45,15 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
             f"{list(sizes.shape)} instead. [Op:Slice]"
         )
     key = []
-    for i, (at, count, length) in enumerate(zip(starts.tolist(), sizes.tolist(), x.dims, strict=True)):
-        if not 0 <= at <= length:
-            raise errors.InvalidArgumentError(f"Expected begin[{i}] in [0, {length}], but got {at} [Op:Slice]")
-        count = length - at if count == -1 else count
-        if not 0 <= count <= length - at:
-            raise errors.InvalidArgumentError(f"Expected size[{i}] in [0, {length - at}], but got {count} [Op:Slice]")
-        key.append(_slice(at, at + count))
+    for i, (start, count, length) in enumerate(zip(starts.tolist(), sizes.tolist(), x.dims, strict=True)):
+        if not 0 <= start <= length:
+            raise errors.InvalidArgumentError(f"Expected begin[{i}] in [0, {length}], but got {start} [Op:Slice]")
+        count = length - start if count == -1 else count
+        if not 0 <= count <= length - start:
+            raise errors.InvalidArgumentError(
+                f"Expected size[{i}] in [0, {length - start}], but got {count} [Op:Slice]"
+            )
+        key.append(_slice(start, start + count))
     return ops.slice(x, key=tuple(key))
 
 

@@ -102,16 +102,19 @@ def _as_mask(key: Any) -> Tensor | None:
     return key if isinstance(key, Tensor) and key.dtype is dtypes.bool else None
 
 
-def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Tensor]]:
-    """The key in Python's integers, and the indices in it whose values are not known now, by their place."""
+def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Any]]:
+    """The key in Python's integers, and the indices and slices in it whose values are not known now, by their place."""
     items = tuple(key) if isinstance(key, list | tuple) else (key,)
     if len(items) > 1 and isinstance(items[0], bool):
         raise TypeError(f"Cannot convert {items[1]!r} to EagerTensor of dtype bool: a mask must be the whole key")
     found: list[Any] = []
-    moving: dict[int, Tensor] = {}
+    moving: dict[int, Any] = {}
     for i, item in enumerate(items):
         if item is None or item is Ellipsis:
             found.append(item)
+        elif isinstance(item, slice) and _moves(item):
+            moving[i] = item
+            found.append(slice(None))
         elif isinstance(item, slice):
             found.append(slice(*(None if n is None else _index(n) for n in (item.start, item.stop, item.step))))
         else:
@@ -122,6 +125,12 @@ def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Tensor]]:
             else:
                 found.append(_index(item))
     return tuple(found), moving
+
+
+def _moves(item: slice) -> bool:
+    """Whether a slice goes forward between bounds of which one is not known now."""
+    unknown = [is_tensor_like(n) and type(to_tensor(n)) is not Tensor for n in (item.start, item.stop)]
+    return any(unknown) and (item.step is None or (isinstance(item.step, int) and item.step > 0))
 
 
 def _as_index_tensor(item: Any) -> Tensor | None:
@@ -150,21 +159,42 @@ def _bad_index(item: Any) -> Exception:
     )
 
 
-def _gathered(x: Tensor, key: tuple[Any, ...], moving: dict[int, Tensor]) -> Tensor:
-    """`x[key]` for indices that differ between the members of a batch: sliced first, then gathered along their axes."""
+def _gathered(x: Tensor, key: tuple[Any, ...], moving: dict[int, Any]) -> Tensor:
+    """`x[key]` for indices and bounds that are not known now: sliced first, then gathered along their axes."""
     consumed = sum(k is not None and k is not Ellipsis for k in key)
     if Ellipsis in key:
         at = key.index(Ellipsis)
         fill = len(x.dims) - consumed
         key = (*key[:at], *(slice(None),) * fill, *key[at + 1 :])
         moving = {i + (fill - 1 if i > at else 0): index for i, index in moving.items()}
-    y = getitem(x, key)
+    y = x if all(k == slice(None) for k in key) else getitem(x, key)
     for i in sorted(moving, reverse=True):
         axis = i - sum(type(k) is int for k in key[:i])
         index: Any = moving[i]
-        index = ops.where(index < 0, index + y.dims[axis], index)
+        if type(index) is slice:
+            index = _positions(index, y.dims[axis])
+        else:
+            index = ops.where(index < 0, index + y.dims[axis], index)
         y = ops.gather(y, index, axis=axis, batch=0)
     return y
+
+
+def _positions(item: slice, size: int) -> Tensor:
+    """The positions that a slice takes of an axis. How many they are must be the same in every run."""
+    start, stop = (
+        to_tensor(default if n is None else n, dtypes.int64) if n is None or not is_tensor_like(n) else _wide(n)
+        for n, default in ((item.start, 0), (item.stop, size))
+    )
+    zero, end = to_tensor(0, dtypes.int64), to_tensor(size, dtypes.int64)
+    start, stop = (ops.minimum(ops.maximum(ops.where(n < 0, n + end, n), zero), end) for n in (start, stop))
+    step = item.step or 1
+    count = max(0, -(-int((stop - start).array) // step))
+    return start + to_tensor(np.arange(count) * step)
+
+
+def _wide(n: Any) -> Tensor:
+    tensor = _as_index_tensor(n)
+    return ops.cast(tensor, dtype=dtypes.int64)
 
 
 def _check(key: tuple[Any, ...], dims: tuple[int, ...]) -> None:
