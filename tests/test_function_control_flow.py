@@ -334,15 +334,15 @@ def test_slices_that_move_are_one_graph():
     traces = []
 
     def parts(x, i):
-        return x[i : i + 2], tf.slice(x, [i, 0], [1, -1]), x[:, i : i + 1], x[i:], x[-1:i:1]
+        return x[i : i + 2], tf.slice(x, [i, 0], [1, -1]), x[:, i : i + 1]
 
     @tf.function
     def f(x, i):
         traces.append(i)
-        return parts(x, i)[:3]
+        return parts(x, i)
 
     for i in (0, 2, 1, 1):
-        assert_same(f(MATRIX, tf.constant(i)), parts(MATRIX, tf.constant(i))[:3])
+        assert_same(f(MATRIX, tf.constant(i)), parts(MATRIX, tf.constant(i)))
     assert len(traces) == 1
 
 
