@@ -15,12 +15,15 @@ from .shapes import TensorShape
 
 
 class Composite:
-    """A value made of several tensors, which its class, called with `_parts()`, puts together again."""
+    """A value made of several tensors, `_parts()`; `_with_parts` is one like it, made of others."""
 
     __slots__ = ()
 
     def _parts(self) -> list[Any]:
         raise NotImplementedError(f"{type(self).__name__} must say what it is made of")
+
+    def _with_parts(self, parts: Sequence[Any]) -> Any:
+        return type(self)(*parts)
 
 
 def is_nested(seq: Any) -> bool:
@@ -144,7 +147,9 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     packed_parts = [_pack(part, leaves, expand) for part in parts(structure)]
     if hasattr(kind, "__tf_unflatten__"):
         return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(packed_parts))
-    if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__") or issubclass(kind, Composite):
+    if issubclass(kind, Composite):
+        return structure._with_parts(packed_parts)
+    if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__"):
         return kind(*packed_parts)
     return packed_parts if isinstance(structure, MappingView | range) else kind(packed_parts)
 

@@ -1,22 +1,37 @@
-"""`TensorArray`: a list of tensors of one dtype, written and read by index; differentiable, because its entries are."""
+"""`TensorArray`: a list of tensors of one dtype, written and read by index; differentiable, because its entries are.
+
+Eagerly it is a list. In a function that is being traced, every write gives a new array, and one whose length is fixed
+may be *stacked*: one tensor with a row for each entry. That is what goes round a loop, and what a traced index needs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import errors
 from .dtypes import DType, as_dtype
+from .engine import dispatch
 from .engine.convert import to_array, to_tensor
 from .engine.op import ops
+from .nest import Composite
 from .shapes import TensorShape
 from .tensor import Tensor
 
 _CLEARED = object()
 
 
-class TensorArray:
+class Unmade:
+    """The rows of an array that goes round a loop, until the shape of its entries is known: then `make` makes them."""
+
+    def __init__(self, make: Callable[[tuple[int, ...], DType], Tensor]) -> None:
+        self.rows: Tensor | None = None
+        self.make = make
+
+
+class TensorArray(Composite):
     """A list of tensors that grows, for loops that make a sequence of values.
 
     Every write returns the array to go on with: `ta = ta.write(i, x)`.
@@ -60,6 +75,7 @@ class TensorArray:
         self._infer_shape = infer_shape
         self._element_shape = TensorShape(element_shape)
         self._entries: list[Any] = [None] * int(size)
+        self._stacked: Tensor | Unmade | None = None  # the rows, in place of the entries
 
     @property
     def dtype(self) -> DType:
@@ -100,6 +116,62 @@ class TensorArray:
         vars(same).update(vars(self))
         return same
 
+    @property
+    def may_be_stacked(self) -> bool:
+        """Whether the array keeps its length, and all its entries have one shape."""
+        return not self._dynamic_size and self._infer_shape
+
+    @property
+    def entry_dims(self) -> tuple[int, ...] | None:
+        """The shape of the entries, if it is known."""
+        if isinstance(self._stacked, Unmade) and self._stacked.rows is not None:
+            return self._stacked.rows.dims[1:]
+        return tuple(n or 0 for n in self._element_shape) if self._element_shape.is_fully_defined() else None
+
+    def rows(self, dims: tuple[int, ...] | None = None) -> Tensor:
+        """All entries as one tensor; those never written, of shape `dims`, are zeros."""
+        held = self._stacked
+        if isinstance(held, Unmade):
+            if held.rows is None:
+                known = self.entry_dims if dims is None else dims
+                assert known is not None
+                held.rows = held.make((len(self._entries), *known), self._dtype)
+            return held.rows
+        if held is not None:
+            return held
+        if dims is not None:
+            self._element_shape = self._element_shape.merge_with(dims)
+        if all(entry is None for entry in self._entries):
+            known = tuple(n or 0 for n in self._element_shape)
+            return Tensor(np.zeros((len(self._entries), *known), self._dtype.numpy), self._dtype)
+        return self.stack()
+
+    def stacked(self, rows: Tensor | Unmade) -> TensorArray:
+        """The array with these rows as its entries."""
+        new = self.identity()
+        new._stacked = rows
+        new._entries = [None] * (rows.dims[0] if isinstance(rows, Tensor) else len(self._entries))
+        if isinstance(rows, Tensor):
+            new._element_shape = TensorShape(rows.dims[1:])
+        return new
+
+    def _parts(self) -> list[Any]:
+        return [] if self.entry_dims is None else [self.rows()]
+
+    def _with_parts(self, parts: Sequence[Any]) -> TensorArray:
+        return self.stacked(parts[0]) if parts else self
+
+    def _is_by_row(self, index: Any) -> bool:
+        """Whether an entry is to be found as a row of a tensor."""
+        if self._stacked is not None:
+            return True
+        traced = isinstance(index, Tensor) and type(index) is not Tensor
+        return traced and self.may_be_stacked and dispatch.thread.trace is not None
+
+    def _of_its_own(self) -> TensorArray:
+        """The array whose entries are to be replaced: in a trace, another one."""
+        return self if dispatch.thread.trace is None else self.identity()
+
     def close(self, name: str | None = None) -> None:
         """Lets all entries go."""
         self._entries.clear()
@@ -119,6 +191,9 @@ class TensorArray:
         >>> ta.write(2, 5.0).stack().numpy().tolist()
         [0.0, 0.0, 5.0]
         """
+        if self._is_by_row(index):
+            entry = self._fitting(value)
+            return self.stacked(ops.put_row(self.rows(entry.dims), to_tensor(index), entry))
         at = int(to_array(index).__index__())
         if at < 0:
             raise errors.OutOfRangeError(f"Writing to negative indices (index {at}) is not allowed.")
@@ -128,9 +203,12 @@ class TensorArray:
                 "dynamic_size=True"
             )
         entry = self._fitting(value)
-        self._entries.extend([None] * (at + 1 - len(self._entries)))
-        self._entries[at] = entry
-        return self.identity()
+        new = self.identity()
+        if dispatch.thread.trace is not None:
+            new._entries = list(self._entries)
+        new._entries.extend([None] * (at + 1 - len(new._entries)))
+        new._entries[at] = entry
+        return new
 
     def _fitting(self, value: Any) -> Tensor:
         """`value` as an entry of this array."""
@@ -151,11 +229,13 @@ class TensorArray:
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The entry at `index`."""
+        if self._is_by_row(index) and self.entry_dims is not None:
+            return ops.gather_rows(self.rows(), to_tensor(index))
         at = int(to_array(index).__index__())
         if not 0 <= at < len(self._entries):
             raise errors.OutOfRangeError(f"Tried to read from index {at} but array size is: {len(self._entries)} ")
         entry = self._entry(at)
-        if self._clear_after_read:
+        if self._clear_after_read and dispatch.thread.trace is None:
             self._entries[at] = _CLEARED
         return entry
 
@@ -178,6 +258,8 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """All entries along a new first axis."""
+        if self._stacked is not None:
+            return self.rows()
         if self._entries:
             return ops.stack(*map(self._entry, range(len(self._entries))), axis=0)
         known = self._element_shape.rank is not None
@@ -191,10 +273,15 @@ class TensorArray:
         >>> tf.TensorArray(tf.float32, size=3).unstack([1.0, 2.0, 3.0]).gather([2, 0]).numpy().tolist()
         [3.0, 1.0]
         """
+        if self._is_by_row(indices) and self.entry_dims is not None:
+            return ops.gather_rows(self.rows(), to_tensor(indices))
         return ops.stack(*[self._entry(int(at)) for at in to_array(indices)], axis=0)
 
     def concat(self, name: str | None = None) -> Tensor:
         """All entries along their first axis."""
+        if self._stacked is not None:
+            rows = self.rows()
+            return ops.reshape(rows, shape=(rows.dims[0] * rows.dims[1], *rows.dims[2:]))
         if not self._entries:
             raise errors.InvalidArgumentError("concat needs at least one entry, and this TensorArray is empty")
         return ops.concat(*map(self._entry, range(len(self._entries))), axis=0)
@@ -212,8 +299,12 @@ class TensorArray:
         count = rows.dims[0]
         if count > len(self._entries) and not self._dynamic_size:
             raise ValueError(f"Cannot unstack {count} tensors into a TensorArray of static size {len(self._entries)} ")
-        self._entries = [self._fitting(rows[i]) for i in range(count)]
-        return self.identity()
+        new = self._of_its_own()
+        if new is not self and self._infer_shape and count:
+            new._fitting(rows[0])
+            return new.stacked(rows)
+        new._entries = [new._fitting(rows[i]) for i in range(count)]
+        return new.identity()
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The rows of `value` as the entries at `indices`.
@@ -223,9 +314,12 @@ class TensorArray:
         [2.0, 0.0, 1.0]
         """
         rows = to_tensor(value, hint=self._dtype)
+        if self._is_by_row(indices):
+            return self.stacked(ops.put_rows(self.rows(rows.dims[1:]), to_tensor(indices), rows))
+        new = self
         for row, at in enumerate(to_array(indices)):
-            self.write(at, rows[row])
-        return self.identity()
+            new = new.write(at, rows[row])
+        return new
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Consecutive parts of `value`, of these lengths along the first axis, as the entries.
@@ -250,8 +344,9 @@ class TensorArray:
                 f"TensorArray's size is not equal to the size of lengths ({len(self._entries)} vs. {len(sizes)}), and "
                 "the TensorArray is not marked as dynamically resizeable."
             )
+        new = self._of_its_own()
         if len(set(sizes)) > 1:
-            self._infer_shape = False
+            new._infer_shape = False
         ends = np.cumsum(sizes).tolist()
-        self._entries = [self._fitting(whole[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
-        return self.identity()
+        new._entries = [new._fitting(whole[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
+        return new.identity()

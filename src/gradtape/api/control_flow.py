@@ -45,6 +45,8 @@ def cond(
             raise TypeError(f"cond(): '{argument}' argument required")
         if not callable(branch):
             raise TypeError(f"'{argument}' must be callable, got {branch!r}.")
+    if isinstance(pred, bool) and dispatch.thread.trace is not None:
+        raise TypeError("pred must not be a Python bool", pred)
     if isinstance(pred, TracedTensor):
         branches: Any = {"false_fn": false_fn, "true_fn": true_fn}
         return choose(_truth(pred), branches, _different_branches, last_first=True)
@@ -103,7 +105,7 @@ def _case_in_graph(pairs: list[Any], default: Callable[[], Any] | None, exclusiv
     """`case` as choices of a function that is being traced, each inside the one before."""
     holding = ops.stack(*[predicate for predicate, _ in pairs], axis=0)
     if exclusive:
-        count = reduce_sum(ops.cast(holding, dtype=dtypes.int32))
+        count: Any = reduce_sum(ops.cast(holding, dtype=dtypes.int32))
         Assert(count < 2, ["Input error: exclusive=True: more than 1 conditions evaluated as True:", holding])
     if default is None:
         *pairs, (_, last) = pairs
@@ -213,25 +215,26 @@ def while_loop(
     if dispatch.thread.trace is not None and structured.is_stageable(loop_vars):
         try:
             found = structured.while_loop(
-                cond, lambda state: _next(body, state, structure), loop_vars, shape_invariants is not None,
-                maximum_iterations,
+                cond, lambda state: _next(body, state, structure), loop_vars, shape_invariants, maximum_iterations
             )  # fmt: skip
             return found if back_prop else nest.map_structure(ops.stop_gradient, found)
         except structured.OneByOne:
             pass
     limit = float("inf") if maximum_iterations is None else int(maximum_iterations)
+    given = loop_vars
     count = 0
     while count < limit and cond(*loop_vars):
         loop_vars = _next(body, loop_vars, structure)
         count += 1
-    return nest.map_structure(lambda x: x if hasattr(x, "stack") else to_tensor(x), loop_vars)
+    last = nest.map_structure(lambda x: x if hasattr(x, "stack") else to_tensor(x), loop_vars)
+    return last if dispatch.thread.trace is None else nest.pack_sequence_as(given, nest.flatten(last))
 
 
 def _next(body: Callable[..., Any], loop_vars: Any, structure: list[Any]) -> Any:
     """What one round makes of the loop variables."""
     found = body(*loop_vars)
     if not isinstance(found, list | tuple):
-        if len(structure) > 1:
+        if len(structure) > 1 or dispatch.thread.trace is None:
             raise TypeError(
                 f"`body` must return a list or tuple with a value for each of the {len(structure)} loop variables, got "
                 f"{type(found).__name__}"

@@ -13,6 +13,7 @@ from ..engine.op import ops
 from ..nest import Composite
 from ..shapes import TensorShape
 from ..tensor import Tensor
+from ..tensor_array import TensorArray
 
 NAMESPACES = ("",)
 __all__ = ["constant", "convert_to_tensor", "get_static_value", "is_tensor", "register_tensor_conversion_function"]
@@ -71,7 +72,7 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    return isinstance(x, Tensor | Composite) or hasattr(x, "_as_tensor")
+    return (isinstance(x, Tensor | Composite) and not isinstance(x, TensorArray)) or hasattr(x, "_as_tensor")
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:

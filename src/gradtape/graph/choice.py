@@ -17,6 +17,7 @@ from ..engine import dispatch
 from ..engine.cotangents import finished
 from ..engine.op import ops
 from ..tensor import Tensor, wrap
+from ..tensor_array import TensorArray
 from .derivative import Derivative
 from .effects import Changed, Check, recording, replaying, shape_guard
 from .graph import Graph, Node, Value, replay
@@ -39,8 +40,9 @@ def choose(
     visited = {i: _visited(branch, name, i == taken) for i, (name, branch) in (named[::-1] if last_first else named)}
     parts = [visited[i] for i, _ in named]
     example = parts[taken].returned  # type: ignore[union-attr]
-    leaves = nest.flatten(example, expand_composites=True)
     traced = [part for part in parts if part is not None]
+    _settle_arrays([part.returned for part in traced])
+    leaves = nest.flatten(example, expand_composites=True)
     for other in traced:
         _check_same(example, other.returned, mismatch)
     written = written_by(traced)
@@ -84,7 +86,18 @@ def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Part | None:
 def _tensor(leaf: Any) -> Any:
     from .concrete import returned_value
 
+    if isinstance(leaf, TensorArray):
+        return leaf if leaf.entry_dims is None else leaf.stacked(leaf.rows())
     return returned_value(leaf)
+
+
+def _settle_arrays(structures: list[Any]) -> None:
+    """An array that one branch has written to has entries of the same shape in the others."""
+    for leaves in zip(*map(nest.flatten, structures), strict=False):
+        arrays = [x for x in leaves if isinstance(x, TensorArray)]
+        dims = next((x.entry_dims for x in arrays if x.entry_dims is not None), None)
+        for x in arrays if dims is not None else ():
+            x.rows(dims)
 
 
 def _check_same(first: Any, other: Any, mismatch: Callable[..., Exception]) -> None:

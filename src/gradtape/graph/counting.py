@@ -1,6 +1,7 @@
 """Loops that are written with a test but count: `while i < n: ...; i += 1` goes round a known number of times.
 
-Such a loop needs no test, and where its body takes row `i` of a tensor it can be handed the rows one by one.
+Such a loop needs no test. Where its body takes row `i` of a tensor it can be handed the rows one by one, and where it
+puts row `i` into one, it can emit the rows.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..engine.op import ops
 from ..tensor import Tensor
 from .graph import Graph, Node, Value
 
@@ -31,7 +33,22 @@ class Rounds(NamedTuple):
 Staged = tuple[list[Tensor], "Rounds", Graph]  # what a loop is run on, and its body
 
 
-def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> Staged | None:
+class Put(NamedTuple):
+    """A carried tensor into which a loop put a row in each round, from number `start` on: now the rows are emitted."""
+
+    at: int  # its number among the carried
+    before: Tensor
+    start: int
+
+    def after(self, rows: Tensor) -> Tensor:
+        """The tensor after the loop."""
+        end = self.start + rows.dims[0]
+        if self.start == 0 and end == self.before.dims[0]:
+            return rows
+        return ops.concat(self.before[: self.start], rows, self.before[end:], axis=0)
+
+
+def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> tuple[Staged, list[Put]] | None:
     """The loop as one that goes round a known number of times, without its test; None if it is not one."""
     counter = _counter(test, rounds.carried)
     if counter is None or type(inputs[counter[0]]) is not Tensor:
@@ -43,7 +60,19 @@ def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> S
     start = inputs[at].array.item()
     count = max(0, math.ceil((limit - start) / step))
     rounds = rounds._replace(count=count)
-    return _handed_rows(inputs, rounds, body, at) if (start, step) == (0, 1) else (inputs, rounds, body)
+    if step != 1:
+        return (inputs, rounds, body), []
+    staged = _handed_rows(inputs, rounds, body, at) if start == 0 else (inputs, rounds, body)
+    return _emitting_rows(*staged, at, start)
+
+
+def put_back(outputs: Sequence[Tensor], carried: int, puts: list[Put]) -> tuple[list[Tensor], list[Tensor]]:
+    """The carried and the emitted, with the tensors whose rows were emitted, last of all, in their places again."""
+    split = len(outputs) - len(puts)
+    whole = list(outputs[:carried])
+    for put, rows in zip(puts, outputs[split:], strict=True):
+        whole.insert(put.at, put.after(rows))
+    return whole, list(outputs[carried:split])
 
 
 def _made(graph: Graph, value: Value) -> Node | None:
@@ -70,8 +99,27 @@ def _step(body: Graph, at: int) -> int | None:
     return step.constant.item() if x is body.inputs[at] and step.constant is not None and not step.shape else None
 
 
+def _takes_row(node: Node) -> bool:
+    along = (node.attrs.get("axis", 0), node.attrs.get("batch", 0))
+    return node.op.name in ("gather_rows", "gather") and along == (0, 0)
+
+
+def _is_row_number(body: Graph, value: Value, counter: Value) -> bool:
+    """Whether a value is that of a counter that is never negative: itself, or `where(i < 0, i + n, i)`."""
+    if value is counter:
+        return True
+    node = _made(body, value)
+    if node is None or node.op.name != "where" or node.inputs[2] is not counter:
+        return False
+    test = _made(body, node.inputs[0])
+    if test is None or test.op.name != "less" or test.inputs[0] is not counter:
+        return False
+    zero = test.inputs[1].constant
+    return zero is not None and not zero.any()
+
+
 def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int) -> Staged:
-    """With `gather_rows(x, counter)` a row that the body is handed, where x is fixed and has one for each round."""
+    """With `x[counter]` a row that the body is handed, where x is fixed and has one for each round."""
     first = rounds.carried + rounds.scanned
     i = body.inputs[counter]
     rows: dict[Value, Value] = {}
@@ -79,7 +127,7 @@ def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int
     nodes = []
     for node in body.nodes:
         node = node._replace(inputs=tuple(found.get(v, v) for v in node.inputs))
-        if node.op.name == "gather_rows" and node.inputs[1] is i:
+        if _takes_row(node) and _is_row_number(body, node.inputs[1], i):
             x = node.inputs[0]
             if x in body.inputs[first:] and x.shape[0] == rounds.count:
                 found[node.outputs[0]] = rows.setdefault(x, Value(x.shape[1:], x.dtype))
@@ -96,3 +144,33 @@ def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int
     keep = [k < first + len(rows) or v in used for k, v in enumerate(changed.inputs)]
     narrowed = replace(changed, inputs=tuple(v for v, k in zip(changed.inputs, keep, strict=True) if k))
     return [x for x, k in zip(given, keep, strict=True) if k], kept, narrowed
+
+
+def _emitting_rows(
+    inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int, start: int
+) -> tuple[Staged, list[Put]]:
+    """With `x = put_row(x, counter, row)` a row that the body emits, where x is carried and not looked at."""
+    i = body.inputs[counter]
+    uses = [v for node in body.nodes for v in node.inputs] + list(body.outputs)
+    puts: list[Put] = []
+    rows: list[Value] = []
+    for at, x in enumerate(body.inputs[: rounds.carried]):
+        node = _made(body, body.outputs[at])
+        if node is None or node.op.name != "put_row" or node.inputs[:2] != (x, i):
+            continue
+        fits = 0 <= start <= x.shape[0] - (rounds.count or 0)
+        if fits and uses.count(x) == 1 and uses.count(node.outputs[0]) == 1:
+            puts.append(Put(at, inputs[at], start))
+            rows.append(node.inputs[2])
+    gone = {put.at for put in puts}
+    if not gone:
+        return (inputs, rounds, body), []
+    made = {body.outputs[at] for at in gone}
+    changed = replace(
+        body,
+        inputs=tuple(v for at, v in enumerate(body.inputs) if at not in gone),
+        nodes=tuple(node for node in body.nodes if made.isdisjoint(node.outputs)),
+        outputs=(*(v for at, v in enumerate(body.outputs) if at not in gone), *rows),
+    )
+    kept = [x for at, x in enumerate(inputs) if at not in gone]
+    return (kept, rounds._replace(carried=rounds.carried - len(gone)), changed), puts

@@ -19,7 +19,7 @@ from ..engine.cotangents import finished
 from ..engine.op import ops
 from ..tensor import Tensor, wrap
 from .choice import extend, node_of
-from .counting import Rounds, counted
+from .counting import Put, Rounds, counted, put_back
 from .derivative import Derivative
 from .effects import recording
 from .graph import Graph, Node, Value, replay
@@ -59,6 +59,8 @@ def _staged(
     rows = [_row(example_of(x)) for x in scanned]
     inner = Part("body", body, [*start, *rows])
     state, emitted = inner.returned
+    late = inner.trace.inputs[len(start) + len(rows) :]  # what the body was given on its way
+    start = [*start, *(inner.trace.given[place].value for place in late)]
     check = None if test is None else Part("test", test, start)
     parts = [inner] if check is None else [inner, check]
     written = written_by(parts)
@@ -78,8 +80,9 @@ def _staged(
         attrs["test"] = check.graph([*keys, *fixed], check.outputs([check.returned], ()))
     inputs = [*start, *now, *scanned, *(captured[key] for key in fixed)]
     known = None if check is None else counted(inputs, rounds, graph, attrs["test"])
+    puts: list[Put] = []
     if known is not None:
-        inputs, rounds, graph = known
+        (inputs, rounds, graph), puts = known
     if rounds.count is not None:
         inputs, rounds, graph = hoisted(inputs, rounds, graph)
         attrs = {"rounds": rounds, "body": graph, "test": None}
@@ -87,9 +90,10 @@ def _staged(
         outputs = trace.run(loop, inputs, attrs)
     if outputs:
         trace.performed[outputs[0].place] = performed
-    for variable, value in zip(written, outputs[own : rounds.carried], strict=True):
+    last, made = put_back(outputs, rounds.carried, puts)
+    for variable, value in zip(written, last[own:], strict=True):
         trace.write(variable, value)
-    return list(outputs[:own]), list(outputs[rounds.carried :])
+    return last[:own], made
 
 
 def _moved(inputs: tuple[Value, ...], own: int, rows: int, variables: int) -> tuple[Value, ...]:

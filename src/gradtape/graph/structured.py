@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes, nest
 from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..nest import Composite
-from ..tensor import Tensor, is_tensor_like
+from ..shapes import TensorShape
+from ..tensor import Tensor, is_tensor_like, wrap
+from ..tensor_array import TensorArray, Unmade
 from .effects import Changed
 from .loop import repeat, scan
 from .parts import present_trace
@@ -38,60 +42,138 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
 
 def is_stageable(structure: Any) -> bool:
     """Whether all leaves are tensors, or values that become tensors."""
-    return all(
-        is_tensor_like(x) or isinstance(x, Composite | bool | int | float | complex | str) or hasattr(x, "__array__")
-        for x in nest.flatten(structure)
-    )
+    return all(map(_is_stageable, nest.flatten(structure)))
+
+
+def _is_stageable(x: Any) -> bool:
+    if isinstance(x, TensorArray):
+        return x.may_be_stacked
+    return is_tensor_like(x) or isinstance(x, Composite | bool | int | float | complex | str) or hasattr(x, "__array__")
 
 
 def while_loop(
-    cond: Callable[..., Any], body: Callable[[Any], Any], loop_vars: Sequence[Any], varying: bool, maximum: Any
+    cond: Callable[..., Any], body: Callable[[Any], Any], loop_vars: Sequence[Any], invariants: Any, maximum: Any
 ) -> Any:
     """`loop_vars = body(loop_vars)` while `cond(*loop_vars)`, at most `maximum` times, as a node.
 
-    `varying` says whether the shapes of the variables may change; if they do, `OneByOne` is raised.
+    `invariants` are the shapes that the variables keep, where they may change; if they do, `OneByOne` is raised.
     """
-    first = list(loop_vars)
-    flat = [to_tensor(x) for x in nest.flatten(first, expand_composites=True)]
+    variables = _Variables(list(loop_vars), 0 if maximum is None else 1)
+    flat = variables.tensors
+    allowed = None if invariants is None else _allowed(list(loop_vars), list(invariants))
     counted = [] if maximum is None else [to_tensor(0, hint=dtypes.int64)]
     limit = None if maximum is None else ops.cast(to_tensor(maximum), dtype=counted[0].dtype)
 
-    def packed(values: Sequence[Tensor]) -> list[Any]:
-        return nest.pack_sequence_as(first, list(values), expand_composites=True)
-
     def test(*values: Tensor) -> Tensor:
-        holds = to_tensor(cond(*packed(values[: len(flat)])))
-        if holds.dtype is not dtypes.bool or holds.dims:
+        holds = to_tensor(cond(*variables.packed(values)))
+        if holds.dtype is not dtypes.bool or holds.shape.num_elements() != 1:
             raise TypeError(
                 f"the condition of a loop must be a scalar of dtype bool, got shape {holds.shape} and dtype "
                 f"{holds.dtype.name}"
             )
-        return holds if limit is None else ops.logical_and(holds, values[-1] < limit)
+        holds = ops.reshape(holds, shape=()) if holds.dims else holds
+        return holds if limit is None else ops.logical_and(holds, values[len(flat)] < limit)
 
     def one_round(*values: Tensor) -> list[Tensor]:
-        found = nest.flatten(body(packed(values[: len(flat)])), expand_composites=True)
-        found = [to_tensor(y, hint=x.dtype) for x, y in zip(flat, found, strict=True)]
-        for before, after in zip(values, found, strict=False):
-            _check_constant(before, after, varying)
-        return [*found, *(count + 1 for count in values[len(flat) :])]
+        state = variables.packed(values, body=True)
+        found, late = variables.flattened(state, body(state))
+        for i, (before, after) in enumerate(zip(values, found, strict=False)):
+            _check_constant(before, after, None if allowed is None else allowed[i])
+        return [*found, *(count + 1 for count in values[len(flat) :]), *late]
 
     results = _undoing(lambda: repeat(test, one_round, [*flat, *counted]))
-    return nest.pack_sequence_as(loop_vars, results[: len(flat)], expand_composites=True)
+    return nest.pack_sequence_as(loop_vars, nest.flatten(variables.packed(results)))
 
 
-def _check_constant(before: Tensor, after: Tensor, varying: bool) -> None:
+class _Variables:
+    """The variables of a loop as tensors, and back.
+
+    An array that nothing was written to has no tensor before the loop. The body is given one when it first writes to
+    it: these come behind all others, from number `late_at` on.
+    """
+
+    def __init__(self, first: list[Any], others: int) -> None:
+        self._first = first
+        self._leaves = nest.flatten(first)
+        self._empty = [isinstance(x, TensorArray) and x.entry_dims is None for x in self._leaves]
+        self.tensors = [to_tensor(x) for x in nest.flatten(first, expand_composites=True)]
+        self._late_at = len(self.tensors) + others
+        self._made: list[int] = []  # the numbers of the leaves that were given a tensor, in that order
+
+    def packed(self, values: Sequence[Tensor], body: bool = False) -> list[Any]:
+        """The variables with these values, for the body or for anybody else."""
+        given = iter(values)
+        late = dict(zip(self._made, values[self._late_at :], strict=False))
+        leaves: list[Any] = []
+        for i, leaf in enumerate(self._leaves):
+            if not self._empty[i]:
+                count = len(nest.flatten(leaf, expand_composites=True))
+                leaves.append(nest.pack_sequence_as(leaf, [next(given) for _ in range(count)], expand_composites=True))
+            elif i in late:
+                leaves.append(leaf.stacked(late[i]))
+            else:
+                leaves.append(leaf.stacked(Unmade(self._maker(i))) if body else leaf)
+        return nest.pack_sequence_as(self._first, leaves)
+
+    def _maker(self, i: int) -> Callable[[tuple[int, ...], Any], Tensor]:
+        trace = present_trace()
+
+        def make(dims: tuple[int, ...], dtype: Any) -> Tensor:
+            self._made.append(i)
+            return trace.input(wrap(np.zeros(dims, dtype.numpy), dtype))
+
+        return make
+
+    def flattened(self, before: list[Any], after: Any) -> tuple[list[Tensor], list[Tensor]]:
+        """What a round makes of the tensors, and of those that came late."""
+        found: list[Tensor] = []
+        late: dict[int, Tensor] = {}
+        given = iter(self.tensors)
+        for i, (old, new) in enumerate(zip(nest.flatten(before), nest.flatten(after), strict=True)):
+            if isinstance(new, TensorArray) and isinstance(old, TensorArray):
+                dims = new.entry_dims or old.entry_dims
+                if dims is None:
+                    continue
+                old.rows(dims)  # which may make them
+                if self._empty[i]:
+                    late[i] = new.rows(dims)
+                else:
+                    next(given)
+                    found.append(new.rows(dims))
+            else:
+                found += [to_tensor(y, hint=next(given).dtype) for y in nest.flatten(new, expand_composites=True)]
+        return found, [late[i] for i in self._made]
+
+
+def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
+    """For each tensor the shapes that it may have, or None if it is to keep its own."""
+    nest.assert_same_structure(variables, invariants, check_types=False)
+    found: list[Any] = []
+    for x, shape in zip(nest.flatten(variables), nest.flatten(invariants), strict=True):
+        parts = nest.flatten(x, expand_composites=True)
+        allowed = None if shape is None else TensorShape(getattr(shape, "shape", shape))
+        if allowed is not None and len(parts) == 1 and parts[0] is x and not allowed.is_compatible_with(x.shape):
+            raise ValueError(
+                f"The shape invariant specified for {x} is not compatible with the initial shape of the loop variable. "
+                f"It enters the loop with shape {x.shape}, but the specified shape invariant is {allowed}."
+            )
+        found += [allowed] if len(parts) == 1 else [TensorShape(None)] * len(parts)
+    return found
+
+
+def _check_constant(before: Tensor, after: Tensor, allowed: TensorShape | None) -> None:
     if before.dtype is not after.dtype:
         raise TypeError(
             f"Loop var {before.name} enters the loop with type {before.dtype!r} but has type {after.dtype!r} after 1 "
             f"iteration. {before.name} type should remain constant."
         )
     if before.dims != after.dims:
-        if varying:
+        if allowed is not None and allowed.is_compatible_with(after.shape):
             raise Untraceable("a loop variable changes its shape")
         raise ValueError(
-            f"Input tensor `{before.name}` enters the loop with shape {before.shape}, but has shape {after.shape} "
-            "after one iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
-            "tf.while_loop to specify a less-specific shape."
+            f"Input tensor `{before.name}` enters the loop with shape {allowed or before.shape}, but has shape "
+            f"{after.shape} after one iteration. To allow the shape to vary across iterations, use the "
+            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
         )
 
 

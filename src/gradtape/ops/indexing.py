@@ -191,31 +191,57 @@ def _fold(name):
     return batch
 
 
-def _put_rows_back(m, g, indices, u_shape, need):
-    zeros = m.zeros_like(m.gather(g, indices, axis=0, batch=0))
-    return (
-        m.put_rows(g, indices, zeros) if need[0] else None,
-        None,
-        m.gather(g, indices, axis=0, batch=0) if need[2] else None,
-    )
+def _putting(name):
+    """The rules of an op (x, where, what to put there)."""
 
+    def back(m, g, indices, u_shape, need):
+        zeros = m.zeros_like(m.gather(g, indices, axis=0, batch=0))
+        return (
+            getattr(m, name)(g, indices, zeros) if need[0] else None,
+            None,
+            m.gather(g, indices, axis=0, batch=0) if need[2] else None,
+        )
 
-def _put_rows_forward(m, inputs, y, attrs, ts):
-    x, indices, u = inputs
-    if ts[0] is None and ts[2] is None:
-        return None
-    return m.put_rows(m.zeros_like(x) if ts[0] is None else ts[0], indices, m.zeros_like(u) if ts[2] is None else ts[2])
+    def forward(m, inputs, y, attrs, ts):
+        x, indices, u = inputs
+        if ts[0] is None and ts[2] is None:
+            return None
+        tx, _, tu = ts
+        return getattr(m, name)(m.zeros_like(x) if tx is None else tx, indices, m.zeros_like(u) if tu is None else tu)
+
+    return {"vjp": back, "jvp": forward}
 
 
 # Of updates to the same row the last one stays; like TensorFlow, the rule takes the rows to be different.
 put_rows = opaque(
-    "put_rows", lambda xp, x, indices, u: put(xp.array(x), indices, u), vjp=_put_rows_back, jvp=_put_rows_forward,
+    "put_rows", lambda xp, x, indices, u: put(xp.array(x), indices, u), **_putting("put_rows"),
     batch=_fold("put_rows"), moves_data=True,
     samples=[
         sample((4, 2), np.array([2, 0]), (2, 2)),
         sample((3,), np.array([1]), (1,)),
         sample((3,), np.zeros(0, int), (0,)),
     ],
+)  # fmt: skip
+
+
+def _put_row(xp, x, indices, u):
+    if xp is np and not 0 <= indices < len(x):
+        raise errors.InvalidArgumentError(f"Trying to modify element {indices} in a list with {len(x)} elements.")
+    return put(xp.array(x), indices, u)
+
+
+def _batch_put_row(m, size, inputs, flags, attrs):
+    """The rows of all members one below the other, and one of each put at once."""
+    x, index, u = (spread(m, value, flag, size) for value, flag in zip(inputs, flags, strict=True))
+    count = x.dims[1]
+    offsets = m.constant(np.arange(size, dtype=index.dtype.numpy) * count)
+    y = m.put_rows(m.reshape(x, shape=(size * count, *x.dims[2:])), index + offsets, u)
+    return m.reshape(y, shape=x.dims)
+
+
+put_row = opaque(
+    "put_row", _put_row, **_putting("put_row"), batch=_batch_put_row, moves_data=True,
+    samples=[sample((4, 2), np.array(2), (2,)), sample((3,), np.array(0), ()), sample((2, 0), np.array(1), (0,))],
 )  # fmt: skip
 
 
