@@ -15,6 +15,7 @@ from test_recorded import FOLDER, compare, recorder
 
 import gradtape as tf
 from gradtape import autograph
+from gradtape.graph.graph import all_nodes
 
 pytest.importorskip("malt")
 
@@ -396,3 +397,20 @@ def test_an_error_in_a_function_that_is_not_converted_names_the_users_line():
     lines = str(caught.value).split("\n")
     assert lines[0] == "in user code:"
     assert any("return x + tf.constant([1.0, 2.0, 3.0])" in line for line in lines)
+
+
+def test_nodes_know_the_lines_of_the_source_that_was_written():
+    @tf.function
+    def f(x):
+        if x > 0.0:
+            y = tf.sin(x)
+        else:
+            y = -x
+        return y
+
+    f(tf.constant(1.0))
+    first = f.python_function.__code__.co_firstlineno
+    lines = {n.op.name: n.line for n in all_nodes(f.get_concrete_function(tf.constant(1.0)).graph)}
+    assert lines["sin"] == (__file__, first + 3, "f")
+    assert lines["neg"] == (__file__, first + 5, "f")
+    assert lines["cond"] == (__file__, first + 2, "f")

@@ -39,6 +39,7 @@ from malt.pyct import anno, errors, parser, transpiler
 
 import gradtape as tf
 
+from ..engine.log import origins
 from ..graph.effects import Changed
 from ..graph.trace import Untraceable
 from . import operators, status
@@ -192,6 +193,10 @@ def _transformed(entity: Any, options: Any) -> Any:
     if key not in made:
         function, module, source_map = TRANSPILER.transform(entity, converter.ProgramContext(options))
         function.ag_module, function.ag_source_map = module, source_map
+        known = origins.setdefault(module.__file__, {})
+        for at, origin in source_map.items():
+            if at.filename == module.__file__:
+                known[at.lineno] = (origin.loc.filename, origin.loc.lineno, origin.function_name)
         made[key] = function
     return made[key]
 

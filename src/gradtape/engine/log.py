@@ -9,7 +9,10 @@ from typing import Any
 from ..tensor import Tensor
 from .dispatch import Recorder, next_level, note
 
+Line = tuple[str, int, str]  # file, line number, function
+
 _living: set[int] = set()  # the ids of the keys of recorders that exist
+origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
 
 
 def new_key() -> object:
@@ -147,7 +150,7 @@ class TracingLog(Log):
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
-        self.lines: dict[int, tuple[str, int, str]] = {}
+        self.lines: dict[int, Line] = {}
 
     unary = Recorder.unary
     binary = Recorder.binary
@@ -159,12 +162,18 @@ class TracingLog(Log):
             self.lines[first] = caller()
 
 
-def caller() -> tuple[str, int, str]:
-    """The innermost frame that is not gradtape's own."""
+def caller() -> Line:
+    """The line of the innermost frame that is not gradtape's own."""
     frame: Any = sys._getframe(2)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gradtape."):
         frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+    file, number = frame.f_code.co_filename, frame.f_lineno
+    known = origins.get(file)
+    if known is not None:
+        nearest = max((n for n in known if n <= number), default=None)
+        if nearest is not None:
+            return known[nearest]
+    return file, number, frame.f_code.co_name
 
 
 def living(mark: Any) -> Any:

@@ -16,9 +16,8 @@ import numpy as np
 
 from ..dtypes import DType
 from ..engine import dispatch
+from ..engine.log import Line
 from ..tensor import Tensor, wrap
-
-Line = tuple[str, int, str]  # file, line number, function
 
 
 class Value:
