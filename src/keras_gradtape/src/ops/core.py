@@ -84,6 +84,9 @@ class Variable(KerasVariable):
         return made
 
 
+# A layer that freezes its kernel says so to what may be a tensor, computed from quantised weights: nothing to freeze.
+tf.Tensor.trainable = property(lambda self: False, lambda self, value: None)
+
 register(Variable, lambda variable, dtype: to_tensor(variable.value, dtype), 0)
 
 
