@@ -4,6 +4,8 @@ import warnings
 
 import pytest
 
+collect_ignore = ["src/gradtape/keras.py"]  # which is another module, Keras', once it is imported
+
 
 @pytest.fixture(autouse=True)
 def quiet_kernels():

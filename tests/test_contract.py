@@ -153,7 +153,7 @@ LAYERS = {
     **dict.fromkeys(["module", "specs", "tensor_array"], 4),
     **dict.fromkeys(["autograph", "graph", "extend", "inspect"], 5),
     "api": 6,
-    **dict.fromkeys(["__init__", "cli", "data", "distribute", "keras_loader"], 7),
+    **dict.fromkeys(["__init__", "cli", "data", "distribute", "keras", "keras_loader"], 7),
 }
 
 
