@@ -71,7 +71,10 @@ def ask(depth: int = 1) -> None:
 
 
 def has_conditions(f: Any) -> bool:
-    """Whether a function's own code has conditions, or goes through one of its arguments: read off its bytecode."""
+    """Whether a function's own code has conditions, or goes through one of its arguments or through `tf.range(...)`.
+
+    It is read off the bytecode.
+    """
     while isinstance(f, functools.partial):
         f = f.func
     code = getattr(f, "__code__", None)
@@ -80,8 +83,13 @@ def has_conditions(f: Any) -> bool:
 
 def _has_conditions(code: types.CodeType) -> bool:
     before = ""
+    ranges = False
     for step in dis.get_instructions(code):
         name = step.opname
+        if name in ("LOAD_ATTR", "LOAD_METHOD") and step.argval == "range":
+            ranges = True  # `tf.range`
+        if name == "GET_ITER" and ranges:
+            return True
         if "JUMP" in name and "_IF_" in name and not name.endswith("NONE"):
             if before not in ("WITH_EXCEPT_START", "CHECK_EXC_MATCH"):
                 return True

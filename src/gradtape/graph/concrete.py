@@ -193,10 +193,12 @@ class Concrete:
     """A function for one signature: its graphs, by the shapes of its tensors and by the variables it is given."""
 
     def __init__(
-        self, name: str, around: Callable[[], Sequence[Tensor]], call: Callable[..., Any], eager: Callable[..., Any],
-        jit_compile: bool,
+        self, name: str, names: Sequence[str], around: Callable[[], Sequence[Tensor]], call: Callable[..., Any],
+        eager: Callable[..., Any], jit_compile: bool,
     ) -> None:  # fmt: skip
         self.name = name
+        self.arguments: Any = None  # a call that it is for: positional and named arguments, with specs for tensors
+        self._names = names  # of the parameters that the tensors are given for
         self._around = around  # gives the tensors that the Python function may use without being given them
         self.public: Any = None  # what `get_concrete_function` has given out for it
         self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
@@ -328,7 +330,7 @@ class Concrete:
         if self._follows_all:
             trace.follows = trace.follows_all = True
         with following(trace, self._around()), trace.entered():
-            inputs = [trace.input(value_of(x)) for x in tensors]
+            inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
             returned = self._call(inputs, variables)
             structure, forms, outputs = taken_apart(returned)
         graph = trace.graph(outputs)

@@ -199,6 +199,11 @@ class ConcreteFunction:
         """Those of the variables that are trainable."""
         return tuple(v for v in self.variables if v.trainable)
 
+    @property
+    def function_type(self) -> str:
+        """Parameters and result in words."""
+        return self.pretty_printed_signature(False)
+
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """Parameters, result and captured variables in words."""
         if not verbose:
@@ -250,7 +255,7 @@ def _example(x: Any, size: int) -> Tensor:
     """A tensor to trace with: ones, `size` of them where the spec leaves it open; a tensor that was given is itself."""
     if not isinstance(x, TensorSpec):
         return to_tensor(x)
-    shape = TensorShape([]) if x.shape.rank is None else x.shape
+    shape = TensorShape([None] * (size - 2)) if x.shape.rank is None else x.shape
     array = np.full([size if n is None else n for n in shape], b"" if x.dtype is string else 1, x.dtype.numpy)
     return wrap(array if array.ndim or x.dtype is string else array[()], x.dtype)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import nest
 from ..autograph import convert_if_needed
+from ..specs import spec_of
 from ..tensor import Tensor
 from ..variable import Variable
 from .closures import tensors_around
@@ -122,8 +123,10 @@ class Function:
 
     def _new(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
         specs = self._parameters.specs
+        given = args
         if specs is not None:
-            key = _key((*specs, *args[len(specs) :]), kwargs)
+            given = (*specs, *args[len(specs) :])
+            key = _key(given, kwargs)
         elif self._options[2]:
             for known in self._concretes:
                 both = relaxed(known, key)
@@ -132,6 +135,7 @@ class Function:
                     break
         self._warn_of_retracing(key)
         concrete = self._concretes[key] = self._made(args, kwargs)
+        concrete.arguments = nest.map_structure(_spec_of, (given, kwargs))
         if is_open(key):
             self._open.append((key, concrete))
         return concrete
@@ -140,7 +144,7 @@ class Function:
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         structure = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, (args, kwargs))
         others = [None if is_tensor_like_leaf(x) else x for x in leaves]
-        at = [i for i, x in enumerate(leaves) if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+        at = [i for i, x in enumerate(leaves) if _is_tensor(x)]
         variables_at = [i for i, x in enumerate(leaves) if isinstance(x, Variable)]
 
         def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
@@ -156,7 +160,10 @@ class Function:
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             return nest.map_structure(returned_value, call(tensors, variables))
 
-        return Concrete(self.name, lambda: tensors_around(self.python_function), call, eager, bool(self._options[1]))
+        rows = self._parameters.described(args, dict(sorted(kwargs.items())))
+        names = [name for name, _, value in rows for x in nest.flatten(value, True) if _is_tensor(x)]
+        around = functools.partial(_tensors_around, self)
+        return Concrete(self.name, names, around, call, eager, bool(self._options[1]))
 
     def _warn_of_retracing(self, key: Any) -> None:
         self._traces = [*(n for n in self._traces if n > self._calls - _LAST_CALLS), self._calls]
@@ -212,8 +219,14 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """What the function was traced for, in words."""
-        publics = [concrete.public for concrete in self._concretes.values() if concrete.public is not None]
-        return "\n\n".join(c.pretty_printed_signature(verbose) for c in publics)
+        traced = [concrete for concrete in self._concretes.values() if concrete.is_traced]
+        return "\n\n".join(self._public(concrete).pretty_printed_signature(verbose) for concrete in traced)
+
+    def _public(self, concrete: Concrete) -> ConcreteFunction:
+        if concrete.public is None:
+            args, kwargs = concrete.arguments
+            concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False)
+        return concrete.public
 
     def experimental_get_tracing_count(self) -> int:
         """How many signatures the function was traced for."""
@@ -261,6 +274,19 @@ class Bound(Function):
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self
+
+
+def _tensors_around(function: Function) -> list[Tensor]:
+    return tensors_around(function.python_function)
+
+
+def _is_tensor(x: Any) -> bool:
+    return is_tensor_like_leaf(x) and not isinstance(x, Variable)
+
+
+def _spec_of(x: Any) -> Any:
+    """What is kept of an argument to describe the call."""
+    return spec_of(x) if _is_tensor(x) else x
 
 
 def _takes_self(f: Any, specs: Any) -> bool:

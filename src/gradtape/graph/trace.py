@@ -10,6 +10,7 @@ The user's own code may not look at the value: it gets TensorFlow's errors.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -263,10 +264,11 @@ class Trace(dispatch.Recorder):
         """A context in which ops on traced tensors are added to this trace."""
         return dispatch.traced_by(self)
 
-    def input(self, value: Tensor) -> TracedTensor:
+    def input(self, value: Tensor, name: str = "args") -> TracedTensor:
         """A further input of the graph, with its value in this run."""
         place = Value(value.dims, value.dtype)
         self.inputs.append(place)
+        self._names[place] = self._unique(name)
         self.given[place] = x = TracedTensor(value, place, self)
         return x
 
@@ -469,11 +471,15 @@ class Trace(dispatch.Recorder):
         return value.value if type(value) is TracedTensor else value
 
     def name_of(self, place: Value) -> str:
-        """A name for a place: the op that made it."""
+        """A name for a place: that of its parameter, or of the op that made it."""
         if place not in self._names:
-            made = next((node.op.name for node in self.nodes if place in node.outputs), "args")
-            self._names[place] = f"{made}_{len(self._names)}"
+            made = next((node.op for node in self.nodes if place in node.outputs), None)
+            self._names[place] = self._unique("captured" if made is None else made.name)
         return self._names[place]
+
+    def _unique(self, name: str) -> str:
+        taken = set(self._names.values())
+        return next(n for n in itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1))) if n not in taken)
 
     def graph(self, outputs: Sequence[Tensor]) -> Graph:
         """The finished graph, which gives these outputs."""
