@@ -1,11 +1,14 @@
 """Models on disk: written and read, and refused where they are not what they seem."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import gradtape as tf
 
 keras = tf.keras
+DATA = Path(__file__).parent.parent / "data"
 
 
 def network():
@@ -64,3 +67,10 @@ def test_summary_and_clone(capsys):
 def test_export_says_that_it_is_not_available(tmp_path):
     with pytest.raises(NotImplementedError, match="gradtape"):
         network().export(tmp_path / "there")
+
+
+@pytest.mark.parametrize("name", ["images", "sequences"])
+def test_models_made_on_another_backend(name):
+    model = keras.models.load_model(DATA / f"keras_{name}.keras")
+    known = np.load(DATA / f"keras_{name}.npz")
+    np.testing.assert_allclose(model.predict(known["x"], verbose=0), known["y"], rtol=1e-5, atol=1e-5)
