@@ -95,9 +95,11 @@ def _give_name() -> None:
     """All choices are made: from here on the backend is called `gradtape`."""
     sys.modules[_CONFIG]._BACKEND = NAME  # type: ignore[attr-defined]
     from keras.src import backend
+    from keras.src.backend.common.dtypes import BIT64_TO_BIT32_DTYPE
     from keras.src.utils.backend_utils import DynamicBackend
     from keras.src.version import __version__
 
+    BIT64_TO_BIT32_DTYPE.update(float64="float64", complex128="complex128")  # JAX alone has to halve them
     get, put = DynamicBackend.__getattr__, DynamicBackend.set_backend
     DynamicBackend.__getattr__ = lambda self, name: (
         getattr(backend, name) if self._backend == NAME else get(self, name)
