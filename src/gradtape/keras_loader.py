@@ -131,8 +131,12 @@ def load() -> types.ModuleType:
                 f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, or "
                 "set it to gradtape"
             )
-    import keras
-
+    try:
+        import keras
+    except ModuleNotFoundError as error:
+        if error.name != "keras":
+            raise
+        raise ImportError("gradtape.keras is Keras itself, which is not installed: pip install 'gradtape[keras]'") from None
     if keras.config.backend() != NAME:
         raise ImportError(
             f"Keras was imported before, with the backend {keras.config.backend()!r}, and a process has one. Import "
