@@ -4,7 +4,8 @@
     python tools/keras_suite.py models --against jax       # the same beside JAX
     python tools/keras_suite.py ops/nn_test.py --show -k relu
 
-The wheel of Keras has its tests. Its `conftest.py` is in its repository only; this file is the plugin that does the same.
+The wheel of Keras has its tests. Its `conftest.py` is in its repository only; this file is the plugin that does the
+same.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Keras chooses its backend while it is imported, from a fixed list. The finder below answers in the place of Keras' own
 `numpy` backend, which cannot train, with the modules of `keras_gradtape`; when all places where Keras chooses have been
-served, it gives the backend its own name. No file of Keras is changed. If another backend was asked for, nothing happens.
+served, it gives the backend its own name. No file of Keras is changed. If another backend was asked for, nothing
+happens.
 """
 
 from __future__ import annotations
@@ -128,15 +129,15 @@ def load() -> types.ModuleType:
         asked = os.environ.setdefault("KERAS_BACKEND", NAME)
         if asked != NAME:
             raise ImportError(
-                f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, or "
-                "set it to gradtape"
+                f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, "
+                "or set it to gradtape"
             )
     try:
         import keras
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise
-        raise ImportError("gradtape.keras is Keras itself, which is not installed: pip install 'gradtape[keras]'") from None
+        raise ImportError("gradtape.keras needs Keras, which is not installed: pip install 'gradtape[keras]'") from None
     if keras.config.backend() != NAME:
         raise ImportError(
             f"Keras was imported before, with the backend {keras.config.backend()!r}, and a process has one. Import "

@@ -47,7 +47,8 @@ def test_fit_agrees_with_a_loop_by_hand():
     def step(x, y):
         with tf.GradientTape() as tape:
             loss = loss_of(y, model(x, training=True))
-        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
 
     for _ in range(2):
         for i in range(0, len(x), 16):

@@ -2,13 +2,13 @@
 
 from keras.src.backend.common.name_scope import name_scope as name_scope
 
+from . import random as random
 from .ops import core as core
 from .ops import image as image
 from .ops import linalg as linalg
 from .ops import math as math
 from .ops import nn as nn
 from .ops import numpy as numpy
-from . import random as random
 from .ops.core import IS_THREAD_SAFE as IS_THREAD_SAFE
 from .ops.core import SUPPORTS_COMPLEX_DTYPES as SUPPORTS_COMPLEX_DTYPES
 from .ops.core import SUPPORTS_RAGGED_TENSORS as SUPPORTS_RAGGED_TENSORS

@@ -1,7 +1,7 @@
 """What gradtape adds to Keras' optimizers: sparse gradients, `minimize`, and updates that are traced as one.
 
-Outside of functions, an optimizer that goes on updating the same variables with the same settings has its update traced,
-after a few eager ones: then it is one run of a graph instead of a dozen ops for each variable.
+Outside of functions, an optimizer that goes on updating the same variables with the same settings has its update
+traced, after a few eager ones: then it is one run of a graph instead of a dozen ops for each variable.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from keras.src import backend, tree
 from keras.src import callbacks as callbacks_module
+from keras.src import optimizers as optimizers_module
+from keras.src import tree
 from keras.src.backend import config
 from keras.src.trainers import trainer as base_trainer
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
@@ -224,7 +225,7 @@ class Trainer(base_trainer.Trainer):
             if self.stop_training:
                 break
 
-        if isinstance(self.optimizer, backend_optimizer()) and epochs > 0:
+        if isinstance(self.optimizer, optimizers_module.Optimizer) and epochs > 0:
             self.optimizer.finalize_variable_values(self.trainable_weights)
         self._eval_epoch_iterator = None
         callbacks.on_train_end(logs=training_logs)
@@ -350,12 +351,6 @@ class Trainer(base_trainer.Trainer):
         """The former name of `compute_loss`."""
         warnings.warn("`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss`.", stacklevel=2)
         return self.compute_loss(x=None, y=y, y_pred=y_pred, sample_weight=sample_weight)
-
-
-def backend_optimizer() -> Any:
-    from keras.src import optimizers
-
-    return optimizers.Optimizer
 
 
 def _as_tensors(data: Any) -> Any:
