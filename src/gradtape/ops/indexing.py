@@ -152,6 +152,19 @@ scatter_add = linear(
 )  # fmt: skip
 
 
+def _from_start(xp, indices, *, size):
+    """Negative indices are counted from the end."""
+    if xp is np and indices.size and np.minimum.reduce(indices, axis=None) >= 0:
+        return indices
+    return xp.where(indices < 0, indices + indices.dtype.type(size), indices)
+
+
+from_start = constant(
+    "from_start", _from_start, batch=lambda m, size, inputs, flags, attrs: m.from_start(inputs[0], **attrs),
+    samples=[sample(np.array([0, -1, 2]), size=3), sample(_MATRIX, size=3), sample(np.array(-2), size=4)],
+)  # fmt: skip
+
+
 def _ravel_index(xp, indices, *, dims):
     """Positions in an array of shape `dims`, given by coordinates along the last axis, counted in row-major order."""
     if indices.shape[-1] != len(dims):

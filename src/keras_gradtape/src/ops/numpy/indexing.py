@@ -22,9 +22,7 @@ def _from_start(indices, size: int) -> Tensor:
         at = tensor(at, "int32")
     if at.dtype.is_unsigned:
         return at
-    if at.dtype.size < 4:
-        at = tensor(at, "int32")
-    return ops.where(ops.less(at, ops.zeros_like(at)), at + size, at)
+    return ops.from_start(tensor(at, "int32") if at.dtype.size < 4 else at, size=size)
 
 
 def take(x, indices, axis=None):

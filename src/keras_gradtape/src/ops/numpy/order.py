@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from typing import Any
 
@@ -158,12 +157,14 @@ def _at_fractions(rows: Tensor, q: Tensor, last: Tensor, method: str) -> Tensor:
 def bincount(x, weights=None, minlength=0, sparse=False):
     if sparse:
         raise ValueError("Unsupported value `sparse=True` with the gradtape backend")
-    x = tensor(tensor(x), "int32")
+    x = tensor(x)
     if weights is not None:
         weights = tensor(weights)
     dtype = common(x, weights) if weights is not None else common("int32")
-    longest = int(ops.max(x, axis=axes_of(x, None), keepdims=False)) + 1 if math.prod(x.dims) else 0
-    size = builtins.max(longest, static(minlength))
+    x = tensor(x, "int32")
+    size = static(minlength)
+    if math.prod(x.dims):  # a function is traced for this size, not for the largest number
+        size = int(ops.maximum(ops.max(x, axis=axes_of(x, None), keepdims=False) + 1, size).array)
     if weights is None:
         return ops.bincount(x, size=size, dtype=dtype.numpy)
     rows = math.prod(x.dims[:-1])

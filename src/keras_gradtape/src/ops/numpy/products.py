@@ -21,7 +21,7 @@ __all__ = [
 
 def _factors(*xs) -> list[Tensor]:
     """The factors in their common dtype; products of int8 are summed as int32."""
-    xs = [tensor(x) for x in xs]
+    xs = [x if isinstance(x, Tensor) else tensor(x) for x in xs]
     if all(x.dtype.name == "int8" for x in xs):
         return [tensor(x, "int32") for x in xs]
     return promote(*xs)

@@ -14,12 +14,13 @@ from keras.src.backend.common.dtypes import result_type
 from keras.src.backend.common.variables import standardize_dtype
 from keras.src.backend.config import floatx
 
-from gradtape.dtypes import DType, as_dtype
+from gradtape.dtypes import NUMERIC, DType, as_dtype
 from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.tensor import Tensor, wrap
 
 from ..core import convert_to_tensor
 
+_NUMBERS = (int, float)
 _WIDER = {"int32": "int64", "uint32": "uint64", "float32": "float64", "complex64": "complex128"}
 _SUMMED = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
 
@@ -27,11 +28,18 @@ _SUMMED = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32"
 def tensor(x: Any, dtype: Any = None) -> Tensor:
     """`x` as a tensor, cast to `dtype` if one is given."""
     if not isinstance(x, Tensor):
-        return convert_to_tensor(x, dtype)
+        return _number(x, dtype) if type(dtype) is DType and type(x) in _NUMBERS else convert_to_tensor(x, dtype)
     if dtype is None:
         return x
     dtype = as_dtype(dtype)
     return x if x.dtype is dtype else ops.cast(x, dtype=dtype)
+
+
+def _number(x: Any, dtype: DType) -> Tensor:
+    try:
+        return wrap(dtype.as_numpy_dtype(x), dtype)
+    except OverflowError:
+        return convert_to_tensor(x, dtype)
 
 
 def dtype_of(dtype: Any = None) -> DType:
@@ -68,10 +76,13 @@ def weak(x: Any) -> Any:
 
 def promote(*values: Any) -> list[Tensor]:
     """The values as tensors of their common dtype."""
-    if all(isinstance(v, Tensor) for v in values):
-        first = values[0].dtype
-        if all(v.dtype is first for v in values):
-            return list(values)
+    if len(values) == 2 and isinstance(values[0], Tensor):  # most of all calls: nothing to find out
+        x, y = values
+        if isinstance(y, Tensor):
+            if x.dtype is y.dtype:
+                return [x, y]
+        elif (type(y) is float and x.dtype.is_floating) or (type(y) is int and x.dtype.kind & NUMERIC):
+            return [x, _number(y, x.dtype)]
     values = tuple(weak(v) for v in values)
     return cast_all(values, common(*values))
 

@@ -30,7 +30,7 @@ def along(x: Tensor, axis: int, key: Any) -> Tensor:
 def static(value: Any) -> Any:
     """A number or a tuple of numbers out of what may be a tensor, an array, or a sequence of them."""
     if isinstance(value, list | tuple):
-        return tuple(static(v) for v in value)
+        return tuple(v if type(v) is int else static(v) for v in value)
     if isinstance(value, int) or value is None:
         return value
     known = np.asarray(value)
