@@ -153,3 +153,11 @@ def test_sampled_losses_draw_reproducibly():
         return tf.nn.sampled_softmax_loss(w, b, [[1], [3]], x, num_sampled=4, num_classes=20).numpy()
 
     np.testing.assert_array_equal(loss(), loss())
+
+
+def test_convolution_of_a_view_whose_single_channel_has_any_step(rng):
+    x, filters = rng.standard_normal((3, 1, 50)), rng.standard_normal((20, 1, 4))
+    view = tf.transpose(tf.constant(x), (0, 2, 1))
+    copy = tf.constant(np.array(x.transpose(0, 2, 1), order="C").reshape(3, 50, 1).copy())
+    found, expected = (tf.nn.conv1d(y, filters, 5, "VALID").numpy() for y in (view, copy))
+    np.testing.assert_array_equal(found, expected)

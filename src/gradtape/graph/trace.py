@@ -152,8 +152,13 @@ class TracedTensor(Tensor):
 
 def _asked_by_gradtape(depth: int = 1) -> bool:
     """Whether the caller of the calling method is gradtape's own code rather than the user's, or AutoGraph for it."""
-    name = sys._getframe(depth + 1).f_globals.get("__name__", "")
-    return (name.startswith("gradtape.") and not name.startswith("gradtape.autograph.")) or name == "gradtape"
+    frame: Any = sys._getframe(depth + 1)
+    while frame.f_globals.get("__name__") == "gradtape.variable":  # `bool(v)` asks the value of `v`
+        frame = frame.f_back
+    name = frame.f_globals.get("__name__", "")
+    if name.startswith("gradtape.autograph."):
+        return False
+    return name.startswith(("gradtape.", "keras_gradtape.")) or name == "gradtape"
 
 
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:

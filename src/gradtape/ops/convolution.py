@@ -57,7 +57,8 @@ def _patches(xp, x, window, strides, dilations, sizes):
     """`(examples, *sizes, places * channels)`: what the window sees at each position of the padded image `x`."""
     if xp is np and dilations[-1] == 1 and window[-1] * x.shape[-1] >= 16 and x.flags.c_contiguous:
         # Neighbours along the last axis of space are adjacent in memory: one row of the window is one slice.
-        *steps, step, item = x.strides
+        # The steps along axes of size 1 may be anything, even so.
+        *steps, step, item = (math.prod(x.shape[i + 1 :]) * x.itemsize for i in range(x.ndim))
         rows = np.lib.stride_tricks.as_strided(
             x,
             (*x.shape[:-2], sizes[-1], window[-1] * x.shape[-1]),

@@ -38,7 +38,7 @@ def _by_segment(
     x, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
     ids = ids if ids.dtype.name in ("int32", "int64") else cast(ids, "int32")
     if num_segments is None:
-        num_segments = int(tf.get_static_value(tf.reduce_max(ids))) + 1
+        num_segments = int(tf.reduce_max(ids)) + 1
     y = reduce(x, ids, num_segments)
     if empty is None or not x.dtype.is_floating:
         return y
