@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from keras.src.backend.common.backend_utils import vectorize_impl
 
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor
 
+from ..core import vectorized_map
 from .promotion import axes_of, axis_of, summed, tensor
 from .shaping import ravel, static
 
@@ -108,8 +110,17 @@ def unravel_index(indices, shape):
 
 
 def vectorize(pyfunc, *, excluded=None, signature=None):
-    from keras.src.backend.common.backend_utils import vectorize_impl
+    return vectorize_impl(pyfunc, _mapped, excluded=excluded, signature=signature)
 
-    from ..core import vectorized_map
 
-    return vectorize_impl(pyfunc, vectorized_map, excluded=excluded, signature=signature)
+def _mapped(f, in_axes):
+    """`f` over the rows of the arguments whose place in `in_axes` is not None."""
+
+    def call(*args):
+        def on_rows(rows):
+            row = iter(rows)
+            return f(*(arg if axis is None else next(row) for arg, axis in zip(args, in_axes, strict=True)))
+
+        return vectorized_map(on_rows, tuple(arg for arg, axis in zip(args, in_axes, strict=True) if axis is not None))
+
+    return call
