@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ tf.Tensor.trainable = property(lambda self: False, lambda self, value: None)
 register(Variable, lambda variable, dtype: to_tensor(variable.value, dtype), 0)
 
 
-def convert_to_tensor(x: Any, dtype: Any = None, sparse: bool | None = None, ragged: bool | None = None) -> Any:
+def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
     """`x` as a tensor, cast to `dtype` if one is given; Python's floats are of Keras' default dtype."""
     if sparse:
         raise ValueError("`sparse=True` is not supported with the gradtape backend")
@@ -134,7 +133,7 @@ def _number(x: Any, dtype: Any) -> Any:
     return np.asarray(x).astype(dtype.numpy)[()], dtype
 
 
-def convert_to_numpy(x: Any) -> Any:
+def convert_to_numpy(x):
     """The value as a NumPy array of its own."""
     if isinstance(x, KerasVariable):
         x = x.value
@@ -143,22 +142,22 @@ def convert_to_numpy(x: Any) -> Any:
     return np.array(x)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x):
     """Whether `x` is a tensor of gradtape."""
     return isinstance(x, _TENSORS)
 
 
-def shape(x: Any) -> tuple[int, ...]:
+def shape(x):
     """The shape as a plain tuple."""
     return x.dims if isinstance(x, _TENSORS) else tuple(x.shape)
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x, dtype):
     """`x` in another dtype."""
     return convert_to_tensor(x, dtype)
 
 
-def compute_output_spec(fn: Any, *args: Any, **kwargs: Any) -> Any:
+def compute_output_spec(fn, *args: Any, **kwargs: Any):
     """What `fn` returns for symbolic arguments, as symbolic tensors.
 
     It is run on zeros; where a size is not known, with two sizes, and what differs between the results is not known
@@ -188,7 +187,7 @@ def compute_output_spec(fn: Any, *args: Any, **kwargs: Any) -> Any:
         return tree.map_structure(spec, first, second)
 
 
-def cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
+def cond(pred, true_fn, false_fn):
     """What one of two functions returns."""
     if isinstance(pred, KerasVariable):
         pred = pred.value
@@ -197,18 +196,18 @@ def cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
     return tf.cond(tf.cast(pred, "bool"), true_fn=true_fn, false_fn=false_fn)
 
 
-def switch(index: Any, branches: Any, *operands: Any) -> Any:
+def switch(index, branches, *operands):
     """What the branch with this number returns; a number outside the list means the nearest one."""
     index = tf.clip_by_value(convert_to_tensor(index, "int32"), 0, len(branches) - 1)
     return tf.switch_case(index, [lambda branch=branch: branch(*operands) for branch in branches])
 
 
-def vectorized_map(function: Any, elements: Any) -> Any:
+def vectorized_map(function, elements):
     """`function` applied to each row of the elements, all rows at once."""
     return tf.vectorized_map(function, tree.map_structure(convert_to_tensor, elements))
 
 
-def scatter(indices: Any, values: Any, shape: Any) -> Any:
+def scatter(indices, values, shape):
     """Zeros, to which the values are added at the indices."""
     return tf.scatter_nd(convert_to_tensor(indices), convert_to_tensor(values), shape)
 
@@ -221,7 +220,7 @@ _SCATTERS = {
 }
 
 
-def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | None = None) -> Any:
+def scatter_update(inputs, indices, updates, reduction=None):
     """The inputs, combined with the updates at the indices."""
     inputs, indices = convert_to_tensor(inputs), convert_to_tensor(indices)
     updates = convert_to_tensor(updates, inputs.dtype)
@@ -241,7 +240,7 @@ def _starts(start_indices: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -
     return tf.clip_by_value(convert_to_tensor(start_indices, "int32"), 0, most)
 
 
-def slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
+def slice(inputs, start_indices, shape):
     """The block of a shape that begins at some place; a size of -1 means what is left."""
     inputs = convert_to_tensor(inputs)
     if len(start_indices) != len(shape):
@@ -252,7 +251,7 @@ def slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
     return tf.slice(inputs, convert_to_tensor(start_indices, "int32"), shape)
 
 
-def slice_update(inputs: Any, start_indices: Any, updates: Any) -> Any:
+def slice_update(inputs, start_indices, updates):
     """The inputs with a block replaced."""
     inputs = convert_to_tensor(inputs)
     updates = convert_to_tensor(updates, inputs.dtype)
@@ -263,26 +262,26 @@ def slice_update(inputs: Any, start_indices: Any, updates: Any) -> Any:
     return tf.tensor_scatter_nd_update(inputs, starts + within, updates)
 
 
-def map_range(dims: tuple[int, ...]) -> list[Any]:
+def map_range(dims):
     return [np.arange(n) for n in dims]
 
 
-def stop_gradient(variable: Any) -> Any:
+def stop_gradient(variable):
     """The value, through which no gradient goes."""
     return tf.stop_gradient(convert_to_tensor(variable))
 
 
-def unstack(x: Any, num: int | None = None, axis: int = 0) -> list[Any]:
+def unstack(x, num=None, axis=0):
     """The slices along an axis."""
     return tf.unstack(convert_to_tensor(x), num=num, axis=axis)
 
 
-def random_seed_dtype() -> str:
+def random_seed_dtype():
     """The dtype of the state of a seed generator."""
     return "uint32"
 
 
-def custom_gradient(f: Any) -> Any:
+def custom_gradient(f):
     """A function that returns its result and the function that gives its gradients."""
 
     def on_values(*args: Any, **kwargs: Any) -> Any:
@@ -292,11 +291,11 @@ def custom_gradient(f: Any) -> Any:
     return on_values
 
 
-def remat(f: Any) -> Any:
+def remat(f):
     """A function whose intermediate results are computed again for its gradient, instead of being kept."""
     return tf.recompute_grad(f)
 
 
-def device_scope(device_name: str) -> contextlib.AbstractContextManager[Any]:
+def device_scope(device_name):
     """Where ops are to run."""
     return tf.device(device_name)

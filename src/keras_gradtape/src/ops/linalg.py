@@ -18,7 +18,7 @@ from gradtape.engine.op import ops
 from .core import cast, convert_to_tensor
 
 
-def cholesky(a: Any, upper: bool = False) -> Tensor:
+def cholesky(a, upper=False):
     try:
         factor = tf.linalg.cholesky(convert_to_tensor(a))
         factor = tf.debugging.check_numerics(factor, "Cholesky")
@@ -29,29 +29,29 @@ def cholesky(a: Any, upper: bool = False) -> Tensor:
     return tf.linalg.adjoint(factor) if upper else factor
 
 
-def cholesky_inverse(a: Any, upper: bool = False) -> Tensor:
+def cholesky_inverse(a, upper=False):
     a = convert_to_tensor(a)
     inverse = tf.linalg.triangular_solve(a, tf.eye(a.dims[-1], batch_shape=a.dims[:-2], dtype=a.dtype), lower=not upper)
     return tf.matmul(inverse, inverse, transpose_a=not upper, transpose_b=upper)
 
 
-def det(a: Any) -> Tensor:
+def det(a):
     return tf.linalg.det(convert_to_tensor(a))
 
 
-def eig(a: Any) -> tuple[Tensor, Tensor]:
+def eig(a):
     return tf.linalg.eig(convert_to_tensor(a))
 
 
-def eigh(a: Any) -> tuple[Tensor, Tensor]:
+def eigh(a):
     return tf.linalg.eigh(convert_to_tensor(a))
 
 
-def inv(a: Any) -> Tensor:
+def inv(a):
     return tf.linalg.inv(convert_to_tensor(a))
 
 
-def lu_factor(a: Any) -> tuple[Tensor, Tensor]:
+def lu_factor(a):
     """Both factors in one matrix, and the row that each row was exchanged with, as in LAPACK."""
     a = convert_to_tensor(a)
     rows, columns = a.dims[-2:]
@@ -95,7 +95,7 @@ def _exchanges(order: Tensor, count: int) -> Tensor:
     return ops.stack(*found, axis=len(order.dims) - 1)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+def norm(x, ord=None, axis=None, keepdims=False):
     x = convert_to_tensor(x)
     if not x.dtype.is_floating and not x.dtype.is_complex:
         name = x.dtype.name
@@ -156,7 +156,7 @@ def _with_ones(x: Tensor, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(1 if i in axes else n for i, n in enumerate(x.dims))
 
 
-def qr(x: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+def qr(x, mode="reduced"):
     if mode not in ("reduced", "complete"):
         raise ValueError(
             "`mode` argument value not supported. Expected one of {'reduced', 'complete'}. "
@@ -166,11 +166,11 @@ def qr(x: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return q, r
 
 
-def solve(a: Any, b: Any) -> Tensor:
+def solve(a, b):
     return _with_columns(tf.linalg.solve, a, b)
 
 
-def solve_triangular(a: Any, b: Any, lower: bool = False) -> Tensor:
+def solve_triangular(a, b, lower=False):
     return _with_columns(lambda a, b: tf.linalg.triangular_solve(a, b, lower=lower), a, b)
 
 
@@ -182,7 +182,7 @@ def _with_columns(solver: Any, a: Any, b: Any) -> Tensor:
     return solver(a, b)
 
 
-def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def svd(x, full_matrices=True, compute_uv=True):
     x = convert_to_tensor(x)
     if not compute_uv:
         return tf.linalg.svd(x, compute_uv=False)
@@ -190,7 +190,7 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return u, s, tf.linalg.adjoint(v)
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> Tensor:
+def lstsq(a, b, rcond=None):
     a, b = convert_to_tensor(a), convert_to_tensor(b)
     if len(a.dims) != 2:
         raise TypeError(f"{len(a.dims)}-dimensional array given. Array must be two-dimensional")
@@ -203,11 +203,11 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Tensor:
     return _with_columns(lambda a, b: ops.matmul(tf.linalg.pinv(a, rcond=rcond), b), a, b)
 
 
-def matrix_rank(x: Any, tol: float | None = None) -> Tensor:
+def matrix_rank(x, tol=None):
     return cast(tf.linalg.matrix_rank(_matrices(x), tol=tol), "int32")
 
 
-def pinv(x: Any, rcond: float | None = None) -> Tensor:
+def pinv(x, rcond=None):
     return tf.linalg.pinv(_matrices(x), rcond=rcond)
 
 
@@ -218,7 +218,7 @@ def _matrices(x: Any) -> Tensor:
     return x
 
 
-def jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+def jvp(fun, primals, tangents, has_aux=False):
     """`fun(*primals)` and its derivative in the direction of the tangents."""
     primals = tree.map_structure(convert_to_tensor, primals)
     flat = tree.flatten(primals)

@@ -19,14 +19,14 @@ def _tensors(structure: Any) -> Any:
     return tree.map_structure(convert_to_tensor, structure)
 
 
-def map(f: Any, xs: Any) -> Any:
+def map(f, xs):
     """`f` of each row, stacked."""
     return scan(lambda _, x: ((), f(x)), (), xs)[1]
 
 
 def scan(
-    f: Any, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, unroll: int | bool = 1
-) -> Any:
+    f, init, xs=None, length=None, reverse=False, unroll=1
+):
     """The last `carry`, and all `y` stacked, where `carry, y = f(carry, x)` for each row `x` of `xs`."""
     if not callable(f):
         raise TypeError(f"`f` should be a callable. Received: f={f}")
@@ -70,7 +70,7 @@ def _looped(step: Any, carry: Any, n: int, reverse: bool) -> Any:
     return carry, tree.pack_sequence_as(y, [array.stack() for array in arrays])
 
 
-def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+def associative_scan(f, elems, reverse=False, axis=0):
     """All prefixes combined by the associative `f`, in about log2(n) rounds."""
     if not callable(f):
         raise TypeError(f"`f` should be a callable. Received: f={f}")
@@ -117,7 +117,7 @@ def _interleaved(a: Any, b: Any, axis: int) -> Any:
     return mixed if a.dims[axis] == n else tf.concat([mixed, a[(*front, builtins.slice(n, n + 1))]], axis)
 
 
-def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: int | None = None) -> Any:
+def while_loop(cond, body, loop_vars, maximum_iterations=None):
     """The loop variables when `cond(*loop_vars)` has become false."""
     several = isinstance(loop_vars, list | tuple)
 
@@ -130,7 +130,7 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: int | N
     return tuple(result) if several else result[0]
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
+def fori_loop(lower, upper, body_fun, init_val):
     """`body_fun(i, value)` for each `i` from `lower` to `upper`."""
     i, value = _tensors(lower), _tensors(init_val)
     return tf.while_loop(lambda i, _: i < upper, lambda i, value: (i + 1, _tensors(body_fun(i, value))), (i, value))[1]

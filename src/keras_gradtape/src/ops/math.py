@@ -15,19 +15,19 @@ from gradtape.engine.op import ops
 from .core import cast, convert_to_tensor
 
 
-def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False) -> Tensor:
+def segment_sum(data, segment_ids, num_segments=None, sorted=False):
     return _by_segment(tf.math.unsorted_segment_sum, data, segment_ids, num_segments)
 
 
-def segment_max(data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False) -> Tensor:
+def segment_max(data, segment_ids, num_segments=None, sorted=False):
     return _by_segment(tf.math.unsorted_segment_max, data, segment_ids, num_segments, empty=-math.inf)
 
 
-def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False) -> Tensor:
+def segment_min(data, segment_ids, num_segments=None, sorted=False):
     return _by_segment(tf.math.unsorted_segment_min, data, segment_ids, num_segments, empty=math.inf)
 
 
-def segment_prod(data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False) -> Tensor:
+def segment_prod(data, segment_ids, num_segments=None, sorted=False):
     return _by_segment(tf.math.unsorted_segment_prod, data, segment_ids, num_segments)
 
 
@@ -47,12 +47,12 @@ def _by_segment(
     return ops.where(has_rows, y, convert_to_tensor(empty, dtype=y.dtype))
 
 
-def top_k(x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
+def top_k(x, k, sorted=True):
     values, indices = tf.math.top_k(convert_to_tensor(x), k)
     return values, indices
 
 
-def in_top_k(targets: Any, predictions: Any, k: int) -> Tensor:
+def in_top_k(targets, predictions, k):
     predictions, targets = convert_to_tensor(predictions), convert_to_tensor(targets)
     chosen = tf.gather(predictions, targets[..., None], axis=-1, batch_dims=len(targets.dims))
     lowest = convert_to_tensor(-math.inf, dtype=predictions.dtype)
@@ -61,14 +61,14 @@ def in_top_k(targets: Any, predictions: Any, k: int) -> Tensor:
     return ops.sum(larger, axis=(len(predictions.dims) - 1,), keepdims=False) < k
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def logsumexp(x, axis=None, keepdims=False):
     x = convert_to_tensor(x)
     rank = len(x.dims)
     axes = tuple(range(rank)) if axis is None else canonicalize_axes(axis, rank)
     return ops.logsumexp(x, axis=axes, keepdims=bool(keepdims))
 
 
-def cdist(x: Any, y: Any) -> Tensor:
+def cdist(x, y):
     x, y = convert_to_tensor(x), convert_to_tensor(y)
     if len(x.dims) < 2 or len(y.dims) < 2:
         raise ValueError("`cdist` inputs must have rank >= 2")
@@ -79,7 +79,7 @@ def cdist(x: Any, y: Any) -> Tensor:
     return ops.sqrt(ops.sum(ops.square(difference), axis=(len(difference.dims) - 1,), keepdims=False))
 
 
-def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Tensor:
+def extract_sequences(x, sequence_length, sequence_stride):
     return tf.signal.frame(convert_to_tensor(x), sequence_length, sequence_stride)
 
 
@@ -102,23 +102,23 @@ def _parts(z: Tensor) -> tuple[Tensor, Tensor]:
     return ops.real(z), ops.imag(z)
 
 
-def fft(x: Any) -> tuple[Tensor, Tensor]:
+def fft(x):
     return _parts(tf.signal.fft(_get_complex_tensor_from_tuple(x)))
 
 
-def fft2(x: Any) -> tuple[Tensor, Tensor]:
+def fft2(x):
     return _parts(tf.signal.fft2d(_get_complex_tensor_from_tuple(x)))
 
 
-def ifft2(x: Any) -> tuple[Tensor, Tensor]:
+def ifft2(x):
     return _parts(tf.signal.ifft2d(_get_complex_tensor_from_tuple(x)))
 
 
-def rfft(x: Any, fft_length: int | None = None) -> tuple[Tensor, Tensor]:
+def rfft(x, fft_length=None):
     return _parts(tf.signal.rfft(convert_to_tensor(x), None if fft_length is None else [fft_length]))
 
 
-def irfft(x: Any, fft_length: int | None = None) -> Tensor:
+def irfft(x, fft_length=None):
     return tf.signal.irfft(_get_complex_tensor_from_tuple(x), None if fft_length is None else [fft_length])
 
 
@@ -145,9 +145,7 @@ def _window(window: Any, sequence_length: int, fft_length: int, dtype: Any) -> T
     return tf.pad(weights, [(before, after)])
 
 
-def stft(
-    x: Any, sequence_length: int, sequence_stride: int, fft_length: int, window: Any = "hann", center: bool = True
-) -> tuple[Tensor, Tensor]:
+def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=True):
     x = convert_to_tensor(x)
     if x.dtype.name not in ("float32", "float64"):
         raise TypeError(
@@ -166,10 +164,7 @@ def stft(
     return _parts(tf.signal.rfft(frames * weights, [fft_length]))
 
 
-def istft(
-    x: Any, sequence_length: int, sequence_stride: int, fft_length: int, length: int | None = None,
-    window: Any = "hann", center: bool = True,
-) -> Tensor:  # fmt: skip
+def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="hann", center=True):
     z = _get_complex_tensor_from_tuple(x)
     if len(z.dims) < 2:
         raise ValueError(f"Input `x` must have at least 2 dimensions. Received shape: {z.dims}")
@@ -192,21 +187,21 @@ def _float(x: Any) -> Tensor:
     return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, result_type(x.dtype.name, float))
 
 
-def rsqrt(x: Any) -> Tensor:
+def rsqrt(x):
     return ops.rsqrt(_float(x))
 
 
-def erf(x: Any) -> Tensor:
+def erf(x):
     return ops.erf(_float(x))
 
 
-def erfc(x: Any) -> Tensor:
+def erfc(x):
     return ops.erfc(_float(x))
 
 
-def erfinv(x: Any) -> Tensor:
+def erfinv(x):
     return ops.erfinv(_float(x))
 
 
-def logdet(x: Any) -> Tensor:
+def logdet(x):
     return tf.linalg.slogdet(convert_to_tensor(x)).log_abs_determinant

@@ -15,7 +15,7 @@ from ..core import cast, convert_to_tensor
 from .layout import checked, on_batch
 
 
-def rgb_to_grayscale(images: Any, data_format: str | None = None) -> Tensor:
+def rgb_to_grayscale(images, data_format=None):
     x = checked(images)
     channels = x.dims[-1 if backend.standardize_data_format(data_format) == "channels_last" else -3]
     if channels not in (1, 3):
@@ -34,11 +34,11 @@ def rgb_to_grayscale(images: Any, data_format: str | None = None) -> Tensor:
     return on_batch(gray, x, data_format)
 
 
-def rgb_to_hsv(images: Any, data_format: str | None = None) -> Tensor:
+def rgb_to_hsv(images, data_format=None):
     return on_batch(tf.image.rgb_to_hsv, _floating(images), data_format)
 
 
-def hsv_to_rgb(images: Any, data_format: str | None = None) -> Tensor:
+def hsv_to_rgb(images, data_format=None):
     return on_batch(tf.image.hsv_to_rgb, _floating(images), data_format)
 
 

@@ -14,9 +14,7 @@ from ..core import convert_to_tensor
 from .layout import on_batch
 
 
-def gaussian_blur(
-    images: Any, kernel_size: Any = (3, 3), sigma: Any = (1.0, 1.0), data_format: str | None = None
-) -> Tensor:
+def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None):
     return on_batch(lambda x: blurred(x, kernel_size, sigma), images, data_format)
 
 
@@ -40,7 +38,7 @@ def _depthwise(x: Tensor, kernel: Tensor) -> Tensor:
     return tf.nn.depthwise_conv2d(x, filters, [1, 1, 1, 1], "SAME")
 
 
-def sobel_edges(images: Any, data_format: str | None = None) -> Tensor:
+def sobel_edges(images, data_format=None):
     def edges(x: Tensor) -> Tensor:
         down = convert_to_tensor(np.outer([-1, 0, 1], [1, 2, 1]), dtype=x.dtype)
         across = ops.transpose(down, perm=(1, 0))

@@ -29,10 +29,9 @@ _METHODS = {
 
 
 def resize(
-    images: Any, size: Any, interpolation: str = "bilinear", antialias: bool = False,
-    crop_to_aspect_ratio: bool = False, pad_to_aspect_ratio: bool = False, fill_mode: str = "constant",
-    fill_value: float = 0.0, data_format: str | None = None,
-) -> Tensor:  # fmt: skip
+    images, size, interpolation="bilinear", antialias=False, crop_to_aspect_ratio=False, pad_to_aspect_ratio=False,
+    fill_mode="constant", fill_value=0.0, data_format=None,
+):  # fmt: skip
     one_of(interpolation, RESIZE_INTERPOLATIONS, "interpolation")
     if fill_mode != "constant":
         raise ValueError(
@@ -49,7 +48,7 @@ def resize(
         if crop_to_aspect_ratio:
             x = _cropped(x, *target)
         elif pad_to_aspect_ratio:
-            x = _padded(x, *target, fill_value)
+            x = _padded(x, target[0], target[1], fill_value)
         return tf.image.resize(x, target, method=interpolation, antialias=antialias)
 
     return on_batch(resized, images, data_format)
@@ -67,25 +66,25 @@ def _cropped(x: Tensor, height: int, width: int) -> Tensor:
     return x[:, top : top + tall, left : left + wide]
 
 
-def _padded(x: Tensor, height: int, width: int, fill_value: float) -> Tensor:
+def _padded(x: Tensor, height: int, width: int, fill_value: float) -> Any:
     tall, wide = _in_proportion(x, height, width)
     rows, columns = (max(tall, x.dims[1]) - x.dims[1]) // 2, (max(wide, x.dims[2]) - x.dims[2]) // 2
     margins = [(0, 0), (rows, rows), (columns, columns), (0, 0)]
     return tf.pad(x, margins, constant_values=convert_to_tensor(fill_value, dtype=x.dtype))
 
 
-def _triangle(x: Tensor) -> Tensor:
+def _triangle(x: Any) -> Any:
     return ops.relu(1 - x)
 
 
-def _cubic(x: Tensor) -> Tensor:
+def _cubic(x: Any) -> Any:
     near = ((1.5 * x - 2.5) * x) * x + 1.0
     far = ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0
     return ops.where(x < 1.0, near, ops.masked(x < 2.0, far))
 
 
 def _lanczos(radius: float) -> Any:
-    def kernel(x: Tensor) -> Tensor:
+    def kernel(x: Any) -> Any:
         product = radius * ops.sin(math.pi * x) * ops.sin(math.pi * x / radius)
         away = x > 1e-3
         ratio = product / ops.where(away, math.pi**2 * ops.square(x), ops.ones_like(x))
@@ -98,7 +97,7 @@ _KERNELS = {"linear": _triangle, "cubic": _cubic, "lanczos3": _lanczos(3.0), "la
 
 
 def _weights(
-    size: int, target: int, scale: Tensor, translation: Tensor, kernel: Any, antialias: bool
+    size: int, target: int, scale: Any, translation: Any, kernel: Any, antialias: bool
 ) -> Tensor:
     """`(size, target)`: how much of each input row is in each output row."""
     inverse = 1.0 / scale
@@ -116,10 +115,7 @@ def _weights(
     return ops.masked(inside, weights)
 
 
-def scale_and_translate(
-    images: Any, output_shape: Any, scale: Any, translation: Any, spatial_dims: Any, method: str,
-    antialias: bool = True,
-) -> Tensor:  # fmt: skip
+def scale_and_translate(images, output_shape, scale, translation, spatial_dims, method, antialias=True):
     one_of(method, _METHODS, "method")
     x, scale, translation = (convert_to_tensor(value) for value in (images, scale, translation))
     dtype = result_type(scale.dtype.name, translation.dtype.name, float)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from keras.src.backend.common.dtypes import result_type
 from keras.src.random.seed_generator import draw_seed
 
 import gradtape as tf
@@ -57,11 +58,15 @@ def interpolated(
     """
     place = _PLACES[fill_mode]
     dtype = positions[0].dtype
-    rows = cast(pixels, dtype)
+    if pixels.dtype.is_floating:
+        dtype = tf.as_dtype(result_type(dtype.name, pixels.dtype.name))
+    positions = [ops.cast(at, dtype=dtype) for at in positions]
+    rows = ops.cast(pixels, dtype=dtype)
     fill = convert_to_tensor(fill_value, dtype=dtype)
     total: Any = None
     for corner in itertools.product(*(_neighbours(at, order) for at in positions)):
-        row, weight, inside = first, 1, None
+        row, inside = first, None
+        weight: Any = 1
         stride = 1
         for (index, part), size in reversed(list(zip(corner, sizes, strict=True))):
             row = row + place(index, size) * stride
@@ -80,9 +85,7 @@ def interpolated(
     return ops.cast(total, dtype=pixels.dtype)
 
 
-def map_coordinates(
-    inputs: Any, coordinates: Any, order: int, fill_mode: str = "constant", fill_value: Any = 0.0
-) -> Tensor:
+def map_coordinates(inputs, coordinates, order, fill_mode="constant", fill_value=0.0):
     x, at = convert_to_tensor(inputs), convert_to_tensor(coordinates)
     if at.dims[0] != len(x.dims):
         raise ValueError(
@@ -126,10 +129,7 @@ def _projected(x: Tensor, transforms: Tensor, interpolation: str, fill_mode: str
     return _sampled(x, down, across, interpolation, fill_mode, fill_value)
 
 
-def affine_transform(
-    images: Any, transform: Any, interpolation: str = "bilinear", fill_mode: str = "constant", fill_value: Any = 0,
-    data_format: str | None = None,
-) -> Tensor:  # fmt: skip
+def affine_transform(images, transform, interpolation="bilinear", fill_mode="constant", fill_value=0, data_format=None):
     one_of(interpolation, INTERPOLATIONS, "interpolation")
     one_of(fill_mode, FILL_MODES, "fill_mode")
     x, transform = checked(images), convert_to_tensor(transform)
@@ -144,10 +144,7 @@ def affine_transform(
     return on_batch(lambda x: _projected(x, transform, interpolation, fill_mode, fill_value), x, data_format)
 
 
-def perspective_transform(
-    images: Any, start_points: Any, end_points: Any, interpolation: str = "bilinear", fill_value: Any = 0,
-    data_format: str | None = None,
-) -> Tensor:  # fmt: skip
+def perspective_transform(images, start_points, end_points, interpolation="bilinear", fill_value=0, data_format=None):
     one_of(interpolation, INTERPOLATIONS, "interpolation")
     x = checked(images)
     start, end = convert_to_tensor(start_points, dtype="float32"), convert_to_tensor(end_points, dtype="float32")
@@ -168,7 +165,7 @@ def perspective_transform(
     return on_batch(lambda x: _projected(x, transforms, interpolation, "constant", fill_value), x, data_format)
 
 
-def compute_homography_matrix(start_points: Any, end_points: Any) -> Tensor:
+def compute_homography_matrix(start_points, end_points):
     """The eight numbers, for each four pairs of points, of the projection that takes the ends to the starts."""
     start, end = convert_to_tensor(start_points, dtype="float32"), convert_to_tensor(end_points, dtype="float32")
     (x, y), (to_x, to_y) = ops.unstack(end, axis=2), ops.unstack(start, axis=2)
@@ -180,9 +177,9 @@ def compute_homography_matrix(start_points: Any, end_points: Any) -> Tensor:
 
 
 def elastic_transform(
-    images: Any, alpha: Any = 20.0, sigma: Any = 5.0, interpolation: str = "bilinear", fill_mode: str = "reflect",
-    fill_value: Any = 0.0, seed: Any = None, data_format: str | None = None,
-) -> Tensor:  # fmt: skip
+    images, alpha=20.0, sigma=5.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0, seed=None,
+    data_format=None,
+):  # fmt: skip
     one_of(interpolation, INTERPOLATIONS, "interpolation")
     one_of(fill_mode, FILL_MODES, "fill_mode")
     x = checked(images)

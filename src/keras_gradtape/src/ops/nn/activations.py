@@ -11,98 +11,98 @@ from gradtape.engine.op import ops
 from ..core import convert_to_tensor
 
 
-def relu(x: Any) -> Tensor:
+def relu(x):
     return ops.relu(convert_to_tensor(x))
 
 
-def relu6(x: Any) -> Tensor:
+def relu6(x):
     return ops.relu6(convert_to_tensor(x))
 
 
-def sigmoid(x: Any) -> Tensor:
+def sigmoid(x):
     return ops.sigmoid(convert_to_tensor(x))
 
 
-def sparse_sigmoid(x: Any) -> Tensor:
+def sparse_sigmoid(x):
     x = convert_to_tensor(x)
     return _clipped(0.5 * (x + 1), 0.0, 1.0)
 
 
-def tanh(x: Any) -> Tensor:
+def tanh(x):
     return ops.tanh(convert_to_tensor(x))
 
 
-def tanh_shrink(x: Any) -> Tensor:
+def tanh_shrink(x):
     x = convert_to_tensor(x)
     return x - ops.tanh(x)
 
 
-def softplus(x: Any) -> Tensor:
+def softplus(x):
     return ops.softplus(convert_to_tensor(x))
 
 
-def softsign(x: Any) -> Tensor:
+def softsign(x):
     return ops.softsign(convert_to_tensor(x))
 
 
-def soft_shrink(x: Any, threshold: float = 0.5) -> Tensor:
+def soft_shrink(x, threshold=0.5):
     x = convert_to_tensor(x)
     return x - _clipped(x, -threshold, threshold)
 
 
-def sparse_plus(x: Any) -> Tensor:
+def sparse_plus(x):
     x = convert_to_tensor(x)
     inside = ops.where(x < 1, 0.25 * ops.square(x + 1), x)
     return ops.masked(x > -1, inside)
 
 
-def silu(x: Any) -> Tensor:
+def silu(x):
     return ops.silu(convert_to_tensor(x))
 
 
-def squareplus(x: Any, b: Any = 4) -> Tensor:
+def squareplus(x, b=4):
     x = convert_to_tensor(x)
     return 0.5 * (x + ops.sqrt(ops.square(x) + convert_to_tensor(b, dtype=x.dtype)))
 
 
-def log_sigmoid(x: Any) -> Tensor:
+def log_sigmoid(x):
     return ops.log_sigmoid(convert_to_tensor(x))
 
 
-def leaky_relu(x: Any, negative_slope: float = 0.2) -> Tensor:
+def leaky_relu(x, negative_slope=0.2):
     return ops.leaky_relu(convert_to_tensor(x), alpha=float(negative_slope))
 
 
-def hard_sigmoid(x: Any) -> Tensor:
+def hard_sigmoid(x):
     return ops.relu6(convert_to_tensor(x) + 3.0) / 6.0
 
 
-def hard_silu(x: Any) -> Tensor:
+def hard_silu(x):
     x = convert_to_tensor(x)
     return x * hard_sigmoid(x)
 
 
-def elu(x: Any, alpha: float = 1.0) -> Tensor:
+def elu(x, alpha=1.0):
     x = convert_to_tensor(x)
     y = ops.elu(x)
     return y if alpha == 1 else ops.where(x > 0, x, alpha * y)
 
 
-def selu(x: Any) -> Tensor:
+def selu(x):
     return ops.selu(convert_to_tensor(x))
 
 
-def gelu(x: Any, approximate: bool = True) -> Tensor:
+def gelu(x, approximate=True):
     x = convert_to_tensor(x)
     return ops.gelu_tanh(x) if approximate else ops.gelu(x)
 
 
-def celu(x: Any, alpha: float = 1.0) -> Tensor:
+def celu(x, alpha=1.0):
     x = convert_to_tensor(x)
     return ops.relu(x) + alpha * ops.expm1(-ops.relu(-x) / alpha)
 
 
-def glu(x: Any, axis: int = -1) -> Tensor:
+def glu(x, axis=-1):
     x = convert_to_tensor(x)
     axis = axis % len(x.dims)
     if x.dims[axis] % 2:
@@ -112,16 +112,16 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     return value * ops.sigmoid(gate)
 
 
-def hard_tanh(x: Any) -> Tensor:
+def hard_tanh(x):
     return _clipped(convert_to_tensor(x), -1.0, 1.0)
 
 
-def hard_shrink(x: Any, threshold: float = 0.5) -> Tensor:
+def hard_shrink(x, threshold=0.5):
     x = convert_to_tensor(x)
     return ops.masked(ops.abs(x) > threshold, x)
 
 
-def threshold(x: Any, threshold: Any, default_value: Any) -> Tensor:
+def threshold(x, threshold, default_value):
     x = convert_to_tensor(x)
     return ops.where(x > threshold, x, convert_to_tensor(default_value, dtype=x.dtype))
 
@@ -130,11 +130,11 @@ def _clipped(x: Tensor, low: float, high: float) -> Tensor:
     return ops.minimum(ops.maximum(x, low), high)
 
 
-def softmax(x: Any, axis: int | None = -1) -> Tensor:
+def softmax(x, axis=-1):
     return _along(ops.softmax, convert_to_tensor(x), axis)
 
 
-def log_softmax(x: Any, axis: int | None = -1) -> Tensor:
+def log_softmax(x, axis=-1):
     return _along(ops.log_softmax, convert_to_tensor(x), axis)
 
 
@@ -145,7 +145,7 @@ def _along(op: Any, x: Tensor, axis: int | None) -> Tensor:
     return op(x, axis=axis % len(x.dims))
 
 
-def sparsemax(x: Any, axis: int = -1) -> Tensor:
+def sparsemax(x, axis=-1):
     """The projection of `x` onto the probability simplex."""
     x = convert_to_tensor(x)
     axis = axis % len(x.dims)

@@ -17,9 +17,9 @@ _MASKED = -0.7 * float(np.finfo(np.float32).max)
 
 
 def dot_product_attention(
-    query: Any, key: Any, value: Any, bias: Any = None, mask: Any = None, scale: float | None = None,
-    is_causal: bool = False, flash_attention: bool | None = None, attn_logits_soft_cap: float | None = None,
-) -> Tensor:  # fmt: skip
+    query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
+    attn_logits_soft_cap=None,
+):  # fmt: skip
     """Attention of `(batch, time, heads, depth)`; `flash_attention` is a hint, and the result the same."""
     q, k, v = convert_to_tensor(query), convert_to_tensor(key), convert_to_tensor(value)
     if any(len(x.dims) != 4 for x in (q, k, v)):

@@ -22,10 +22,7 @@ from .pooling import layout_of
 _BY_RANK = {3: tf.nn.conv1d, 4: tf.nn.conv2d, 5: tf.nn.conv3d}
 
 
-def conv(
-    inputs: Any, kernel: Any, strides: Any = 1, padding: str = "valid", data_format: str | None = None,
-    dilation_rate: Any = 1,
-) -> Tensor:  # fmt: skip
+def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     w = convert_to_tensor(kernel)
     x = convert_to_tensor(inputs, dtype=w.dtype)
     layout = layout_of(x, data_format)
@@ -56,10 +53,7 @@ def _by_axis(value: Any, n: int) -> tuple[int, ...]:
     return (value,) * n if isinstance(value, int) else tuple(value)
 
 
-def depthwise_conv(
-    inputs: Any, kernel: Any, strides: Any = 1, padding: str = "valid", data_format: str | None = None,
-    dilation_rate: Any = 1,
-) -> Tensor:  # fmt: skip
+def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     x, w = convert_to_tensor(inputs), convert_to_tensor(kernel)
     check_conv_input_channels(x, w, backend.standardize_data_format(data_format))
     *window, channels, multiplier = w.dims
@@ -68,17 +62,13 @@ def depthwise_conv(
 
 
 def separable_conv(
-    inputs: Any, depthwise_kernel: Any, pointwise_kernel: Any, strides: Any = 1, padding: str = "valid",
-    data_format: str | None = None, dilation_rate: Any = 1,
-) -> Tensor:  # fmt: skip
+    inputs, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1
+):
     y = depthwise_conv(inputs, depthwise_kernel, strides, padding, data_format, dilation_rate)
     return conv(y, pointwise_kernel, 1, "valid", data_format, dilation_rate)
 
 
-def conv_transpose(
-    inputs: Any, kernel: Any, strides: Any = 1, padding: str = "valid", output_padding: Any = None,
-    data_format: str | None = None, dilation_rate: Any = 1,
-) -> Tensor:  # fmt: skip
+def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None, dilation_rate=1):
     x, w = convert_to_tensor(inputs), convert_to_tensor(kernel)
     check_conv_transpose_input_channels(x, w, backend.standardize_data_format(data_format))
     first = layout_of(x, data_format).startswith("NC")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from keras.src.backend.common.dtypes import result_type
 
@@ -14,7 +12,7 @@ from gradtape.engine.op import ops
 from ..core import cast, convert_to_tensor
 
 
-def ctc_loss(target: Any, output: Any, target_length: Any, output_length: Any, mask_index: int = 0) -> Tensor:
+def ctc_loss(target, output, target_length, output_length, mask_index=0):
     x = convert_to_tensor(output)
     x = cast(x, result_type(x.dtype.name, "float32"))
     labels, label_length, logit_length = (
@@ -24,9 +22,8 @@ def ctc_loss(target: Any, output: Any, target_length: Any, output_length: Any, m
 
 
 def ctc_decode(
-    inputs: Any, sequence_lengths: Any, strategy: str = "greedy", beam_width: int = 100, top_paths: int = 1,
-    merge_repeated: bool = True, mask_index: int | None = 0,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    inputs, sequence_lengths, strategy="greedy", beam_width=100, top_paths=1, merge_repeated=True, mask_index=0
+):
     x = convert_to_tensor(inputs)
     x = cast(x, result_type(x.dtype.name, "float32"))
     lengths = cast(convert_to_tensor(sequence_lengths), "int32")

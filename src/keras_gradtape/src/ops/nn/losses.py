@@ -14,7 +14,7 @@ from gradtape.engine.op import ops
 from ..core import cast, convert_to_tensor
 
 
-def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False) -> Tensor:
+def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     _check_dense(sparse)
     x = convert_to_tensor(x)
     if not x.dtype.is_integer:
@@ -24,7 +24,7 @@ def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse:
     return ops.one_hot(x, on, off, depth=int(num_classes), axis=axis % (len(x.dims) + 1))
 
 
-def multi_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False) -> Tensor:
+def multi_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     _check_dense(sparse)
     x = cast(convert_to_tensor(x), "int32")
     hot = one_hot(x, num_classes, axis=axis, dtype="int32")
@@ -37,7 +37,7 @@ def _check_dense(sparse: bool) -> None:
         raise ValueError("Unsupported value `sparse=True` with gradtape backend")
 
 
-def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
+def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     x, labels = _pair(target, output)
     if not x.dims:
         raise ValueError(
@@ -73,7 +73,7 @@ def _clipped(x: Tensor) -> Tensor:
     return ops.minimum(ops.maximum(x, epsilon), 1.0 - epsilon)
 
 
-def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
+def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     x, labels = convert_to_tensor(output), cast(convert_to_tensor(target), "int64")
     if len(labels.dims) == len(x.dims) and labels.dims and labels.dims[-1] == 1:
         labels = ops.reshape(labels, shape=labels.dims[:-1])
@@ -94,7 +94,7 @@ def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool 
     return -ops.log(_clipped(chosen / ops.sum(x, axis=(axis,), keepdims=False)))
 
 
-def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Tensor:
+def binary_crossentropy(target, output, from_logits=False):
     x, labels = _pair(target, output)
     if from_logits:
         return ops.sigmoid_cross_entropy(labels, x)
@@ -102,7 +102,7 @@ def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> 
     return -(labels * ops.log(x) + (1.0 - labels) * ops.log(1.0 - x))
 
 
-def psnr(x1: Any, x2: Any, max_val: Any) -> Tensor:
+def psnr(x1, x2, max_val):
     x1, x2 = convert_to_tensor(x1), convert_to_tensor(x2)
     if x1.dims != x2.dims:
         raise ValueError(f"Input shapes {x1.dims} and {x2.dims} must match for PSNR calculation. ")

@@ -13,7 +13,7 @@ from ..core import cast, convert_to_tensor
 _FLOAT16_MAX = 65504.0
 
 
-def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> tuple[Tensor, Tensor]:
+def moments(x, axes, keepdims=False, synchronized=False):
     if synchronized:
         raise NotImplementedError("Argument synchronized=True is not supported with gradtape.")
     x = convert_to_tensor(x)
@@ -30,9 +30,7 @@ def _narrowed(x: Tensor, dtype: Any) -> Tensor:
     return ops.cast(ops.minimum(ops.maximum(x, -_FLOAT16_MAX), _FLOAT16_MAX), dtype=dtype)
 
 
-def batch_normalization(
-    x: Any, mean: Any, variance: Any, axis: int, offset: Any = None, scale: Any = None, epsilon: float = 1e-3
-) -> Tensor:
+def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=1e-3):
     x = convert_to_tensor(x)
     after = len(x.dims) - 1 - axis % len(x.dims)
 

@@ -23,7 +23,7 @@ def _one_window_a_filter(window: tuple[int, int], like: Tensor) -> Tensor:
     return convert_to_tensor(np.eye(places).reshape(*window, 1, places), dtype=like.dtype)
 
 
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     x = convert_to_tensor(input)
     window, holes, margin, steps = map(_pair, (kernel_size, dilation, padding, stride))
     n, channels, *space = x.dims
@@ -37,9 +37,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     return ops.reshape(ops.transpose(y, perm=(0, 1, 3, 2)), shape=(n, channels * places, height * width))
 
 
-def fold(
-    x: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Tensor:
+def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The transpose of `unfold`: overlapping windows are added up."""
     x = convert_to_tensor(x)
     size, window, holes, margin, steps = map(_pair, (output_size, kernel_size, dilation, padding, stride))
@@ -57,11 +55,11 @@ def fold(
     return ops.reshape(y, shape=(n, channels, *size))
 
 
-def depth_to_space(x: Any, block_size: int, data_format: str = "channels_last") -> Tensor:
+def depth_to_space(x, block_size, data_format="channels_last"):
     return tf.nn.depth_to_space(convert_to_tensor(x), block_size, _layout(data_format))
 
 
-def space_to_depth(x: Any, block_size: int, data_format: str = "channels_last") -> Tensor:
+def space_to_depth(x, block_size, data_format="channels_last"):
     return tf.nn.space_to_depth(convert_to_tensor(x), block_size, _layout(data_format))
 
 

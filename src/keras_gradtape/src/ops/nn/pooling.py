@@ -27,15 +27,11 @@ def layout_of(x: Tensor, data_format: str | None) -> str:
     return names[len(x.dims)]
 
 
-def max_pool(
-    inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str | None = None
-) -> Tensor:
+def max_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
     return _pooled(tf.nn.max_pool, inputs, pool_size, strides, padding, data_format)
 
 
-def average_pool(
-    inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str | None = None
-) -> Tensor:
+def average_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
     return _pooled(tf.nn.avg_pool, inputs, pool_size, strides, padding, data_format)
 
 
@@ -46,11 +42,11 @@ def _pooled(pool: Any, inputs: Any, pool_size: Any, strides: Any, padding: str, 
     return pool(x, pool_size, pool_size if strides is None else strides, padding.upper(), layout_of(x, data_format))
 
 
-def adaptive_average_pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Tensor:
+def adaptive_average_pool(inputs, output_size, data_format=None):
     return _adaptive(_mean_of_parts, inputs, output_size, data_format)
 
 
-def adaptive_max_pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Tensor:
+def adaptive_max_pool(inputs, output_size, data_format=None):
     return _adaptive(_largest_of_parts, inputs, output_size, data_format)
 
 
