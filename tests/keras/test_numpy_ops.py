@@ -140,9 +140,9 @@ def test_nan_is_left_out():
     ("first", "second", "expected"),
     [
         ("float32", 1.5, "float32"), ("float16", 2, "float16"), ("int32", 1.5, "float32"), ("bool", 1, "int32"),
-        ("int8", 1, "int8"), ("int8", "uint8", "int16"), ("uint32", "int32", "int32"),
-        ("float64", "float32", "float64"), ("int64", "int32", "int64"), ("bfloat16", "float16", "float32"), ("int64", "float32", "float32"),
-        ("bool", "bool", "bool"), ("complex64", "float32", "complex64"),
+        ("int8", 1, "int8"), ("int8", "uint8", "int16"), ("uint32", "int32", "int32"), ("bool", "bool", "bool"),
+        ("float64", "float32", "float64"), ("int64", "int32", "int64"), ("bfloat16", "float16", "float32"),
+        ("int64", "float32", "float32"), ("complex64", "float32", "complex64"),
     ],
 )  # fmt: skip
 def test_promotion(first, second, expected):

@@ -149,9 +149,9 @@ def _at_fractions(rows: Tensor, q: Tensor, last: Tensor, method: str) -> Tensor:
     if below is above:
         return low
     high = taken(above)
-    weight = tensor(0.5, rows.dtype) if method == "midpoint" else at - below
-    # Equal neighbours may be infinite, and infinity times 0 is NaN.
-    return ops.where(ops.equal(low, high), low, low * (1 - weight) + high * weight)
+    weight: Any = tensor(0.5, rows.dtype) if method == "midpoint" else at - below
+    # A value that is met exactly may be infinite, and infinity times 0 is NaN.
+    return ops.where(ops.equal(below, above), low, low * (1 - weight) + high * weight)
 
 
 def bincount(x, weights=None, minlength=0, sparse=False):

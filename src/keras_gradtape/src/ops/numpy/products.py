@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 import gradtape as tf
+from gradtape.dtypes import int8
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor
 
-from .promotion import axis_of, floating, on_bools, promote, tensor
+from .promotion import axis_of, cast_all, floating, on_bools, promote, tensor
 from .shaping import flip, moveaxis, ravel
 
 __all__ = [
@@ -19,12 +20,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _factors(*xs) -> list[Tensor]:
+def _factors(*given) -> list[Tensor]:
     """The factors in their common dtype; products of int8 are summed as int32."""
-    xs = [x if isinstance(x, Tensor) else tensor(x) for x in xs]
-    if all(x.dtype.name == "int8" for x in xs):
-        return [tensor(x, "int32") for x in xs]
-    return promote(*xs)
+    xs = [x if isinstance(x, Tensor) else tensor(x) for x in given]
+    return cast_all(xs, "int32") if all(x.dtype is int8 for x in xs) else promote(*xs)
 
 
 def corrcoef(x):
