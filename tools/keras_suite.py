@@ -46,27 +46,27 @@ def _skip_if_backend(backend: str, reason: str) -> Any:
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Skips what needs several devices; adds the backend to a test's table of devices."""
+    """Skips what needs several devices."""
     import pytest
 
     for item in items:
-        getattr(item.module, "CPU_DEVICES", {}).setdefault("gradtape", "cpu:0")
         if "multi_device" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="needs several devices"))
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> None:
-    """`trainer_test.py` asks for the backend's name to find its trainer, and knows only Keras' own names."""
+    """`trainer_test.py` looks up its trainer and its device by the backend's name, and knows only Keras' own names."""
     if module_path.name != "trainer_test.py":
         return
     from keras.src import backend
 
     known = backend.backend
+    told = {"<module>": "numpy", "__getitem__": "jax"}
 
     def name() -> str:
         asked_by = sys._getframe(1).f_code
-        top = asked_by.co_name == "<module>" and asked_by.co_filename == str(module_path)
-        return "numpy" if top and known() == "gradtape" else known()
+        here = asked_by.co_filename == str(module_path) and known() == "gradtape"
+        return told.get(asked_by.co_name, known()) if here else known()
 
     backend.backend = name
 

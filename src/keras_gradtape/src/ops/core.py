@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -293,7 +294,13 @@ def custom_gradient(f):
 
 def remat(f):
     """A function whose intermediate results are computed again for its gradient, instead of being kept."""
-    return tf.recompute_grad(f)
+    again = tf.recompute_grad(f)
+
+    @functools.wraps(f)
+    def recomputed(*args, **kwargs):
+        return again(*args, **kwargs)
+
+    return recomputed
 
 
 def device_scope(device_name):
