@@ -1,0 +1,114 @@
+"""Trains a small GPT on the manual of Python, character by character, and lets it write.
+
+    python examples/gpt.py [--steps 400]
+
+The text is `pydoc_data.topics`, the half a million characters behind `help("for")`. Four layers of causal attention,
+128 numbers wide, see up to 128 characters and guess the next. Prints what the model writes before training, and after.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pydoc_data.topics import topics
+
+import numpy as np
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
+
+import gradtape as tf
+
+keras = tf.keras
+TEXT = "\n".join(topics.values())
+ALPHABET = "".join(sorted(set(TEXT)))
+PROMPT = "The function "
+
+
+def encode(text: str) -> np.ndarray:
+    """Characters as numbers."""
+    return np.array([ALPHABET.index(character) for character in text], np.int32)
+
+
+class Positions(keras.layers.Layer):
+    """Adds to each place of a sequence a vector of its own, which is learned."""
+
+    def build(self, shape: tuple[int, ...]) -> None:
+        self.vectors = self.add_weight(shape=shape[1:], initializer="random_normal", name="vectors")
+
+    def call(self, x: tf.Tensor) -> tf.Tensor:
+        return x + self.vectors
+
+
+def block(x: keras.KerasTensor, heads: int) -> keras.KerasTensor:
+    """Each place looks at those before it, then thinks for itself."""
+    layers = keras.layers
+    width = x.shape[-1]
+    seen = layers.LayerNormalization()(x)
+    x = x + layers.MultiHeadAttention(heads, width // heads)(seen, seen, use_causal_mask=True)
+    thought = layers.Dense(4 * width, activation="gelu")(layers.LayerNormalization()(x))
+    return x + layers.Dense(width)(thought)
+
+
+def network(depth: int = 4, width: int = 128, heads: int = 4, time: int = 128) -> keras.Model:
+    """From characters to the logits of each one's successor."""
+    keras.utils.set_random_seed(1)
+    layers = keras.layers
+    characters = layers.Input((time,), dtype="int32")
+    x = Positions()(layers.Embedding(len(ALPHABET), width)(characters))
+    for _ in range(depth):
+        x = block(x, heads)
+    return keras.Model(characters, layers.Dense(len(ALPHABET))(layers.LayerNormalization()(x)))
+
+
+def windows(time: int, batch: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Characters from random places of the text, and their successors."""
+    text = encode(TEXT)
+    rng = np.random.default_rng(0)
+    while True:
+        starts = rng.integers(len(text) - time, size=batch)
+        found = text[starts[:, None] + np.arange(time + 1)]
+        yield found[:, :-1], found[:, 1:]
+
+
+def train(model: keras.Model, steps: int, batch: int = 8, epochs: int = 8) -> list[float]:
+    """Trains for so many steps in all; returns the mean loss of each epoch."""
+    rate = keras.optimizers.schedules.CosineDecay(0.0, steps, warmup_target=3e-3, warmup_steps=steps // 20)
+    model.compile(
+        optimizer=keras.optimizers.AdamW(rate, beta_2=0.99, global_clipnorm=1.0),
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+    )
+    batches = windows(model.input_shape[1], batch)
+    history = model.fit(batches, steps_per_epoch=steps // epochs, epochs=epochs, shuffle=False, verbose=2)
+    return history.history["loss"]
+
+
+def written(model: keras.Model, count: int, prompt: str = PROMPT, temperature: float = 0.7) -> str:
+    """The prompt and `count` characters more, each drawn from what the model expects."""
+    time = model.input_shape[1]
+    rng = np.random.default_rng(0)
+    text = list(encode(prompt))
+    for _ in range(count):
+        seen = text[-time:]
+        window = np.zeros((1, time), np.int32)
+        window[0, : len(seen)] = seen  # what comes after is not looked at
+        logits = model.predict_on_batch(window)[0, len(seen) - 1] / temperature
+        chances = np.exp(logits - logits.max())
+        text.append(rng.choice(len(chances), p=chances / chances.sum()))
+    return "".join(ALPHABET[i] for i in text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=400)
+    options = parser.parse_args()
+    console = Console()
+    model = network()
+    console.print(f"A GPT of {model.count_params():,} weights reads the manual of Python, on {keras.config.backend()}.")
+    console.print(Panel(Text(written(model, 200)), title="before"))
+    losses = train(model, options.steps)
+    console.print(Panel(Text(written(model, 600)), title=f"after, {losses[-1] / np.log(2):.2f} bits a character"))
+
+
+if __name__ == "__main__":
+    main()
