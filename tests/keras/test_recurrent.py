@@ -1,4 +1,4 @@
-"""Recurrent layers on gradtape: fused loops against Keras' general one, masks, directions, states, traces, gradients."""
+"""Recurrent layers on gradtape: fused loops against Keras' own, masks, directions, states, traces, gradients."""
 
 import importlib
 
