@@ -124,6 +124,45 @@ def test_traced_and_batched(name):
     _close(found[1], function(*(x[1] for x in twice)))
 
 
+@pytest.mark.parametrize("mode", ["valid", "same", "full"])
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 3), (2, 6), (6, 2), (5, 5)])
+def test_correlate(sizes, mode):
+    x, y = (RNG.normal(size=n) for n in sizes)
+    np.testing.assert_allclose(ops.correlate(x, y, mode), np.correlate(x, y, mode), rtol=1e-12)
+
+
+def test_many_values_are_found():
+    x, sought = np.arange(100) % 37, np.arange(0, 80, 2)
+    np.testing.assert_array_equal(ops.isin(x, sought), np.isin(x, sought))
+    np.testing.assert_array_equal(ops.isin(x, sought, invert=True), np.isin(x, sought, invert=True))
+
+
+@pytest.mark.parametrize("arguments", [{}, {"bins": 4, "range": (-1, 1)}, {"bins": 1, "range": (0, 0)}])
+def test_histogram(arguments):
+    for x in (RNG.normal(size=50), np.ones(3)):
+        for found, expected in zip(ops.histogram(x, **arguments), np.histogram(x, **arguments), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in BY_VALUE])
+def test_compiled(name):
+    pytest.importorskip("jax")
+    function, *inputs = CASES[name]
+    inputs = [tf.constant(x) for x in inputs]
+
+    def value_and_gradients(*xs):
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = function(*xs)
+            loss = tf.reduce_sum(y * y)
+        gradients = tape.gradient(loss, xs, unconnected_gradients="zero")
+        return (y, *(tf.convert_to_tensor(g) for g in gradients))
+
+    found, expected = tf.function(value_and_gradients, jit_compile=True)(*inputs), value_and_gradients(*inputs)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-9, atol=1e-12)
+
+
 def test_nan_is_left_out():
     x = tf.constant(HOLES)
     for name in ("max", "mean", "median", "min", "prod", "std", "sum", "var", "argmax", "cumsum", "cumprod"):

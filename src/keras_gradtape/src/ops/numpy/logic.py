@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 
 import numpy as np
 
@@ -18,6 +19,8 @@ __all__ = [
     "isnan", "isneginf", "isposinf", "isreal", "left_shift", "less", "less_equal", "logical_and", "logical_not",
     "logical_or", "logical_xor", "not_equal", "right_shift", "select", "where",
 ]  # fmt: skip
+
+_FEW = 32  # so many values are sought faster one by one than in an ordered list
 
 
 def _truth(x) -> Tensor:
@@ -109,9 +112,17 @@ def isfinite(x):
 
 
 def isin(x1, x2, assume_unique=False, invert=False):
-    x1, x2 = promote(x1, x2)
-    found = ops.equal(ops.reshape(x1, shape=(*x1.dims, 1)), ops.reshape(x2, shape=(int(np.prod(x2.dims)),)))
-    found = ops.any(found, axis=(len(x1.dims),), keepdims=False)
+    x1, x2 = (numeric(x, "uint8") for x in promote(x1, x2))
+    count = math.prod(x2.dims)
+    sought = ops.reshape(x2, shape=(count,))
+    if count <= _FEW or x2.dtype.is_complex:
+        found = ops.any(ops.equal(ops.reshape(x1, shape=(*x1.dims, 1)), sought), axis=(len(x1.dims),), keepdims=False)
+    else:
+        from .order import searchsorted
+
+        ordered = ops.sort(sought, axis=0)
+        place = ops.minimum(searchsorted(ordered, x1), tensor(count - 1, "int32"))
+        found = ops.equal(ops.gather(ordered, place, axis=0, batch=0), x1)
     return ops.logical_not(found) if invert else found
 
 

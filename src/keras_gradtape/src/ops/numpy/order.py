@@ -174,30 +174,17 @@ def bincount(x, weights=None, minlength=0, sparse=False):
 
 
 def histogram(x, bins=10, range=None):
-    x = ravel(x)
     x = numeric(x)
-    count = static(bins)
-    if not isinstance(count, int):
-        edges = tensor(bins)
-    elif range:
-        if range[0] > range[1]:
-            raise ValueError(f"The range of a histogram must rise. Received: range={range}")
-        low, high = range
-        edges = linspace(float(low), float(high), count + 1)
+    if range:
+        low, high = (tensor(float(end)) for end in range)
     else:
-        values = floating(x)
-        low = ops.min(values, axis=(0,), keepdims=False)
-        high = ops.max(values, axis=(0,), keepdims=False)
-        same = tensor(ops.equal(low, high), low.dtype) / 2
-        edges = linspace(low - same, high + same, count + 1)
-    bins_of = searchsorted(edges, x, "right") - 1
-    total = edges.dims[0] - 1
-    at_end = logic.equal(x, edges[-1])
-    bins_of = ops.where(at_end, tensor(total - 1, "int32"), bins_of)
-    outside = ops.greater_equal(bins_of, tensor(total, "int32"))
-    bins_of = ops.where(outside, tensor(-1, "int32"), bins_of)
-    ones = ops.ones_like(bins_of)
-    return ops.segment_sum(ones, bins_of, count=total), edges
+        low, high = (f(floating(x), axis=(0,), keepdims=False) for f in (ops.min, ops.max))
+    half = tensor(ops.equal(low, high), low.dtype) / 2  # one value alone has a bin around it
+    edges = linspace(low - half, high + half, bins + 1)
+    place = searchsorted(edges, x, "right") - 1
+    place = ops.where(logic.equal(x, edges[-1]), tensor(bins - 1, "int32"), place)  # the last bin has both its ends
+    place = ops.where(ops.less(place, tensor(bins, "int32")), place, tensor(-1, "int32"))
+    return ops.segment_sum(ops.ones_like(place), place, count=bins), edges
 
 
 def unique(

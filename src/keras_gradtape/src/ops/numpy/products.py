@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 import gradtape as tf
 from gradtape.dtypes import int8
 from gradtape.engine.op import ops
@@ -44,17 +42,13 @@ def correlate(x1, x2, mode="valid"):
         raise ValueError(f"Only 1-D tensors are correlated. Received: shapes {x1.dims} and {x2.dims}")
     swapped = x1.dims[0] < x2.dims[0]
     long, short = (x2, x1) if swapped else (x1, x2)
-    n, m = long.dims[0], short.dims[0]
+    m = short.dims[0]
     before = {"valid": 0, "same": m // 2, "full": m - 1}.get(mode)
     if before is None:
         raise ValueError(f"`mode` must be 'valid', 'same' or 'full'. Received: mode={mode}")
     after = m - 1 - before if mode == "same" else before
-    if mode == "same" and swapped:
-        before, after = after, before
-    count = n + before + after - m + 1
-    places = np.arange(count, dtype=np.int32)[:, None] + np.arange(m, dtype=np.int32)
-    windows = ops.gather(ops.pad(long, paddings=((before, after),)), tensor(places), axis=0, batch=0)
-    y = ops.reshape(ops.matmul(windows, ops.reshape(short, shape=(m, 1))), shape=(count,))
+    rows = ops.reshape(ops.pad(long, paddings=((before, after),)), shape=(1, long.dims[0] + before + after, 1))
+    y = ravel(tf.nn.conv1d(rows, ops.reshape(short, shape=(m, 1, 1)), stride=1, padding="VALID"))
     return flip(y) if swapped else y
 
 

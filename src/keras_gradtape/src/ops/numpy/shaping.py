@@ -46,11 +46,9 @@ def append(x1, x2, axis=None):
 
 def array_split(x, indices_or_sections, axis=0):
     x = tensor(x)
-    if not isinstance(indices_or_sections, int):
-        return split(x, indices_or_sections, axis)
-    size, count = x.dims[axis_of(x, axis)], indices_or_sections
-    sizes = [size // count + (i < size % count) for i in range(count)]
-    return list(ops.split(x, sizes=tuple(sizes), axis=axis_of(x, axis)))
+    axis, count = axis_of(x, axis), indices_or_sections
+    size = x.dims[axis]
+    return list(ops.split(x, sizes=tuple(size // count + (i < size % count) for i in range(count)), axis=axis))
 
 
 def broadcast_to(x, shape):
