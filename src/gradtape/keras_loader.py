@@ -23,6 +23,7 @@ TESTED = ("3.15",)  # the versions of Keras whose places are known
 
 _CONFIG = "keras.src.backend.config"
 _OPTIMIZER = "keras.src.optimizers.optimizer"
+_LEGACY = "keras.src.legacy.layers"
 _SLOT = "keras.src.backend.numpy"
 _SERVED = {
     _SLOT: "from keras_gradtape.src import *",
@@ -37,6 +38,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Serves the modules of the backend, from the moment that Keras' configuration asks for gradtape."""
 
     def __init__(self) -> None:
+        self.chosen = False
         self.waiting: set[str] = set()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
@@ -47,6 +49,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return _followed_by(name, path, self._configured)
         if name == _OPTIMIZER and self.waiting:
             return _followed_by(name, path, _extend_optimizer)
+        if name == _LEGACY and self.chosen:
+            return _followed_by(name, path, _serve_legacy)
         if name in self.waiting:
             return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
         return None
@@ -64,7 +68,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def _configured(self, config: Any) -> None:
         """Keras knows which backend it is to use: until its choices are made, it takes ours for `numpy`."""
         self.waiting = set()
-        if config._BACKEND == NAME:
+        self.chosen = config._BACKEND == NAME
+        if self.chosen:
             config._BACKEND = "numpy"
             self.waiting = set(_SERVED)
 
@@ -90,6 +95,13 @@ def _extend_optimizer(module: Any) -> None:
     from keras_gradtape.src.optimizer import OptimizerExtension
 
     module.BackendOptimizer.__bases__ = (OptimizerExtension, *module.BackendOptimizer.__bases__)
+
+
+def _serve_legacy(module: Any) -> None:
+    """The layers that only `tf.keras` has are written with TensorFlow's functions: they get ours."""
+    import gradtape
+
+    module.tf = gradtape
 
 
 def _give_name() -> None:

@@ -36,7 +36,8 @@ CASES = {
     **{name: ({}, TWO) for name in ("Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract")},
     **{name: ({"rate": 0.4, "seed": 3}, VECTOR) for name in ("AlphaDropout", "Dropout", "GaussianDropout")},
     **each("SpatialDropout", rate=0.4, seed=3),
-    **each("AveragePooling", pool_size=2), **each("MaxPooling"), **each("GlobalAveragePooling"), **each("GlobalMaxPooling"),
+    **each("AveragePooling", pool_size=2), **each("MaxPooling"),
+    **each("GlobalAveragePooling"), **each("GlobalMaxPooling"),
     **each("AdaptiveAveragePooling", output_size=3), **each("AdaptiveMaxPooling", output_size=3),
     **each("Conv", filters=3, kernel_size=2), **each("Cropping", cropping=1), **each("UpSampling", size=2),
     **each("ZeroPadding", padding=1), **each("DepthwiseConv", "12", kernel_size=2, depth_multiplier=2),
@@ -182,3 +183,12 @@ def test_gradients(name):
                 values.append(float(number(*moved)))
         numeric = (values[0] - values[1]) / (2 * step)
         np.testing.assert_allclose(np.sum(exact[i] * direction), numeric, rtol=1e-5, atol=1e-7)
+
+
+def test_legacy_layers_of_tensorflow():
+    x = tf.constant(np.random.default_rng(0).uniform(size=(2, 6, 6, 3)).astype("float32"))
+    dropped = np.asarray(tf.keras.layers.AlphaDropout(0.4)(x, training=True))
+    assert dropped.shape == x.shape and not np.array_equal(dropped, x)
+    assert tf.keras.layers.RandomHeight(0.5)(x, training=True).shape[2:] == (6, 3)
+    assert tf.keras.layers.RandomWidth(0.5)(x, training=True).shape[1] == 6
+    np.testing.assert_array_equal(tf.keras.layers.ThresholdedReLU(0.5)(x), np.where(x > 0.5, x, 0))
