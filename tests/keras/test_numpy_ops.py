@@ -191,6 +191,17 @@ def test_promotion(first, second, expected):
     assert ops.multiply(a, b).dtype == expected
 
 
+def test_the_default_dtype_is_for_what_has_none():
+    x = tf.constant([1.0])
+    before = keras.config.floatx()
+    keras.config.set_floatx("float64")
+    try:
+        assert ops.exp(tf.constant([1])).dtype == ops.divide(tf.constant([1]), 2).dtype == "float64"
+        assert ops.add(x, 1.5).dtype == ops.divide(1, x).dtype == ops.exp(x).dtype == "float32"
+    finally:
+        keras.config.set_floatx(before)
+
+
 def test_numbers_beyond_a_dtype_wrap_around():
     assert int(ops.add(tf.constant([200], tf.uint8), 100)[0]) == 44
 

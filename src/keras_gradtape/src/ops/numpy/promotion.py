@@ -48,12 +48,10 @@ def dtype_of(dtype: Any = None) -> DType:
 
 
 @lru_cache(maxsize=4096)
-def _common(kinds: tuple[Any, ...], precision: str) -> DType:
+def _common(kinds: tuple[Any, ...], default: str) -> DType:
     found = result_type(*kinds)
     wider = _WIDER.get(found)
-    if wider in kinds or (wider == "float64" == precision and float in kinds):
-        found = wider
-    return as_dtype(found)
+    return as_dtype(wider if wider in kinds else found)
 
 
 def common(*values: Any) -> DType:
@@ -76,19 +74,29 @@ def weak(x: Any) -> Any:
 
 def promote(*values: Any) -> list[Tensor]:
     """The values as tensors of their common dtype."""
-    if len(values) == 2 and isinstance(values[0], Tensor):  # most of all calls: nothing to find out
+    if len(values) == 2:  # most of all calls, and in most of them there is nothing to find out
         x, y = values
-        if isinstance(y, Tensor):
-            if x.dtype is y.dtype:
-                return [x, y]
-        elif (type(y) is float and x.dtype.is_floating) or (type(y) is int and x.dtype.kind & NUMERIC):
-            return [x, _number(y, x.dtype)]
+        if not isinstance(x, Tensor):
+            if isinstance(y, Tensor) and _follows(x, y.dtype):
+                return [_number(x, y.dtype), y]
+        elif not isinstance(y, Tensor):
+            if _follows(y, x.dtype):
+                return [x, _number(y, x.dtype)]
+        elif x.dtype is y.dtype:
+            return [x, y]
     values = tuple(weak(v) for v in values)
     return cast_all(values, common(*values))
 
 
+def _follows(number: Any, dtype: DType) -> bool:
+    """Whether a tensor of this dtype keeps it beside the number."""
+    return (type(number) is float and dtype.is_floating) or (type(number) is int and dtype.kind & NUMERIC > 0)
+
+
 def promote_floats(*values: Any) -> list[Tensor]:
     """The values as tensors of their common floating dtype; integers become `floatx`."""
+    if isinstance(values[0], Tensor) and values[0].dtype.is_floating:
+        return promote(*values)
     values = tuple(weak(v) for v in values)
     return cast_all(values, common(*values, float))
 
