@@ -101,10 +101,12 @@ class Variable:
                 raise ValueError(f"Invalid {kind.__name__}: {given!r} for variable {name}; use one of {list(kind)}")
         trace = dispatch.thread.trace
         # The initial value is not differentiable, nor part of a function that the variable is made in.
+        value = initial_value() if callable(initial_value) and trace is not None else initial_value
         with dispatch.traced_by(None):
-            value = initial_value() if callable(initial_value) else initial_value
             if trace is not None:
                 value = trace.lifted(value)
+            elif callable(value):
+                value = value()
             value = to_tensor(value, dtype=None if dtype is None else as_dtype(dtype))
         allowed = value.shape if shape is None else TensorShape(shape)
         if not allowed.is_compatible_with(value.shape):

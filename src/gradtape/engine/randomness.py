@@ -48,6 +48,7 @@ class _Streams:
     def reset(self, seed: int | None) -> None:
         """Forgets all streams; `seed` is the global seed from now on."""
         with self.lock:
+            self.epoch = object()
             self.seed = seed
             self.op_seeds = random.Random(seed)
             self.positions: dict[Any, int] = {}
@@ -61,10 +62,7 @@ class _Streams:
                 op_seed, once = self.op_seeds.randint(0, _MAXINT32), True
             else:
                 once = False
-            first = _DEFAULT_SEED if self.seed is None else self.seed % _MAXINT32
-            second = op_seed % _MAXINT32
-            if first == second == 0:
-                second = _MAXINT32
+            first, second = _pair(self.seed, op_seed)
             position = 0
             if not once:
                 stream = kind, first, second
@@ -73,7 +71,52 @@ class _Streams:
             return state((second << 64) + position, first)
 
 
+def _pair(seed: int | None, op_seed: int) -> tuple[int, int]:
+    """The key and the upper half of the counter, from the global seed and that of an op."""
+    first = _DEFAULT_SEED if seed is None else seed % _MAXINT32
+    second = op_seed % _MAXINT32
+    return (first, _MAXINT32) if first == second == 0 else (first, second)
+
+
 _streams = _Streams()
+
+
+class Stream:
+    """The states of one random op in a function, one for each run: the op has a stream of its own.
+
+    Its seeds are those of the time when it was traced. Setting a global seed starts the stream again.
+    """
+
+    def __init__(self, first: int, second: int, blocks: int) -> None:
+        self._seeds = first, second
+        self._blocks = blocks
+        self._epoch = _streams.epoch
+        self._position = 0
+
+    def __call__(self) -> State:
+        with _streams.lock:
+            position = self.position
+            self.position = position + self._blocks
+        first, second = self._seeds
+        return state((second << 64) + position, first)
+
+    @property
+    def position(self) -> int:
+        """Where the stream stands."""
+        return self._position if self._epoch is _streams.epoch else 0
+
+    @position.setter
+    def position(self, position: int) -> None:
+        self._epoch = _streams.epoch
+        self._position = position
+
+    def passed(self, drawn: State) -> None:
+        """A state was drawn elsewhere for this op: the stream goes on behind it."""
+        self.position = max(self.position, int(drawn[0]) + self._blocks)
+
+    def fresh(self) -> Stream:
+        """The stream of the same op in another graph."""
+        return Stream(*self._seeds, self._blocks)
 
 
 def set_global_seed(seed: int | None) -> None:
@@ -123,7 +166,10 @@ def next_seed(take: Callable[[], State]) -> Any:
 
 
 def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
-    """`next_seed` from the process's streams: see `set_global_seed`."""
+    """`next_seed` from the process's streams: see `set_global_seed`. An op of a function has a stream of its own."""
+    trace, seed = dispatch.thread.trace, _streams.seed
+    if trace is not None and (seed is not None or op_seed is not None):
+        return next_seed(trace.stream(*_pair(seed, trace.next_op_seed() if op_seed is None else op_seed), blocks))
     return next_seed(lambda: _streams.take(kind, op_seed, blocks))
 
 

@@ -11,6 +11,7 @@ from ..autograph.status import Needed
 from ..engine import dispatch
 from ..engine.log import Log
 from ..engine.op import ops
+from ..engine.randomness import Stream
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from . import numpy_executor
@@ -206,6 +207,7 @@ class Concrete:
         self._jit_compile = jit_compile
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = self._follows_all = False
+        self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
 
     @property
     def is_traced(self) -> bool:
@@ -278,6 +280,7 @@ class Concrete:
         if len(variants) >= _MOST_VARIANTS:
             why = "it depends on the values of its tensors in too many ways"
             return self._from_now_on_eagerly(tensors, variables, why)
+        positions = {key: stream.position for key, stream in self._streams.items()}
         try:
             with recording() as done:
                 variant, results, made = self.traced(tensors, variables, may_make_variables)
@@ -292,6 +295,8 @@ class Concrete:
         variants.insert(0, variant)
         if dispatch.thread.recorder is None and all(type(x) is Tensor for x in tensors):
             return results()
+        for key, stream in self._streams.items():  # what was drawn is now drawn by another graph, made of this one
+            stream.position = positions.get(key, 0)
         with replaying(done):
             return variant.packed(self._run(variant, tensors))
 
@@ -327,6 +332,7 @@ class Concrete:
     ) -> tuple[Variant, Any, list[Any]]:
         trace = Trace(self.name)
         trace.may_make_variables = may_make_variables
+        trace.streams = self._streams
         if self._follows_all:
             trace.follows = trace.follows_all = True
         with following(trace, self._around()), trace.entered():

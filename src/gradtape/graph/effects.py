@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..engine import dispatch
+from ..engine.randomness import Stream
 
 
 class Changed(Exception):
@@ -135,16 +136,29 @@ class Check:
 class Effect(Check):
     """An op that is run for what it does. No second run of it stands for the first.
 
-    `imagined(*arrays, **attrs)`, if given, is what it gives where nothing is to be done.
+    `imagined(*arrays, **attrs)`, if given, is what it gives where nothing is to be done; `passed(result, **attrs)`
+    is called where what it gave before is given again.
     """
 
-    def __init__(self, name: str, perform: Callable[..., Any], imagined: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self, name: str, perform: Callable[..., Any], imagined: Callable[..., Any] | None = None,
+        passed: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
         def kernel(*arrays: Any, **attrs: Any) -> Any:
             if _performance.imagined and imagined is not None:
                 return imagined(*arrays, **attrs)
-            if _performance.frames:
-                return _once(lambda: performed(*arrays, **attrs))
-            return performed(*arrays, **attrs)
+            if not _performance.frames:
+                return performed(*arrays, **attrs)
+            new = []
+
+            def perform_now() -> Any:
+                new.append(True)
+                return performed(*arrays, **attrs)
+
+            result = _once(perform_now)
+            if not new and passed is not None:
+                passed(result, **attrs)
+            return result
 
         def performed(*arrays: Any, **attrs: Any) -> Any:
             if dispatch.thread.trace is None:
@@ -181,7 +195,12 @@ def _write(*arrays: Any, write: Callable[..., None]) -> tuple[()]:
 
 guard = Check("guard", _check)
 shape_guard = Check("shape_guard", _check_shape)
-draw = Effect("draw", lambda *, take: np.asarray(take()), lambda *, take: np.zeros(3, np.uint64))
+def _passed(drawn: Any, *, take: Callable[[], Any]) -> None:
+    if isinstance(take, Stream):
+        take.passed(drawn)
+
+
+draw = Effect("draw", lambda *, take: np.asarray(take()), lambda *, take: np.zeros(3, np.uint64), _passed)
 output = Effect("print", _write, lambda *arrays, write: ())
 clock = Effect("timestamp", lambda: np.float64(time.time()), lambda: np.float64(0.0))
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..dtypes import DType
 from ..engine import dispatch
 from ..engine.log import Line
+from ..engine.randomness import Stream
 from ..tensor import Tensor, wrap
 
 
@@ -140,6 +141,7 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
         return made[value] if value.constant is None else wrap(value.constant, value.dtype)
 
     trace = dispatch.thread.trace
+    streams: dict[int, Stream] = {}
     for node in graph.nodes:
         inputs = [tensor(v) for v in node.inputs]
         if trace is None:
@@ -147,11 +149,29 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
             result = dispatch.run(node.op, inputs, node.attrs) if unrolled is None else unrolled(inputs, node.attrs)
         else:
             trace.line = node.line
-            run = trace.run if node.effect else dispatch.run
-            result = run(node.op, inputs, node.attrs)
+            if node.effect:
+                result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams))
+            else:
+                result = dispatch.run(node.op, inputs, node.attrs)
             trace.line = None
         made.update(zip(node.outputs, result if node.several else (result,), strict=True))
     return [tensor(value) for value in graph.all_outputs]
+
+
+def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream]) -> dict[str, Any]:
+    """The attributes of a node in another graph: its random draws, and those inside it, have streams of their own."""
+
+    def own(value: Any) -> Any:
+        if isinstance(value, Stream):
+            return streams.setdefault(id(value), value.fresh())
+        if isinstance(value, Graph):
+            if not value.has_effects:
+                return value
+            nodes = [node._replace(attrs=_with_own_streams(node.attrs, streams)) for node in value.nodes]
+            return value.substituted(nodes)
+        return tuple(map(own, value)) if type(value) is tuple else value
+
+    return {key: own(value) for key, value in attrs.items()}
 
 
 def _lines(graph: Graph, indent: str = "") -> Iterator[str]:

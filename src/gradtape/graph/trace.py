@@ -22,6 +22,7 @@ from ..autograph import missed
 from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
 from ..engine.log import caller
+from ..engine.randomness import Stream
 from ..errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ..tensor import Tensor, wrap
 from .effects import draw, guard, shape_guard
@@ -256,6 +257,9 @@ class Trace(dispatch.Recorder):
         self.written: dict[int, Any] = {}
         self.variables_made: list[Any] = []
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
+        self._op_seeds = self._draws = self._parts = 0
+        self.streams: dict[Any, Stream] = {} if self.outer is None else self.outer.streams
+        self._path: tuple[int, ...] = () if self.outer is None else self.outer.next_path()
         self._constants: dict[int, tuple[Tensor, Value]] = {}
         self.known_places: set[Value] = set()  # those that a guard watches
         self._names: dict[Value, str] = {}
@@ -394,6 +398,22 @@ class Trace(dispatch.Recorder):
     def draw(self, take: Callable[[], Any]) -> Tensor:
         """The state of a random draw: a new one in every run."""
         return self.run(draw, (), {"take": take})
+
+    def next_op_seed(self) -> int:
+        """The seed of a random op that is given none: its number among those of the graph."""
+        self._op_seeds += 1
+        return self._op_seeds - 1
+
+    def next_path(self) -> tuple[int, ...]:
+        """Which of the traces in this one the next is."""
+        self._parts += 1
+        return (*self._path, self._parts)
+
+    def stream(self, first: int, second: int, blocks: int) -> Stream:
+        """The stream of the next random op: the same one whenever the function is traced."""
+        self._draws += 1
+        key = (self._path, self._draws, first, second, blocks)
+        return self.streams.setdefault(key, Stream(first, second, blocks))
 
     def with_rule(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Callable[..., Any]) -> Any:
         """The outputs of a function with a gradient of its own, as new tensors that carry the rule in the graph."""
