@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.special
 
 import gradtape as tf
 from gradtape.engine.blocks import LARGE
@@ -68,6 +69,17 @@ def test_squashing_functions_are_accurate_far_out():
     np.testing.assert_allclose(tf.sigmoid(x).numpy()[:2], np.exp([-700.0, -40.0]), rtol=1e-13)
     np.testing.assert_allclose(tf.math.softplus(x).numpy()[:2], np.exp([-700.0, -40.0]), rtol=1e-13)
     np.testing.assert_allclose(tf.math.log_sigmoid(x).numpy()[2:], -np.exp([-40.0, -700.0]), rtol=1e-13)
+
+
+@pytest.mark.parametrize("count", [7, 3000, 200_000])
+def test_erf_is_accurate_however_it_is_computed(count):
+    x = np.concatenate([[0, -0.0, np.inf, -np.inf, np.nan], np.geomspace(1e-30, 30, count), -np.linspace(0, 6, count)])
+    x = x.astype(np.float32)
+    expected = scipy.special.erf(x.astype(np.float64))
+    eager = tf.math.erf(tf.constant(x)).numpy()
+    np.testing.assert_allclose(eager, expected, rtol=3e-7)
+    np.testing.assert_array_equal(np.signbit(eager[:2]), [False, True])
+    np.testing.assert_array_equal(tf.function(tf.math.erf)(tf.constant(x)).numpy(), eager)
 
 
 def test_a_variable_is_taken_where_a_tensor_is():

@@ -5,6 +5,7 @@ import pytest
 from small_graphs import Builder, Effect, names, registry
 
 from gradtape import dtypes
+from gradtape.engine.blocks import FEW
 from gradtape.graph import blockwise, fusion
 from gradtape.graph.blockwise import Frame, Fused, frame_of
 from gradtape.graph.buffers import FRESH, overwritten
@@ -59,12 +60,21 @@ def test_most_kernels_come_apart():
     whole = []
     for name in ELEMENTWISE:
         op = registry[name]
-        arrays = draw(op, op.samples[0], np.float32)
+        arrays = np.broadcast_arrays(*draw(op, op.samples[0], np.float32))
         b = Builder()
-        graph = b.graph(b.op(op, *[b.input(a) for a in arrays], **op.samples[0].attrs))
+        many = [b.input(np.stack([a] * FEW)) for a in arrays]
+        graph = b.graph(b.op(op, *many, **op.samples[0].attrs))
         if not all(isinstance(node.op, Primitive) for node in lowered(graph).nodes):
             whole.append(name)
     assert len(whole) < 15, whole
+
+
+def test_long_formulas_stay_one_call_on_few_numbers():
+    for count in (FEW - 1, FEW):
+        b = Builder()
+        graph = b.expecting(b.op("gelu", b.input(np.linspace(-3, 3, count, dtype=np.float32))))
+        assert (len(lowered(graph).nodes) == 1) == (count < FEW)
+        b.agrees(graph)
 
 
 def test_what_kernels_share_is_computed_once():

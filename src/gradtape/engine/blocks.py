@@ -18,6 +18,7 @@ import numpy as np
 from ..backends import blas
 from .threads import CORES, together
 
+FEW = 1 << 9  # elements for which one slow function is faster than a formula of many steps
 LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
 PRODUCTS = 16  # so many multiplications of a matrix product take the time of one elementwise operation
 THREADED = 1 << 18  # multiplications from which OpenBLAS uses several threads for a product

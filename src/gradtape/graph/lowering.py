@@ -6,6 +6,7 @@ so (a kernel that looks at values or shapes) stays one node.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -14,7 +15,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .. import dtypes
+from ..engine.blocks import FEW
 from .graph import Graph, Node, Value
+
+_LONG = 12  # steps of a formula that takes the place of one function, where there are many numbers
 
 
 class Primitive:
@@ -89,7 +93,9 @@ def _steps_of(node: Node) -> tuple[list[_Step], int] | None:
     except TypeError:
         return None  # an attribute that cannot be a key
     expansion = _expansions[key]
-    if y.shape or expansion is None:
+    if expansion is None or (len(expansion[0]) > _LONG and math.prod(y.shape) < FEW):
+        return None
+    if y.shape:
         return expansion
     # For single numbers, kernels that select know a shorter way.
     return expansion if all(step.op.writes for step in expansion[0]) else None
@@ -135,7 +141,9 @@ def _scalar(x: Any, dtype: Any) -> np.generic:
 
 
 class _Symbol(NDArrayOperatorsMixin):
-    """Stands for an array; `example` has its dtype."""
+    """Stands for an array; `example` has its dtype. A kernel that has a formula for many numbers shows that one."""
+
+    size = FEW
 
     def __init__(self, recorder: _Recorder, number: int, example: Any) -> None:
         self.recorder = recorder

@@ -10,6 +10,7 @@ from .. import backends
 from ..dtypes import FLOAT, INT, NARROW, NUMERIC
 from ..engine.families import Mask, elementwise
 from ..engine.op import sample
+from .special import erf_of
 
 _REAL = INT | FLOAT | NARROW
 _SMOOTH = FLOAT | NARROW
@@ -55,7 +56,7 @@ def _normal_cdf(m, x):
 
 
 gelu = elementwise(
-    "gelu", lambda xp, x: 0.5 * x * (1 + backends.special(xp).erf(x * math.sqrt(0.5))), on=_SMOOTH,
+    "gelu", lambda xp, x: 0.5 * x * (1 + erf_of(xp, x * math.sqrt(0.5))), on=_SMOOTH,
     dx=lambda m, x: _normal_cdf(m, x) + x * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
 )  # fmt: skip
 

