@@ -141,6 +141,14 @@ def _check_unmasked(mask: Any) -> None:
         raise NotImplementedError
 
 
+def _bare(activation: Any) -> Any:
+    """The op that an activation function of Keras stands for, without what Keras does around it in every step."""
+    from keras.src import activations
+
+    known = {activations.tanh: ops.tanh, activations.sigmoid: ops.sigmoid, activations.relu: ops.relu}
+    return known.get(activation, activation)
+
+
 def lstm(
     inputs: Any, initial_state_h: Any, initial_state_c: Any, mask: Any, kernel: Any, recurrent_kernel: Any, bias: Any,
     activation: Any, recurrent_activation: Any, return_sequences: bool = False, go_backwards: bool = False,
@@ -154,12 +162,13 @@ def lstm(
     if bias is not None:
         projected = projected + convert_to_tensor(bias)
     units = u.dims[0]
+    act, gate = _bare(activation), _bare(recurrent_activation)
 
     def step(states: tuple[Tensor, Tensor], row: Tensor) -> tuple[Tensor, Tensor]:
         h, c = states
         write, keep, new, read = ops.split(row + ops.matmul(h, u), sizes=(units,) * 4, axis=1)
-        c = recurrent_activation(keep) * c + recurrent_activation(write) * activation(new)
-        return recurrent_activation(read) * activation(c), c
+        c = gate(keep) * c + gate(write) * act(new)
+        return gate(read) * act(c), c
 
     return _sequence(step, projected, (h, c), go_backwards, unroll, return_sequences)
 
@@ -181,6 +190,7 @@ def gru(
         b = convert_to_tensor(bias)
         projected, recurrent_bias = projected + b[0], b[1]
     sizes = (u.dims[0],) * 3
+    act, gate = _bare(activation), _bare(recurrent_activation)
 
     def step(states: tuple[Tensor], row: Tensor) -> tuple[Tensor]:
         (h,) = states
@@ -189,8 +199,8 @@ def gru(
             inner = inner + recurrent_bias
         update, reset, new = ops.split(row, sizes=sizes, axis=1)
         inner_update, inner_reset, inner_new = ops.split(inner, sizes=sizes, axis=1)
-        z = recurrent_activation(update + inner_update)
-        candidate = activation(new + recurrent_activation(reset + inner_reset) * inner_new)
+        z = gate(update + inner_update)
+        candidate = act(new + gate(reset + inner_reset) * inner_new)
         return (candidate + z * (h - candidate),)
 
     return _sequence(step, projected, (h,), go_backwards, unroll, return_sequences)
