@@ -181,12 +181,13 @@ def _gathered(x: Tensor, key: tuple[Any, ...], moving: dict[int, Any]) -> Tensor
 
 def _positions(item: slice, size: int) -> Tensor:
     """The positions that a slice takes of an axis. How many they are must be the same in every run."""
-    start, stop = (
-        to_tensor(default if n is None else n, dtypes.int64) if n is None or not is_tensor_like(n) else _wide(n)
-        for n, default in ((item.start, 0), (item.stop, size))
-    )
     zero, end = to_tensor(0, dtypes.int64), to_tensor(size, dtypes.int64)
-    start, stop = (ops.minimum(ops.maximum(ops.where(n < 0, n + end, n), zero), end) for n in (start, stop))
+
+    def bound(n: Any, default: Tensor) -> Tensor:
+        at: Any = default if n is None else _wide(n) if is_tensor_like(n) else to_tensor(n, dtypes.int64)
+        return ops.minimum(ops.maximum(ops.where(at < 0, at + end, at), zero), end)
+
+    start, stop = bound(item.start, zero), bound(item.stop, end)
     step = item.step or 1
     count = max(0, -(-int((stop - start).array) // step))
     return start + to_tensor(np.arange(count) * step)
