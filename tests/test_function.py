@@ -76,7 +76,7 @@ class TestKeys:
         assert f.experimental_get_tracing_count() == 1
 
     def test_a_warning_names_what_changed(self, caplog):
-        @counted()
+        @tf.function
         def f(x, n):
             return x * n
 
@@ -90,10 +90,30 @@ class TestKeys:
         text = caplog.records[0].getMessage()
         assert text.startswith("5 out of the last 5 calls to <function")
         assert "triggered tf.function retracing" in text
-        assert "argument 'number 1' changed from 3.0 to 4.0" in text
+        assert "argument 'n' changed from 3.0 to 4.0" in text
+
+    def test_functions_made_in_a_loop_are_warned_of_and_calls_in_other_functions_are_not(self, caplog):
+        with caplog.at_level(logging.WARNING, "gradtape"):
+            inner = tf.function(lambda x: x + 1)
+            outer = tf.function(lambda x: inner(x) * 2)
+            for n in range(4):
+                inner(n), outer(n + 10)
+            assert not caplog.records
+            for _ in range(5):
+                tf.function(lambda x: x)(1)
+        assert len(caplog.records) == 1
+
+    def test_arguments_are_not_to_be_modified(self):
+        @tf.function
+        def f(items):
+            items.append(tf.constant(1.0))
+            return tf.add_n(items)
+
+        with pytest.raises(ValueError, match=r"f\(items\) should not modify its Python input arguments"):
+            f([tf.constant(2.0)])
 
     def test_calls_in_between_that_were_not_traced_count_too(self, caplog):
-        f = counted()(lambda x: x)
+        f = tf.function(lambda x: x)
         with caplog.at_level(logging.WARNING, "gradtape"):
             for n in range(1, 8):
                 for _ in range(4):

@@ -226,7 +226,7 @@ def while_loop(
     while count < limit and cond(*loop_vars):
         loop_vars = _next(body, loop_vars, structure)
         count += 1
-    last = nest.map_structure(lambda x: x if hasattr(x, "stack") else to_tensor(x), loop_vars)
+    last = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else to_tensor(x), loop_vars)
     return last if dispatch.thread.trace is None else nest.pack_sequence_as(given, nest.flatten(last))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,9 @@ class ConcreteFunction:
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         self._given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
         self._bound = [x for x in leaves if isinstance(x, Variable)]
-        self._names = [
+        self._names = _unique(
             spec.name or name for name, _, value in self._rows for spec in _specs(value) if isinstance(spec, TensorSpec)
-        ]
+        )
         named = {name: _named(value, name) for name, _, value in self._rows}
         positional = tuple(list(named.values())[: len(args)])
         self.structured_input_signature = (positional, {name: named[name] for name in kwargs})
@@ -64,7 +64,7 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function on tensors, by position or by name; what is no tensor must be as it was."""
-        tensors = self._flat(args, kwargs)
+        tensors = self._structured_or_flat(args, kwargs) if kwargs else self._flat(args, kwargs)
         if tensors is None:
             tensors = self._structured(args, kwargs)
         variables = list(self._bound)
@@ -79,6 +79,12 @@ class ConcreteFunction:
                     f"{dtype.kernel_name()} tensor but is a {x.dtype.kernel_name()} tensor [Op:{self.name.decode()}]"
                 )
         return self._concrete(plain, variables)
+
+    def _structured_or_flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+        try:
+            return self._structured(args, kwargs)
+        except (TypeError, ValueError):
+            return self._flat(args, kwargs)
 
     def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         """The tensors, if the call is one of as many as there are, in order or by name; None if not."""
@@ -230,6 +236,15 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.pretty_printed_signature(False)} at {id(self):#X}>"
 
 
+def _unique(names: Iterable[str]) -> list[str]:
+    """The names, with numbers behind those that come again."""
+    found: list[str] = []
+    for name in names:
+        numbered = (f"{name}_{i}" for i in itertools.count(1))
+        found.append(next(n for n in itertools.chain([name], numbered) if n not in found))
+    return found
+
+
 def _spec(x: Any) -> TensorSpec:
     return x if isinstance(x, TensorSpec) else TensorSpec.from_tensor(to_tensor(x))
 
@@ -271,9 +286,9 @@ def _matching(value: Any, known: Any) -> list[Any]:
                 raise TypeError(f"Can not cast {x!r} to {type_text(its)}")
             found.append(x)
         elif is_tensor_like_leaf(its):
-            if not isinstance(x, Tensor | Variable):
+            if not isinstance(x, Tensor | Variable | bool | int | float | complex):
                 raise TypeError(f"Can not cast {x!r} to {type_text(_spec(its))}: give a tensor")
-            found.append(to_tensor(x))
+            found.append(to_tensor(x, hint=_spec(its).dtype))
         elif its is not x and (isinstance(x, Tensor | Variable) or type(its) is not type(x) or its != x):
             raise TypeError(f"Can not cast {x!r} to {type_text(its)}")
     return found

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import logging
 import types
 import weakref
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any
 
 from .. import nest
 from ..autograph import convert_if_needed
+from ..engine.dispatch import thread
 from ..specs import spec_of
 from ..tensor import Tensor
 from ..variable import Variable
@@ -25,6 +28,18 @@ logger = logging.getLogger("gradtape")
 _MANY_TRACES = 5  # so many traces among the last calls are worth a warning
 _LAST_CALLS = 10
 _MOST_WARNINGS = 2
+
+
+class _Calls:
+    """How often a Python function was called and traced: by whatever `Function`s, for they may be made in a loop."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.traces: list[int] = []  # the numbers of the last calls that were traced
+        self.warnings = 0
+
+
+_calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # by code
 
 
 class _Settings:
@@ -64,9 +79,8 @@ class Function:
         self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
         self._called = False
-        self._calls = 0
-        self._traces: list[int] = []  # the numbers of the last calls that were traced
-        self._warnings = 0
+        code = getattr(inspect.unwrap(python_function), "__code__", None)
+        self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
         if input_signature is not None and instance is None and _takes_self(python_function, self.input_signature):
             self._count = -1  # a method in the body of its class: its parameters are those of the bound one
         else:
@@ -99,7 +113,7 @@ class Function:
         key: Any = tuple([key_of(value, tensors, variables) for value in args])
         if kwargs:
             key = (key, tuple(kwargs), tuple([key_of(value, tensors, variables) for value in kwargs.values()]))
-        self._calls += 1
+        self._calls.count += 1
         found = self._found.get(key)
         if found is None:
             found = self._find(key, args, kwargs, tensors)
@@ -146,6 +160,8 @@ class Function:
         others = [None if is_tensor_like_leaf(x) else x for x in leaves]
         at = [i for i, x in enumerate(leaves) if _is_tensor(x)]
         variables_at = [i for i, x in enumerate(leaves) if isinstance(x, Variable)]
+        # What follows holds parts of this function, not the function itself, which would live as long as the cycle.
+        converted, instance, name, signature = self._converted, self._instance, self.name, self._parameters.signature
 
         def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             filled = list(others)
@@ -154,29 +170,38 @@ class Function:
             for i, variable in zip(variables_at, variables, strict=True):
                 filled[i] = variable
             positional, named = nest.pack_sequence_as(structure, filled, expand_composites=True)
-            first = () if self._instance is None else (self._instance(),)
-            return self._converted(*first, *positional, **named)
+            given = nest.map_structure(lambda x: x, (positional, named))
+            result = converted(*(() if instance is None else (instance(),)), *positional, **named)
+            if not _are_same(given, (positional, named)):
+                raise ValueError(
+                    f"{name}{signature} should not modify its Python input arguments. Check if it modifies any lists "
+                    "or dicts passed as arguments. Modifying a copy is allowed."
+                )
+            return result
 
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             return nest.map_structure(returned_value, call(tensors, variables))
 
         rows = self._parameters.described(args, dict(sorted(kwargs.items())))
-        names = [name for name, _, value in rows for x in nest.flatten(value, True) if _is_tensor(x)]
-        around = functools.partial(_tensors_around, self)
+        names = [row[0] for row in rows for x in nest.flatten(row[2], True) if _is_tensor(x)]
+        around = functools.partial(_tensors_around, self._function, instance)
         return Concrete(self.name, names, around, call, eager, bool(self._options[1]))
 
     def _warn_of_retracing(self, key: Any) -> None:
-        self._traces = [*(n for n in self._traces if n > self._calls - _LAST_CALLS), self._calls]
-        if len(self._traces) < _MANY_TRACES or self._warnings >= _MOST_WARNINGS:
+        if thread.trace is not None:
             return
-        self._warnings += 1
+        calls = self._calls
+        calls.traces = [*(n for n in calls.traces if n > calls.count - _LAST_CALLS), calls.count]
+        if len(calls.traces) < _MANY_TRACES or calls.warnings >= _MOST_WARNINGS:
+            return
+        calls.warnings += 1
         logger.warning(
             "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive and the excessive "
             "number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
             "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your "
             "@tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid "
             "unnecessary retracing. For (3), use tf.constant.%s",
-            len(self._traces), min(self._calls, _LAST_CALLS), self._function, self._difference(key),
+            len(calls.traces), min(calls.count, _LAST_CALLS), self._function, self._difference(key),
         )  # fmt: skip
 
     def _difference(self, key: Any) -> str:
@@ -201,7 +226,7 @@ class Function:
             args = self.input_signature
         args, kwargs = self._parameters.arranged(args, kwargs)
         key = _key(args, kwargs)
-        self._calls += 1
+        self._calls.count += 1
         concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
         if concrete is None:
             concrete = self._new(key, args, kwargs)
@@ -276,8 +301,17 @@ class Bound(Function):
         return self
 
 
-def _tensors_around(function: Function) -> list[Tensor]:
-    return tensors_around(function.python_function)
+def _are_same(a: Any, b: Any) -> bool:
+    """Whether two structures are alike and hold the very same things."""
+    try:
+        nest.assert_same_structure(a, b)
+    except (TypeError, ValueError):
+        return False
+    return all(map(is_, nest.flatten(a), nest.flatten(b)))
+
+
+def _tensors_around(f: Any, instance: Any) -> list[Tensor]:
+    return tensors_around(f if instance is None else types.MethodType(f, instance()))
 
 
 def _is_tensor(x: Any) -> bool:
