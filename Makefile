@@ -7,13 +7,16 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo test lint docs bench bench-peers keras-suite clean
+.PHONY: help demo example test lint docs bench bench-peers keras-suite clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/.examples  ## Trains a Keras CNN on handwritten digits, by fit and by a GradientTape loop
 	$(RUN) examples/keras_digits.py
+
+example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_lstm, vae, gan, keras_digits or digits
+	$(RUN) examples/$(or $(NAME),gpt).py
 
 test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) -q
