@@ -252,7 +252,11 @@ class _Backward:
         of_fixed = [i for i in range(middle, len(self.inputs)) if self.wanted[i]]
         kept_rows, kept_fixed, order = self._kept()
         scanned = [*kept_rows, *(self.gs[i] for i in self.emitted)]
-        sums = Sums(self.derivative.backward, [self.derivative.cotangents.place(i) for i in of_fixed])
+        # Sums of all rounds at once are for a number of rounds that is the same in every run.
+        known = self.rounds.count is not None
+        sums = Sums(
+            self.derivative.backward, [self.derivative.cotangents.place(i) if known else None for i in of_fixed]
+        )
         given = self._given(order, kept_rows)
         emitted = [v for v in sums.operands if v not in given]
         here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # summed in the loop itself
