@@ -4,7 +4,8 @@ import warnings
 
 import pytest
 
-collect_ignore = ["src/gradtape/keras.py"]  # which is another module, Keras', once it is imported
+# One is another module, Keras', once it is imported; the other is loaded when Python starts, from where it is installed.
+collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -84,8 +84,12 @@ class Variable(KerasVariable):
         return made
 
 
-# A layer that freezes its kernel says so to what may be a tensor, computed from quantised weights: nothing to freeze.
-tf.Tensor.trainable = property(lambda self: False, lambda self, value: None)
+def _is_trainable(tensor):
+    """False: a layer may freeze what is a tensor, computed from quantised weights, and there is nothing to freeze."""
+    return False
+
+
+tf.Tensor.trainable = property(_is_trainable, lambda tensor, value: None)
 
 register(Variable, lambda variable, dtype: to_tensor(variable.value, dtype), 0)
 
