@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-# One is another module, Keras', once it is imported; the other is loaded when Python starts, from where it is installed.
+# One is another module, Keras', once it is imported; the other is loaded when Python starts, from its installed copy.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
 
 
