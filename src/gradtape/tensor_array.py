@@ -24,9 +24,9 @@ _CLEARED = object()
 
 
 class Unmade:
-    """The rows of an array that goes round a loop, until the shape of its entries is known: then `make` makes them."""
+    """The rows of an array that goes round a loop, which `make` makes when the shape of its entries is known."""
 
-    def __init__(self, make: Callable[[tuple[int, ...], DType], Tensor]) -> None:
+    def __init__(self, make: Callable[[tuple[int, ...]], Tensor]) -> None:
         self.rows: Tensor | None = None
         self.make = make
 
@@ -135,7 +135,7 @@ class TensorArray(Composite):
             if held.rows is None:
                 known = self.entry_dims if dims is None else dims
                 assert known is not None
-                held.rows = held.make((len(self._entries), *known), self._dtype)
+                held.rows = held.make(known)
             return held.rows
         if held is not None:
             return held
@@ -145,6 +145,14 @@ class TensorArray(Composite):
             known = tuple(n or 0 for n in self._element_shape)
             return Tensor(np.zeros((len(self._entries), *known), self._dtype.numpy), self._dtype)
         return self.stack()
+
+    def _rows_up_to(self, index: Any, dims: tuple[int, ...]) -> Tensor:
+        """The rows, with as many more as it takes to write at `index`."""
+        rows = self.rows(dims)
+        missing = int(to_array(index).__index__()) + 1 - rows.dims[0] if self._dynamic_size else 0
+        if missing <= 0:
+            return rows
+        return ops.concat(rows, Tensor(np.zeros((missing, *dims), self._dtype.numpy), self._dtype), axis=0)
 
     def stacked(self, rows: Tensor | Unmade) -> TensorArray:
         """The array with these rows as its entries."""
@@ -193,7 +201,7 @@ class TensorArray(Composite):
         """
         if self._is_by_row(index):
             entry = self._fitting(value)
-            return self.stacked(ops.put_row(self.rows(entry.dims), to_tensor(index), entry))
+            return self.stacked(ops.put_row(self._rows_up_to(index, entry.dims), to_tensor(index), entry))
         at = int(to_array(index).__index__())
         if at < 0:
             raise errors.OutOfRangeError(f"Writing to negative indices (index {at}) is not allowed.")
@@ -300,7 +308,7 @@ class TensorArray(Composite):
         if count > len(self._entries) and not self._dynamic_size:
             raise ValueError(f"Cannot unstack {count} tensors into a TensorArray of static size {len(self._entries)} ")
         new = self._of_its_own()
-        if new is not self and self._infer_shape and count:
+        if new is not self and self.may_be_stacked and count:
             new._fitting(rows[0])
             return new.stacked(rows)
         new._entries = [new._fitting(rows[i]) for i in range(count)]

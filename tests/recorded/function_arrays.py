@@ -141,6 +141,46 @@ def arrays_in_arrays(tf, x, w):
 
 
 @differentiated
+def one_array_in_two_loops(tf, x, w):
+    array = tf.TensorArray(tf.float32, size=12)
+    for t in tf.range(4):
+        for s in tf.range(3):
+            array = array.write(t * 3 + s, x[t, s] * w[s, s])
+    return tf.reshape(array.stack(), [4, 3])
+
+
+@differentiated
+def one_array_in_loops_and_branches(tf, x, w):
+    array = tf.TensorArray(tf.float32, size=6)
+    for t in tf.range(2):
+        if t > 0:
+            for s in tf.range(3):
+                array = array.write(t * 3 + s, x[t, s])
+        else:
+            array = array.write(0, tf.reduce_sum(w))
+    return array.stack()
+
+
+@differentiated
+def two_loops_on_one_array(tf, x, w):
+    def first(i, array):
+        row = tf.cond(tf.equal(i, 0), lambda: x[0], lambda: array.read(i - 1) * 2.0)
+        return i + 1, array.write(i, row)
+
+    array = tf.TensorArray(tf.float32, size=8, clear_after_read=False, element_shape=[3])
+    i, array = tf.while_loop(lambda i, _: i < 5, first, [tf.constant(0), array])
+    return tf.while_loop(lambda i, _: i < 8, lambda i, a: (i + 1, a.write(i, w[0])), [i, array])[1].stack()
+
+
+@differentiated
+def growing_behind_rows(tf, x, w):
+    array = tf.TensorArray(tf.float32, size=4, dynamic_size=True).unstack(x)
+    if tf.reduce_sum(w) > 0.0:
+        array = array.write(1, w[0])
+    return array.write(5, x[0] * 2.0).stack()
+
+
+@differentiated
 def in_a_dictionary(tf, x, w):
     state = {"h": tf.zeros([3]), "array": tf.TensorArray(tf.float32, size=4)}
     for t in tf.range(4):

@@ -51,7 +51,7 @@ def map_fn(
     declared = nest.map_structure(lambda x: to_tensor(x).dtype, elems) if signature is None else signature
     specs = nest.flatten(declared)
     size = _same_size(flat)
-    if dispatch.thread.trace is not None and size > 1:
+    if dispatch.thread.trace is not None and size != 1:
         try:
             return _map_in_graph(fn, elems, flat, declared, specs)
         except structured.OneByOne:

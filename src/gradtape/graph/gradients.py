@@ -26,7 +26,10 @@ _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.
 def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: Any) -> list[Any]:
     """The gradients of the sum of `ys` with respect to each of `xs`, in the function that is being traced."""
     targets = [to_tensor(y) for y in _listed(ys)]
-    weights = [None] * len(targets) if grad_ys is None else _listed(grad_ys)
+    if grad_ys is None:
+        weights: list[Any] = [None] * len(targets)
+    else:
+        weights = list(grad_ys) if isinstance(grad_ys, list | tuple) else [grad_ys]
     if len(weights) != len(targets):
         raise ValueError(f"Length mismatch. Passed {len(weights)} grad_ys for {len(targets)} ys")
     for y, weight in zip(targets, weights, strict=True):
@@ -70,6 +73,7 @@ def _reconstructed(
         log = tape._log
         assert log is not None
     sources = [_source(trace, x) for x in xs]
+    _check_within(trace, [_of(trace, y) for y in ys], xs)
     past = _Past(trace, log, sources, [_of(trace, x) for x in stops])
     return tape, [past.tensor(_of(trace, y)) for y in ys], [past.tensor(x) for x in sources]
 
@@ -99,6 +103,27 @@ def _source(trace: Trace, x: Any) -> Tensor:
             "to it. Make it with tf.constant, or use a tf.GradientTape that watches it"
         )
     return x
+
+
+def _check_within(trace: Trace, ys: Sequence[Tensor], xs: Sequence[Any]) -> None:
+    """Raises if what leads from `xs` to `ys` goes through the trace around this one, which is not looked at."""
+    if trace.outer is None:
+        return
+    reached = {x.place for x in xs if type(x) is TracedTensor and x.trace is trace.outer}
+    own = set(reached)
+    for node in trace.outer.nodes:
+        if not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
+    used = {y.place for y in ys if type(y) is TracedTensor}
+    for node in reversed(trace.nodes):
+        if not used.isdisjoint(node.outputs):
+            used.update(node.inputs)
+    for (place, _), (_, x) in trace.captured.items():
+        if place in reached and place not in own and x.place in used:
+            raise NotImplementedError(
+                "tf.gradients inside a loop or a branch goes back through what was computed before it. Compute that "
+                "inside, or use a tf.GradientTape that watches the source from the start"
+            )
 
 
 class _Past:

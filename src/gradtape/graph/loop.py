@@ -59,8 +59,7 @@ def _staged(
     rows = [_row(example_of(x)) for x in scanned]
     inner = Part("body", body, [*start, *rows])
     state, emitted = inner.returned
-    late = inner.trace.inputs[len(start) + len(rows) :]  # what the body was given on its way
-    start = [*start, *(inner.trace.given[place].value for place in late)]
+    start = [*start, *inner.trace.late.values()]
     check = None if test is None else Part("test", test, start)
     parts = [inner] if check is None else [inner, check]
     written = written_by(parts)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import dtypes, nest
 from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..nest import Composite
 from ..shapes import TensorShape
-from ..tensor import Tensor, is_tensor_like, wrap
+from ..tensor import Tensor, is_tensor_like
 from ..tensor_array import TensorArray, Unmade
 from .effects import Changed
 from .loop import repeat, scan
@@ -115,12 +113,12 @@ class _Variables:
                 leaves.append(leaf.stacked(Unmade(self._maker(i))) if body else leaf)
         return nest.pack_sequence_as(self._first, leaves)
 
-    def _maker(self, i: int) -> Callable[[tuple[int, ...], Any], Tensor]:
+    def _maker(self, i: int) -> Callable[[tuple[int, ...]], Tensor]:
         trace = present_trace()
 
-        def make(dims: tuple[int, ...], dtype: Any) -> Tensor:
+        def make(dims: tuple[int, ...]) -> Tensor:
             self._made.append(i)
-            return trace.input(wrap(np.zeros(dims, dtype.numpy), dtype))
+            return trace.late_input(self._leaves[i].rows(dims))
 
         return make
 

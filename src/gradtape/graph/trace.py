@@ -245,6 +245,7 @@ class Trace(dispatch.Recorder):
         self.within: Trace | None = dispatch.thread.trace  # the trace that is interrupted for this one
         self.outer_recorders = dispatch.thread.recorders
         self.inputs: list[Value] = []
+        self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
         self.nodes: list[Node] = []
         self.line: Any = None  # where the node being added comes from, when that is not the caller
         self.captured: dict[Any, tuple[Tensor, TracedTensor]] = {}  # the outer tensor, and ours
@@ -280,6 +281,12 @@ class Trace(dispatch.Recorder):
         self._names[place] = self._unique(name)
         self.given[place] = x = TracedTensor(value, place, self)
         return x
+
+    def late_input(self, x: Tensor) -> TracedTensor:
+        """A further input that turns out to be needed, and begins as `x`, which is of the trace around this one."""
+        y = self.input(value_of(x))
+        self.late[y.place] = x
+        return y
 
     def follow(self, x: Tensor) -> None:
         """Makes ops on the plain tensor `x` nodes of the graph, until its mark is taken away."""
