@@ -149,7 +149,7 @@ LAYERS = {
     "backends": 0,
     **dict.fromkeys(["dtypes", "errors", "nest", "scopes", "shapes", "slices", "tensor"], 1),
     **dict.fromkeys(["engine", "sparse_tensor"], 2),
-    **dict.fromkeys(["ops", "rows", "variable"], 3),
+    **dict.fromkeys(["ops", "rows", "variable", "variable_operators"], 3),
     **dict.fromkeys(["module", "specs", "tensor_array"], 4),
     **dict.fromkeys(["autograph", "graph", "extend", "inspect"], 5),
     "api": 6,

@@ -28,6 +28,7 @@ from .scopes import scoped
 from .shapes import TensorShape
 from .slices import IndexedSlices
 from .tensor import Reference, Tensor, text_of, wrap
+from .variable_operators import attach
 
 _creation = itertools.count().__next__
 updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
@@ -570,42 +571,11 @@ def _slice_assign(part: Tensor) -> Callable[..., Variable]:
 Tensor.assign = property(_slice_assign)  # type: ignore[attr-defined]
 
 
-def _attach_operators() -> None:
-    """Gives `Variable` the operators of `Tensor`, applied to the value."""
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
-        function = getattr(operator, name)
-        plain = name.rstrip("_")
-        setattr(Variable, f"__{plain}__", lambda self, other, f=function: f(self._as_tensor(), other))
-        setattr(Variable, f"__r{plain}__", lambda self, other, f=function: f(other, self._as_tensor()))
-    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
-        function = getattr(operator, name)
-        setattr(Variable, f"__{name}__", lambda self, other, f=function: f(self._as_tensor(), other))
-    for name in ("neg", "abs", "invert"):
-        function = getattr(operator, name)
-        setattr(Variable, f"__{name}__", lambda self, f=function: f(self._as_tensor()))
-    for name, sign, instead in (
-        ("add", "+", "variable.assign_add(value)"), ("sub", "-", "variable.assign_sub(value)"),
-        ("mul", "*", "variable.assign(variable * value)"), ("truediv", "/", "variable.assign(variable / value)"),
-        ("pow", "**", "variable.assign(variable ** value)"),
-    ):  # fmt: skip
-        setattr(Variable, f"__i{name}__", _not_in_place(sign, instead))
-
-
-def _not_in_place(sign: str, instead: str) -> Any:
-    def method(self: Variable, other: Any) -> Any:
-        raise RuntimeError(
-            f"`variable {sign}= value` with `tf.Variable`s is not supported. Use `{instead}` to modify the variable, "
-            f"or `out = variable {sign} value` if you need to get a new output Tensor."
-        )
-
-    return method
-
-
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
     """The value for an op's argument, as `to_tensor` makes it of a subclass."""
     return to_tensor(own_read(variable), dtype)
 
 
-_attach_operators()
+attach(Variable)
 register(Variable, _converted, 0)
 readable.add(Variable)

@@ -1,0 +1,37 @@
+"""The operators of a variable: those of a tensor, applied to its value; and the ones that would change it, refused."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+
+def attach(kind: Any) -> None:
+    """Gives the class of variables the operators of `Tensor`, applied to the value."""
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+        function = getattr(operator, name)
+        plain = name.rstrip("_")
+        setattr(kind, f"__{plain}__", lambda self, other, f=function: f(self._as_tensor(), other))
+        setattr(kind, f"__r{plain}__", lambda self, other, f=function: f(other, self._as_tensor()))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        function = getattr(operator, name)
+        setattr(kind, f"__{name}__", lambda self, other, f=function: f(self._as_tensor(), other))
+    for name in ("neg", "abs", "invert"):
+        function = getattr(operator, name)
+        setattr(kind, f"__{name}__", lambda self, f=function: f(self._as_tensor()))
+    for name, sign, instead in (
+        ("add", "+", "variable.assign_add(value)"), ("sub", "-", "variable.assign_sub(value)"),
+        ("mul", "*", "variable.assign(variable * value)"), ("truediv", "/", "variable.assign(variable / value)"),
+        ("pow", "**", "variable.assign(variable ** value)"),
+    ):  # fmt: skip
+        setattr(kind, f"__i{name}__", _not_in_place(sign, instead))
+
+
+def _not_in_place(sign: str, instead: str) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        raise RuntimeError(
+            f"`variable {sign}= value` with `tf.Variable`s is not supported. Use `{instead}` to modify the variable, "
+            f"or `out = variable {sign} value` if you need to get a new output Tensor."
+        )
+
+    return method
