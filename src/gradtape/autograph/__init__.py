@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
+from inspect import isgeneratorfunction
 from typing import Any
 
 from .error_messages import of_the_user
@@ -51,6 +52,8 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
 
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal again
+        if isgeneratorfunction(f):
+            raise NotImplementedError("generators are not supported by AutoGraph")
         if again is not None:
             with waiting(False):
                 return again(*args, **kwargs)

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import gradtape as tf
 
 from ..engine.convert import to_tensor
+from ..engine.dispatch import thread
+from ..graph.effects import output
 from ..tensor import Tensor
 from ..tensor_array import TensorArray
 from .staging import is_tensor, staging
@@ -120,13 +122,16 @@ def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 
 def print_(*objects: Any, **kwargs: Any) -> None:
-    """`print`: of a traced tensor, in every run of the graph."""
+    """`print`: of a traced tensor, its value in every run of the graph."""
     if not (staging() and any(map(is_tensor, objects))):
         print(*objects, **kwargs)
         return
-    file = kwargs.get("file")
-    target = {} if file is None else {"output_stream": file}
-    tf.print(*objects, sep=kwargs.get("sep") or " ", end=kwargs.get("end") or "\n", **target)
+
+    def write(*arrays: Any) -> None:
+        values = iter(arrays)
+        print(*[next(values) if is_tensor(x) else x for x in objects], **kwargs)
+
+    thread.trace.run(output, [to_tensor(x) for x in objects if is_tensor(x)], {"write": write})
 
 
 def _extreme(python: Callable[..., Any], reduce: Callable[..., Any], pair: Callable[..., Any]) -> Callable[..., Any]:

@@ -155,8 +155,6 @@ def _staged_for(
 ) -> None:
     """A loop over the rows of a tensor, or over a range: a `while` whose first variable counts."""
     steps = iter_ if isinstance(iter_, Steps) else Steps.of_rows(iter_)
-    if steps.is_empty():
-        return
     counter: Any = steps.start
 
     def all_state() -> State:
@@ -169,6 +167,9 @@ def _staged_for(
         nonlocal counter
         counter = state[0]
         set_state(tuple(state[1:]))
+
+    if steps.is_empty():
+        return set_all_state(all_state())
 
     def step() -> None:
         nonlocal counter
@@ -230,7 +231,15 @@ def _staged_while(
     invariants = _invariants(opts, given)
     missing = [checks.is_missing(value) for value in given]
     must_run = any(missing)
-    first = _with_placeholders(body, get_state, set_state, given, missing, symbol_names) if must_run else given
+    first = given
+    if must_run:
+        first = _with_placeholders(body, get_state, set_state, given, missing, symbol_names)
+        known = (None,) * len(given) if invariants is None else invariants
+        # What the loop itself defines may have another shape in each iteration.
+        invariants = tuple(
+            [nest.map_structure(_any_shape, x) if new and shape is None else shape
+             for x, shape, new in zip(first, known, missing, strict=True)]
+        )  # fmt: skip
     options: dict[str, Any] = {
         key: opts[key] for key in ("maximum_iterations", "parallel_iterations", "swap_memory") if key in opts
     }
@@ -264,12 +273,16 @@ def _staged_while(
     set_state(last[:count])
 
 
+def _any_shape(_: Any) -> tf.TensorShape:
+    return tf.TensorShape(None)
+
+
 def _invariants(opts: dict[str, Any], state: State) -> tuple[Any, ...] | None:
     """The shape each variable keeps, from the pairs (value, shape) the user gave; None where nothing was said."""
     if "shape_invariants" not in opts:
         return None
     given = {id(value): shape for value, shape in opts["shape_invariants"]}
-    return tuple([given.get(id(value), nest.map_structure(lambda _: None, value)) for value in state])
+    return tuple([given.get(id(value)) for value in state])
 
 
 def _with_placeholders(

@@ -145,6 +145,9 @@ class _Variables:
 
 def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
     """For each tensor the shapes that it may have, or None if it is to keep its own."""
+    if len(variables) == len(invariants):  # None stands for a whole variable
+        pairs = zip(variables, invariants, strict=True)
+        invariants = [nest.map_structure(lambda _: None, x) if shape is None else shape for x, shape in pairs]
     nest.assert_same_structure(variables, invariants, check_types=False)
     found: list[Any] = []
     for x, shape in zip(nest.flatten(variables), nest.flatten(invariants), strict=True):
