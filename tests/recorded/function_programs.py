@@ -768,4 +768,28 @@ def fixed_points_by_implicit_differentiation(tf):
     return f(tf.constant([0.5, -1.0, 0.3])), f(tf.constant([1.5, 0.1, 0.2]))
 
 
+@program
+def branches_that_fail_for_other_values(tf):
+    x = tf.constant([1.0, 2.0, 3.0])
+
+    @tf.function
+    def f(x, i):
+        return tf.cond(i >= 0, lambda: tf.gather(x, i) * 2.0, lambda: tf.reduce_sum(x) * tf.gather(x, -i))
+
+    @tf.function
+    def g(x, n):
+        total = tf.constant(0.0)
+        for i in tf.range(n):
+            total += tf.cond(i < 1, lambda i=i: x[i], lambda i=i: tf.gather(x, i - 1) * x[i])
+        return total
+
+    out = []
+    for h, i in ((f, 1), (f, -2), (f, 2), (f, -1), (g, 1), (g, 3), (g, 2)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = h(x, tf.constant(i))
+        out += [y, tf.convert_to_tensor(tape.gradient(y, x))]
+    return [*out, tf.function(lambda x: tf.gradients(g(x, tf.constant(3)), x))(x)]
+
+
 CASES = PROGRAMS

@@ -193,7 +193,7 @@ cond = Cond()
 def _derivative(branch: Graph, values: list[Tensor], wanted: list[bool], given: list[bool], taken: bool) -> Any:
     try:
         return Derivative(branch, values, wanted, given)
-    except errors.OpError:
+    except (errors.OpError, Changed):
         if taken:
             raise
         return None
