@@ -18,6 +18,7 @@ from ..tensor import Tensor
 from .graph import Graph, Value
 from .trace import Trace
 
+_LARGE = 1000  # containers of more entries hold data, and are not searched
 _PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
 
 
@@ -34,10 +35,9 @@ def tensors_around(f: Any) -> list[Tensor]:
         if type(value) is Tensor:
             if value.dtype.differentiable:
                 found[id(value)] = value
-        elif isinstance(value, list | tuple):
-            todo += [(x, names) for x in value]
-        elif isinstance(value, dict):
-            todo += [(x, names) for x in value.values()]
+        elif isinstance(value, list | tuple | dict):
+            if len(value) <= _LARGE:
+                todo += [(x, names) for x in (value.values() if isinstance(value, dict) else value)]
         elif isinstance(value, types.FunctionType):
             todo += _used_by(value)
         elif isinstance(value, types.MethodType):

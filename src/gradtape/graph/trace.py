@@ -264,6 +264,7 @@ class Trace(dispatch.Recorder):
         self._constants: dict[int, tuple[Tensor, Value]] = {}
         self.known_places: set[Value] = set()  # those that a guard watches
         self._names: dict[Value, str] = {}
+        self._parameters: dict[Value, str] = {}  # what the inputs are called
         self.open = True
         self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
         self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
@@ -278,7 +279,7 @@ class Trace(dispatch.Recorder):
         """A further input of the graph, with its value in this run."""
         place = Value(value.dims, value.dtype)
         self.inputs.append(place)
-        self._names[place] = self._unique(name)
+        self._parameters[place] = name
         self.given[place] = x = TracedTensor(value, place, self)
         return x
 
@@ -506,7 +507,7 @@ class Trace(dispatch.Recorder):
         """A name for a place: that of its parameter, or of the op that made it."""
         if place not in self._names:
             made = next((node.op for node in self.nodes if place in node.outputs), None)
-            self._names[place] = self._unique("captured" if made is None else made.name)
+            self._names[place] = self._unique(self._parameters.get(place, "captured") if made is None else made.name)
         return self._names[place]
 
     def _unique(self, name: str) -> str:
