@@ -236,6 +236,8 @@ class Concrete:
                 return variant.packed(self._run(variant, tensors))
             except Changed:
                 return self._run_another(variants, 1, tensors, variables, may_make_variables, [])
+            except Untraceable as reason:
+                return self._from_now_on_eagerly(tensors, variables, str(reason))
         return self._run_another(variants, 0, tensors, variables, may_make_variables, [])
 
     def _run_another(
@@ -252,6 +254,9 @@ class Concrete:
             except Changed:
                 done = done_now if len(done_now) > len(done) else done
                 continue
+            except Untraceable as reason:
+                with replaying(done_now):
+                    return self._from_now_on_eagerly(tensors, variables, str(reason))
             if i:
                 variants.insert(0, variants.pop(i))
             return variant.packed(outputs)
@@ -298,7 +303,10 @@ class Concrete:
         for key, stream in self._streams.items():  # what was drawn is now drawn by another graph, made of this one
             stream.position = positions.get(key, 0)
         with replaying(done):
-            return variant.packed(self._run(variant, tensors))
+            try:
+                return variant.packed(self._run(variant, tensors))
+            except Untraceable as reason:
+                return self._from_now_on_eagerly(tensors, variables, str(reason))
 
     def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
         self._runs_eagerly = True

@@ -17,7 +17,7 @@ from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from .effects import imagining
 from .graph import Graph, Node, Value, replay
-from .trace import Trace
+from .trace import Trace, Untraceable
 
 
 class Cotangents:
@@ -60,9 +60,13 @@ class Derivative:
     """
 
     def __init__(
-        self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None
-    ) -> None:
-        """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all."""
+        self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None,
+        evenly: bool = False,
+    ) -> None:  # fmt: skip
+        """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all.
+
+        With `evenly`, what is kept has the same shape in every run: the rest is computed again.
+        """
         self.wanted = tuple(wanted)
         trace = Trace(graph.name)
         with trace.entered(), imagining():
@@ -82,9 +86,12 @@ class Derivative:
         count = len(xs)
         own, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]
         before, after = _parted(self.joint.nodes, cotangents)
+        if evenly:
+            after = _with_uneven(before, after)
         made = {value for node in before for value in node.outputs}
         used = [v for node in after for v in node.inputs] + list(self.joint.outputs)
-        self.kept = kept = tuple(dict.fromkeys(v for v in used if v in made or v in own))
+        again = {value for node in after for value in node.outputs}
+        self.kept = kept = tuple(dict.fromkeys(v for v in used if (v in made or v in own) and v not in again))
         split = len(graph.outputs)
         read = zip(graph.variables, own[len(graph.inputs) :], strict=True)
         self.forward = replace(
@@ -106,3 +113,34 @@ def _parted(nodes: Sequence[Node], cotangents: Sequence[Value]) -> tuple[tuple[N
         else:
             before.append(node)
     return tuple(before), tuple(after)
+
+
+def _with_uneven(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, ...]:
+    """The nodes `after`, and in front of them those of `before` that make values of no certain shape for them."""
+    uneven = _uneven(before)
+    needed = {v for node in after for v in node.inputs}
+    again = []
+    for node in reversed(before):
+        if any(v in needed and v in uneven for v in node.outputs):
+            if node.effect:
+                raise Untraceable("the derivative of a loop in a loop would have to print or draw random numbers again")
+            needed.update(node.inputs)
+            again.append(node)
+    return (*reversed(again), *after)
+
+
+def _uneven(nodes: Sequence[Node]) -> set[Value]:
+    """The values whose shape follows from how often a loop goes round."""
+    found: set[Value] = set()
+    for node in nodes:
+        rounds = node.attrs.get("rounds")
+        if rounds is not None:
+            if rounds.count is None:
+                found.update(node.outputs[rounds.carried :])
+        elif "branches" in node.attrs:
+            for branch in node.attrs["branches"]:
+                inside = _uneven(branch.nodes)
+                found.update(y for y, v in zip(node.outputs, branch.outputs, strict=True) if v in inside)
+        elif not found.isdisjoint(node.inputs):
+            found.update(node.outputs)
+    return found

@@ -30,6 +30,7 @@ from .passes import dead_code
 from .trace import Trace, Untraceable
 
 Flat = Sequence[Tensor]
+_UNEVEN = "what a loop emits has another shape in some rounds than in others"
 
 
 def repeat(test: Callable[..., Tensor], body: Callable[..., Flat], start: Flat) -> list[Tensor]:
@@ -139,6 +140,8 @@ class Loop:
             results = run(*state, *[x[i] for x in scanned], *fixed)
             state = results[:carried]
             for stack, y in zip(stacks, results[carried:], strict=True):
+                if y.shape != stack.shape[1:]:
+                    raise Untraceable(_UNEVEN)
                 stack[i] = y
         return *state, *stacks
 
@@ -211,7 +214,7 @@ def _stacked(column: list[Any], value: Value) -> Any:
     if not column:
         return np.zeros((0, *value.shape), value.dtype.numpy)
     if any(y.shape != column[0].shape for y in column):
-        raise Untraceable("the rounds of a loop inside a loop differ in number, and a derivative needs their values")
+        raise Untraceable(_UNEVEN)
     return np.stack(column)
 
 
@@ -241,7 +244,7 @@ class _Backward:
         given = [i in self.state or i in self.emitted for i in range(len(self.body.outputs))]
         start, scanned, fixed = self.rounds.divided(inputs)
         examples = [*map(example_of, start), *(_row(example_of(x)) for x in scanned), *map(example_of, fixed)]
-        self.derivative = Derivative(self.body, examples, self.wanted, given)
+        self.derivative = Derivative(self.body, examples, self.wanted, given, evenly=True)
         self.gs = gs
 
     def cotangents(self) -> tuple[Any, ...]:
