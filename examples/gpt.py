@@ -1,6 +1,6 @@
 """Trains a small GPT on the manual of Python, character by character, and lets it write.
 
-    python examples/gpt.py [--steps 400]
+    python examples/gpt.py [--steps 600]
 
 The text is `pydoc_data.topics`, the half a million characters behind `help("for")`. Four layers of causal attention,
 128 numbers wide, see up to 128 characters and guess the next. Prints what the model writes before training, and after.
@@ -30,11 +30,18 @@ def encode(text: str) -> np.ndarray:
     return np.array([ALPHABET.index(character) for character in text], np.int32)
 
 
+def waves(shape: tuple[int, int], dtype: str | None = None) -> np.ndarray:
+    """Sines and cosines of many wavelengths, in which neighbours are alike: with them it is easy to learn to look back."""
+    time, width = shape
+    angles = np.arange(time)[:, None] * np.geomspace(1, 1 / time, width // 2)
+    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(dtype)
+
+
 class Positions(keras.layers.Layer):
     """Adds to each place of a sequence a vector of its own, which is learned."""
 
     def build(self, shape: tuple[int, ...]) -> None:
-        self.vectors = self.add_weight(shape=shape[1:], initializer="random_normal", name="vectors")
+        self.vectors = self.add_weight(shape=shape[1:], initializer=waves, name="vectors")
 
     def call(self, x: tf.Tensor) -> tf.Tensor:
         return x + self.vectors
@@ -55,7 +62,8 @@ def network(depth: int = 4, width: int = 128, heads: int = 4, time: int = 128) -
     keras.utils.set_random_seed(1)
     layers = keras.layers
     characters = layers.Input((time,), dtype="int32")
-    x = Positions()(layers.Embedding(len(ALPHABET), width)(characters))
+    # Standard normal vectors: characters begin as loud as what the layers say about them.
+    x = Positions()(layers.Embedding(len(ALPHABET), width, keras.initializers.RandomNormal(stddev=1.0))(characters))
     for _ in range(depth):
         x = block(x, heads)
     return keras.Model(characters, layers.Dense(len(ALPHABET))(layers.LayerNormalization()(x)))
@@ -100,7 +108,7 @@ def written(model: keras.Model, count: int, prompt: str = PROMPT, temperature: f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=600)
     options = parser.parse_args()
     console = Console()
     model = network()
