@@ -146,7 +146,9 @@ class Variable:
         read = wrap(self._settled() if array is None else array, self.dtype)
         for r in dispatch.thread.recorders:
             read.mark = r.mark_of(self, read.mark)
-        self._read = read
+        with updating:
+            if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
+                self._read = read
         return read
 
     def _settled(self) -> Any:
