@@ -31,7 +31,7 @@ def encode(text: str) -> np.ndarray:
 
 
 def waves(shape: tuple[int, int], dtype: str | None = None) -> np.ndarray:
-    """Sines and cosines of many wavelengths, in which neighbours are alike: with them it is easy to learn to look back."""
+    """Sines and cosines of many wavelengths: neighbours are alike, from which it is easy to learn to look back."""
     time, width = shape
     angles = np.arange(time)[:, None] * np.geomspace(1, 1 / time, width // 2)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(dtype)
