@@ -21,8 +21,8 @@ example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_l
 test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) -q
 
-keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, against JAX
-	$(RUN) tools/keras_suite.py $(FOLDER) --against jax
+keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, beside JAX's numbers
+	$(RUN) tools/keras_suite.py $(FOLDER)
 
 lint: $(VENV)/.lint  ## Checks style and types
 	$(RUN) -m ruff check src tests tools benchmarks examples

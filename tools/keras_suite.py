@@ -1,129 +1,161 @@
-"""Keras' own tests on gradtape, and on another backend for comparison.
+"""Keras' own tests on gradtape, folder by folder, beside what passes on JAX.
 
-    python tools/keras_suite.py ops layers/core            # a table: passed, failed, skipped by folder
-    python tools/keras_suite.py models --against jax       # the same beside JAX
-    python tools/keras_suite.py ops/nn_test.py --show -k relu
+    python tools/keras_suite.py                            # all folders
+    python tools/keras_suite.py losses layers/core         # some; files too
+    python tools/keras_suite.py ops/nn_test.py --show -k relu    # with what pytest prints; it takes pytest's options
+    python tools/keras_suite.py --backend jax --record     # measures again what gradtape is compared with
 
-The wheel of Keras has its tests. Its `conftest.py` is in its repository only; this file is the plugin that does the
-same.
+The wheel of Keras has its tests. Its `conftest.py` is in its repository only: `keras_suite_plugin.py` does the same.
+JAX's numbers are in `keras_baseline.json`, a line for each file, of the version of Keras that is named there.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import importlib.util
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
-import types
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-FOLDERS = (
-    "activations", "backend", "callbacks", "constraints", "dtype_policies", "initializers", "layers", "losses",
-    "metrics", "models", "ops", "optimizers", "random", "regularizers", "saving", "trainers",
+HERE = Path(__file__).resolve().parent
+BASELINE = HERE / "keras_baseline.json"
+BAR = 0.99
+HELD = (
+    "activations", "callbacks", "constraints", "initializers", "layers", "losses", "metrics", "models", "ops",
+    "optimizers", "random", "regularizers", "saving", "trainers",
+)  # the folders in which gradtape is to pass at least BAR of what JAX passes  # fmt: skip
+OTHERS = (
+    "backend", "distillation", "distribution", "dtype_policies", "export", "legacy", "quantizers", "testing", "tree",
+    "utils", "wrappers",
 )  # fmt: skip
-PLACES = ("passed", "failed", "error", "skipped")
+# Not run: `applications` and `datasets` load files from the network.
+PLACES = ("passed", "failed", "skipped")
+DTYPES = "ops/numpy_test.py::NumpyDtypeTest"  # 4,762 tests of one kind: counted by itself
+
+Counts = dict[str, Counter[str]]
 
 
-def pytest_configure(config: Any) -> None:
-    """What Keras' own conftest sets up."""
-    config.addinivalue_line("markers", "requires_trainable_backend: mark test for trainable backend only")
-    config.addinivalue_line("markers", "multi_device: mark test for several devices")
-    conftest: Any = types.ModuleType("conftest")
-    conftest.skip_if_backend = _skip_if_backend
-    sys.modules.setdefault("conftest", conftest)
-
-
-def _skip_if_backend(backend: str, reason: str) -> Any:
-    """The one name that Keras' tests import from their conftest."""
-    import pytest
-
-    return pytest.mark.skipif(os.environ["KERAS_BACKEND"] == backend, reason=reason)
-
-
-def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Skips what needs several devices."""
-    import pytest
-
-    for item in items:
-        if "multi_device" in item.keywords:
-            item.add_marker(pytest.mark.skip(reason="needs several devices"))
-
-
-def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> None:
-    """`trainer_test.py` looks up its trainer and its device by the backend's name, and knows only Keras' own names."""
-    if module_path.name != "trainer_test.py":
-        return
-    from keras.src import backend
-
-    known = backend.backend
-    told = {"<module>": "numpy", "__getitem__": "jax"}
-
-    def name() -> str:
-        asked_by = sys._getframe(1).f_code
-        here = asked_by.co_filename == str(module_path) and known() == "gradtape"
-        return told.get(asked_by.co_name, known()) if here else known()
-
-    backend.backend = name
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Writes the counts where the caller wants them."""
-    wanted = os.environ.get("KERAS_SUITE_COUNTS")
-    if wanted:
-        stats = terminalreporter.stats
-        Path(wanted).write_text(json.dumps({place: len(stats.get(place, [])) for place in PLACES}))
-
-
-def source() -> Path:
-    """Where the tests are."""
+def tests() -> Path:
+    """Where Keras' tests are."""
     spec = importlib.util.find_spec("keras")
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("Keras is not installed: pip install 'gradtape[keras]'")
+        raise SystemExit("Keras is not installed: pip install 'gradtape[keras-suite]'")
     return Path(spec.submodule_search_locations[0]) / "src"
 
 
-def run(folder: str, backend: str, options: list[str], show: bool) -> dict[str, int]:
-    """The counts of one folder on one backend."""
-    here = Path(__file__).resolve().parent
+def run(what: str, backend: str, options: list[str], show: bool) -> dict[str, list[str]]:
+    """The outcome of each test of a folder or a file, and the reason if it did not pass."""
+    if not (tests() / what).exists():
+        raise SystemExit(f"Keras has no tests {what!r}; it has {', '.join((*HELD, *OTHERS))}, and what is in them")
     with tempfile.TemporaryDirectory() as scratch:
-        counts = Path(scratch) / "counts.json"
-        paths = [str(here), str(here.parent / "src"), os.environ.get("PYTHONPATH", "")]
+        outcomes = Path(scratch) / "outcomes.json"
+        paths = [str(HERE), str(HERE.parent / "src"), os.environ.get("PYTHONPATH", "")]
         environment = {
-            **os.environ, "KERAS_BACKEND": backend, "KERAS_SUITE_COUNTS": str(counts), "TF_CPP_MIN_LOG_LEVEL": "3",
-            "KERAS_HOME": scratch, "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            **os.environ, "KERAS_BACKEND": backend, "KERAS_SUITE_OUTCOMES": str(outcomes), "KERAS_HOME": scratch,
+            "KERAS_SUITE_PROGRESS": "" if show else "yes", "TF_CPP_MIN_LOG_LEVEL": "3",
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         }  # fmt: skip
         early = ["-p", "gradtape.keras_loader"] if backend == "gradtape" else []
         command = [
-            sys.executable, "-m", "pytest", *early, "-p", "keras_suite", "-p", "no:cacheprovider", "-q", "--tb=short",
-            "--rootdir", scratch, str(source() / folder), *options,
+            sys.executable, "-m", "pytest", *early, "-p", "keras_suite_plugin", "-p", "no:cacheprovider", "-q",
+            "--tb=short", "--rootdir", str(tests()), "--config-file", os.devnull, str(tests() / what), *options,
         ]  # fmt: skip
-        done = subprocess.run(command, cwd=scratch, env=environment, text=True, capture_output=not show)
-        if not counts.exists():
-            print(done.stdout or "", done.stderr or "", file=sys.stderr)
-            return dict.fromkeys(PLACES, 0)
-        if not show:
-            for line in re.findall(r"^(?:FAILED|ERROR) .*$", done.stdout, re.M):
-                print(f"  {backend}: {line.replace(str(source()), '')[:200]}")
-        return json.loads(counts.read_text())
+        ended = subprocess.run(command, cwd=scratch, env=environment, stdout=None if show else subprocess.DEVNULL)
+        if not outcomes.exists():
+            raise SystemExit(f"pytest ended with {ended.returncode} before it had run {what}")
+        return json.loads(outcomes.read_text())
+
+
+def by_file(outcomes: dict[str, list[str]]) -> Counts:
+    """How many tests of each file passed, failed and were skipped."""
+    counts: Counts = {}
+    for test, (outcome, _) in outcomes.items():
+        place = DTYPES if test.startswith(DTYPES) else test.partition("::")[0]
+        counts.setdefault(place, Counter())[outcome] += 1
+    return counts
+
+
+def total(counts: Counts, files: Iterable[str]) -> Counter[str]:
+    """The sum of the counts of some files."""
+    return sum((counts.get(file, Counter()) for file in files), Counter())
+
+
+def recorded(what: str) -> Counts:
+    """What JAX's counts were, for the files of a folder or for a file; nothing for another version of Keras."""
+    baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"keras": None}
+    if baseline["keras"] != importlib.metadata.version("keras"):
+        return {}
+    known = {file: Counter(dict(zip(PLACES, counts, strict=True))) for file, counts in baseline["files"].items()}
+    return {file: counts for file, counts in known.items() if f"{file}/".startswith(f"{what}/") or f"{what}::" in file}
+
+
+def record(counts: Counts) -> None:
+    """Writes the counts of these files down as JAX's."""
+    version = importlib.metadata.version("keras")
+    baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    files = baseline["files"] if baseline.get("keras") == version else {}
+    files |= {file: [found[place] for place in PLACES] for file, found in counts.items()}
+    lines = ",\n".join(f"  {json.dumps(file)}: {json.dumps(files[file])}" for file in sorted(files))
+    BASELINE.write_text(
+        f'{{"keras": "{version}", "jax": "{importlib.metadata.version("jax")}", "counts": {json.dumps(PLACES)}, '
+        f'"files": {{\n{lines}\n}}}}\n'
+    )
+
+
+def row(name: str, found: Counter[str], jax: Counter[str]) -> str:
+    """A line of the table."""
+    ratio = f"{found['passed'] / jax['passed']:8.2%}" if jax["passed"] else ""
+    columns = [f"{counts[place]:6} {place}" for counts in (found, jax) for place in PLACES]
+    return f"{name:34}{''.join(columns[:3])}   JAX:{''.join(columns[3:])}  {ratio}"
+
+
+def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
+    """Prints the failures and the row of a folder; returns whether the bar is met."""
+    for test, (outcome, reason) in outcomes.items():
+        if outcome == "failed":
+            print(f"  FAILED {test}: {reason[:160]}")
+    if reasons:
+        skipped = Counter(reason for outcome, reason in outcomes.values() if outcome == "skipped")
+        for reason, times in skipped.most_common():
+            print(f"  {times} skipped: {reason[:160]}")
+    counts, jax = by_file(outcomes), recorded(what)
+    found, known = total(counts, counts), total(jax, jax)
+    print(row(what, found, known), flush=True)
+    if DTYPES in counts and len(counts) > 1:
+        print(row(f"{what} without {DTYPES.rpartition('::')[2]}", found - counts[DTYPES], known - jax[DTYPES]))
+    return what not in HELD or found["passed"] >= BAR * known["passed"]
 
 
 def main() -> None:
-    """Prints a table."""
+    """Runs the tests and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="*", default=FOLDERS)
+    parser.add_argument("what", nargs="*", help="folders and files below keras/src")
     parser.add_argument("--backend", default="gradtape")
-    parser.add_argument("--against", help="another backend to compare with")
+    parser.add_argument("--record", action="store_true", help=f"write the counts to {BASELINE.name}")
     parser.add_argument("--show", action="store_true", help="let pytest print")
+    parser.add_argument("--reasons", action="store_true", help="say why tests were skipped")
+    parser.add_argument("--save", type=Path, help="write the outcome of each test into this JSON file")
     arguments, options = parser.parse_known_args()
-    for folder in arguments.folders:
-        for backend in filter(None, (arguments.backend, arguments.against)):
-            counts = run(folder, backend, options, arguments.show)
-            print(f"{folder:30} {backend:10}", *(f"{counts[place]:6} {place}" for place in PLACES), flush=True)
+    everything: dict[str, list[str]] = {}
+    below: list[Any] = []
+    for what in arguments.what or (*HELD, *OTHERS):
+        outcomes = run(what, arguments.backend, options, arguments.show)
+        everything |= outcomes
+        if arguments.record:
+            record(by_file(outcomes))
+        if not report(what, outcomes, arguments.reasons) and not options:
+            below.append(what)
+        if arguments.save:
+            arguments.save.write_text(json.dumps(everything, indent=0))
+    if below:
+        raise SystemExit(f"less than {BAR:.0%} of what JAX passes: {', '.join(below)}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,104 @@
+"""A pytest plugin for Keras' own tests: what their `conftest.py` sets up, and outcomes for `keras_suite.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def pytest_configure(config: Any) -> None:
+    """What Keras' own conftest sets up."""
+    config.addinivalue_line("markers", "requires_trainable_backend: mark test for trainable backend only")
+    config.addinivalue_line("markers", "multi_device: mark test for several devices")
+    conftest: Any = types.ModuleType("conftest")
+    conftest.skip_if_backend = _skip_if_backend
+    sys.modules.setdefault("conftest", conftest)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Outcomes())
+
+
+def _skip_if_backend(backend: str, reason: str) -> Any:
+    """The one name that Keras' tests import from their conftest."""
+    return pytest.mark.skipif(os.environ["KERAS_BACKEND"] == backend, reason=reason)
+
+
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    """Skips what needs several devices."""
+    for item in items:
+        if "multi_device" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="needs several devices"))
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> None:
+    """`trainer_test.py` looks up its trainer and its device by the backend's name, and knows only Keras' own names."""
+    if module_path.name != "trainer_test.py":
+        return
+    from keras.src import backend
+
+    known = backend.backend
+    told = {"<module>": "numpy", "__getitem__": "jax"}
+
+    def name() -> str:
+        asked_by = sys._getframe(1).f_code
+        here = asked_by.co_filename == str(module_path) and known() == "gradtape"
+        return told.get(asked_by.co_name, known()) if here else known()
+
+    backend.backend = name
+
+
+class Outcomes:
+    """Notes what became of each test, and says how far it is."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[str]] = {}
+        self.expected = self.failed = 0
+        self.shown = bool(os.environ["KERAS_SUITE_PROGRESS"])
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file that cannot be imported is one failure; a file may also skip itself."""
+        if report.outcome != "passed":
+            self._note(report)
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        """The number of tests."""
+        self.expected = len(session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        """The number of tests, where several processes run them."""
+        self.expected = len(ids)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A test counts as passed if nothing went wrong before, in and after it."""
+        if report.when == "call" or report.outcome != "passed":
+            self._note(report)
+
+    def _note(self, report: Any) -> None:
+        self.found[report.nodeid] = [report.outcome, _reason(report)]
+        self.failed += report.outcome == "failed"
+        every = 10 if sys.stderr.isatty() else max(1, self.expected // 10)
+        if self.shown and len(self.found) % every == 0:
+            end = "\r" if sys.stderr.isatty() else "\n"
+            done = f"  {len(self.found)} of {self.expected} tests, {self.failed} failed"
+            print(f"{done:50}", end=end, file=sys.stderr, flush=True)
+
+    def pytest_sessionfinish(self) -> None:
+        """Leaves the outcomes to the caller."""
+        Path(os.environ["KERAS_SUITE_OUTCOMES"]).write_text(json.dumps(self.found))
+
+
+def _reason(report: Any) -> str:
+    """One line: why a test was skipped, or the error."""
+    if report.outcome == "passed":
+        return ""
+    if report.outcome == "skipped" and isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    crash = getattr(report.longrepr, "reprcrash", None)
+    lines = (crash.message if crash is not None else str(report.longrepr)).strip().splitlines()
+    return lines[0] if crash is not None else lines[-1]
