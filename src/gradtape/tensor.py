@@ -15,6 +15,25 @@ from .shapes import TensorShape
 _new = object.__new__
 
 
+def _left(x: Tensor, how: str) -> None:
+    """Is told when the value of a marked tensor is read by NumPy or Python, which nobody records: see `when_left`."""
+
+
+def when_left(told: Callable[[Tensor, str], None]) -> None:
+    """Makes `told(x, how)` the one who is told of that."""
+    global _left
+    _left = told
+
+
+_made: Callable[[Tensor], Any] | None = None
+
+
+def when_made(mark_of: Callable[[Tensor], Any] | None) -> None:
+    """From now on a tensor that is made from what is none has the mark `mark_of(tensor)`, or none."""
+    global _made
+    _made = mark_of
+
+
 class Tensor:
     """An immutable array with a dtype and a shape, made by `gradtape.constant` and by every op.
 
@@ -46,7 +65,7 @@ class Tensor:
     def __init__(self, array: Any, dtype: DType | None = None) -> None:
         self.array = array
         self.dtype = dtypes.of_numpy(array.dtype) if dtype is None else dtype
-        self.mark = None
+        self.mark = None if _made is None else _made(self)
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -112,6 +131,11 @@ class Tensor:
 
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or a NumPy scalar."""
+        if self.mark is not None:
+            _left(self, "numpy()")
+        return self._shown()
+
+    def _shown(self) -> Any:
         if self.dtype is dtypes.string and self.array.shape == ():
             return self.array.item() if isinstance(self.array, np.ndarray) else self.array
         return self.array.copy() if self.array.shape else self.array[()]
@@ -131,6 +155,8 @@ class Tensor:
     experimental_ref = ref
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self.mark is not None:
+            _left(self, "NumPy")
         array = self.array
         if type(array) is not np.ndarray:  # a scalar, which has no memory to share
             return np.array(array, dtype=dtype)
@@ -200,13 +226,15 @@ class Tensor:
             raise TypeError(
                 f"only scalar tensors can be converted to a Python {kind}, got a tensor of shape {self.shape}"
             )
+        if self.mark is not None:
+            _left(self, f"{kind}()")
         return self.array.item() if isinstance(self.array, np.ndarray) else self.array
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy(), spec)
+        return format(self._shown(), spec)
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return round(self._scalar("number"), ndigits) if ndigits is not None else round(self._scalar("number"))
+        return round(self._scalar("round"), ndigits) if ndigits is not None else round(self._scalar("round"))
 
     def __hash__(self) -> int:  # type: ignore[override]
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
@@ -226,22 +254,11 @@ class Tensor:
             "tf.tensor_scatter_nd_update, or a tf.Variable and v[...].assign(value)"
         )
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # a protocol that NumPy asks for: no message is read
-            raise AttributeError(name)
-        hint = (
-            " gradtape has no NumPy methods on tensors: use the function of that name, such as "
-            f"tf.{_FUNCTIONS[name]}(t)."
-            if name in _FUNCTIONS
-            else ""
-        )
-        raise AttributeError(f"{type(self).__name__} object has no attribute '{name}'.{hint}")
-
     def __str__(self) -> str:
-        return f"tf.Tensor({text_of(self.numpy(), str)}, shape={self.shape}, dtype={self.dtype.name})"
+        return f"tf.Tensor({text_of(self._shown(), str)}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text_of(self.numpy(), repr)}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text_of(self._shown(), repr)}>"
 
 
 def text_of(value: Any, show: Any) -> str:
@@ -252,11 +269,30 @@ def text_of(value: Any, show: Any) -> str:
     return f"\n{text}" if "\n" in text else text
 
 
+class _Elsewhere:
+    """A method that arrays have and tensors have not: asking for it tells which function to use.
+
+    `__getattr__` could tell that too, but NumPy would call it twice in every `np.asarray(tensor)`.
+    """
+
+    def __init__(self, name: str, function: str) -> None:
+        self._name = name
+        self._function = function
+
+    def __get__(self, x: Any, owner: type) -> Any:
+        raise AttributeError(
+            f"'{owner.__name__}' object has no attribute '{self._name}'. gradtape has no NumPy methods on tensors: use "
+            f"the function of that name, such as tf.{self._function}(t)."
+        )
+
+
 _FUNCTIONS = {
     "T": "transpose", "reshape": "reshape", "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max",
     "min": "reduce_min", "astype": "cast", "transpose": "transpose", "ravel": "reshape", "clip": "clip_by_value",
     "size": "size", "data": "convert_to_tensor", "tolist": "nest.flatten", "prod": "reduce_prod", "dot": "tensordot",
 }  # fmt: skip
+for _name, _function in _FUNCTIONS.items():
+    setattr(Tensor, _name, _Elsewhere(_name, _function))
 
 
 class Reference:
@@ -289,6 +325,14 @@ class Reference:
 def is_tensor_like(x: Any) -> bool:
     """Whether `x` is a tensor or has one, as a variable has."""
     return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+
+
+def constant(array: Any, dtype: DType) -> Tensor:
+    """A tensor made from what is none."""
+    y = wrap(array, dtype)
+    if _made is not None:
+        y.mark = _made(y)
+    return y
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:

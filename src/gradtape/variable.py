@@ -144,7 +144,7 @@ class Variable:
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
         array = self._array
         read = wrap(self._settled() if array is None else array, self.dtype)
-        for r in dispatch.thread.recorders:
+        for r in dispatch.listeners():
             read.mark = r.mark_of(self, read.mark)
         with updating:
             if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
@@ -362,7 +362,7 @@ class Variable:
     def _replace(self, new: Tensor) -> None:
         trace = dispatch.thread.trace
         array = None if trace is not None else new.array
-        for r in dispatch.thread.recorders:
+        for r in dispatch.listeners():
             r.mark_of(self, None)
             r.assigned(self, new)
         if trace is not None:
@@ -498,7 +498,7 @@ class Variable:
         return iter(self._as_tensor())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self._as_tensor().array, dtype=dtype)
+        return self._as_tensor().__array__(dtype, copy=True)
 
     def __bool__(self) -> bool:
         return bool(self._as_tensor())
@@ -530,7 +530,7 @@ class Variable:
     def __repr__(self) -> str:
         if dispatch.thread.trace is not None:
             return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
-        value = text_of(self.numpy(), repr)
+        value = text_of(self._as_tensor()._shown(), repr)
         return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
 
 

@@ -39,7 +39,7 @@ from malt.pyct import anno, errors, parser, transpiler
 
 import gradtape as tf
 
-from ..engine.log import origins
+from ..engine.places import origins
 from ..graph.effects import Changed
 from ..graph.trace import Untraceable
 from . import operators, status

@@ -16,7 +16,7 @@ from .. import dtypes, errors
 from ..dtypes import DType
 from ..shapes import TensorShape
 from ..slices import IndexedSlices
-from ..tensor import Tensor, is_tensor_like, wrap
+from ..tensor import Tensor, constant, is_tensor_like, wrap
 
 # What a dtype can hold of Python's numbers: the kinds (of NumPy) of the values it takes.
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
@@ -145,11 +145,11 @@ def _number(value: Any, dtype: DType | None) -> Tensor:
     elif _KINDS[type(value)] not in _TAKES.get(dtype.kind, "biuf"):
         raise _inconvertible(value, dtype)
     try:
-        return wrap(dtype.as_numpy_dtype(value), dtype)
+        return constant(dtype.as_numpy_dtype(value), dtype)
     except OverflowError:
         if not -(2**63) <= value < 2**64:
             raise _out_of_range(value) from None
-        return wrap(np.array(value).astype(dtype.numpy)[()], dtype)
+        return constant(np.array(value).astype(dtype.numpy)[()], dtype)
 
 
 def _integer_dtype(low: int, high: int) -> DType:
@@ -170,14 +170,14 @@ def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
         ) from None
     target = dtype or own
     if target is dtypes.string:
-        return wrap(_as_strings(value), dtypes.string)
+        return constant(_as_strings(value), dtypes.string)
     if own is dtypes.string:
         value = np.asarray(value).astype(target.numpy)
     elif own.is_complex and not target.is_complex:
         value = value.real
     if not value.shape:
-        return wrap(value.astype(target.numpy)[()], target)
-    return wrap(np.array(value, dtype=target.numpy, order="C"), target)
+        return constant(value.astype(target.numpy)[()], target)
+    return constant(np.array(value, dtype=target.numpy, order="C"), target)
 
 
 def _as_strings(value: Any) -> Any:
@@ -223,7 +223,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
         dtype = _dtype_of_numbers(value, array) if array.size else dtypes.float32
     elif array.size and letter not in _TAKES.get(dtype.kind, "biuf"):
         raise _inconvertible(value, dtype)
-    return wrap(array.astype(dtype.numpy, copy=False), dtype)
+    return constant(array.astype(dtype.numpy, copy=False), dtype)
 
 
 def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
@@ -329,7 +329,7 @@ def _of_shape(shape: TensorShape, dtype: DType | None) -> Tensor:
             f"Cannot convert TensorShape {shape} to dtype int32; a dimension is too large. Consider using tf.int64."
         )
     dtype = dtype or needed
-    return wrap(np.array(sizes, dtype.numpy), dtype)
+    return constant(np.array(sizes, dtype.numpy), dtype)
 
 
 def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:

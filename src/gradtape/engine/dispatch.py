@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes, errors
 from ..dtypes import DType
-from ..tensor import Tensor, is_tensor_like, wrap
+from ..tensor import Tensor, is_tensor_like, when_left, wrap
 
 # Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
 next_level = itertools.count(1).__next__
@@ -27,6 +27,7 @@ class Recorder:
 
     level: float = 0
     key: object = None
+    traces = False  # whether it tells the witness itself what it does not record
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """`y = op(x)` has run on plain tensors."""
@@ -38,6 +39,12 @@ class Recorder:
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """`outputs = op(*inputs, **attrs)` has run."""
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """`outputs = op(*inputs)` has run, and has no derivative."""
+
+    def left(self, x: Tensor, how: str) -> None:
+        """The value of `x` was read by what is not recorded: NumPy, or Python's numbers."""
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
@@ -61,6 +68,14 @@ class Several(Recorder):
         for recorder in self.recorders:
             recorder.record(op, inputs, outputs, attrs)
 
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        for recorder in self.recorders:
+            recorder.constant(op, inputs, outputs)
+
+    def left(self, x: Tensor, how: str) -> None:
+        for recorder in self.recorders:
+            recorder.left(x, how)
+
 
 class _Thread(threading.local):
     """Who records in this thread: `recorders` in order of entry, `recorder` the one object to tell, or None.
@@ -76,13 +91,38 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
+witness: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
+
+
+def set_witness(recorder: Any) -> None:
+    """Makes `recorder`, or nobody, the witness of all threads."""
+    global witness
+    witness = recorder
+    _Thread.recorder = recorder  # what a thread has that never had a recorder
+    set_recorders(thread.recorders)
+
+
+def listeners() -> tuple[Any, ...]:
+    """Who is told of this thread's variables: its recorders, and the witness."""
+    recorders = thread.recorders
+    if witness is None or any(r.traces for r in recorders):
+        return recorders
+    return (witness, *recorders)
+
+
+def unrecorded() -> bool:
+    """Whether nobody in this thread records for a derivative or a graph."""
+    return thread.trace is None and not thread.recorders
 
 
 def set_recorders(recorders: tuple[Any, ...]) -> None:
     """Makes `recorders` the ones that are told about this thread's ops."""
     thread.recorders = recorders
     trace = thread.trace
-    told = (trace, *recorders) if trace is not None and trace.follows and recorders else recorders
+    if trace is None:
+        told = listeners()
+    else:
+        told = (trace, *recorders) if trace.follows and recorders else recorders
     thread.recorder = trace if not told else told[0] if len(told) == 1 else Several(told)
 
 
@@ -121,6 +161,16 @@ def traced_by(trace: Any) -> Iterator[None]:
         set_recorders(thread.recorders)
 
 
+def left(x: Tensor, how: str) -> None:
+    """Tells whoever records that the value of the marked tensor `x` was read by what is not recorded."""
+    recorder = thread.recorder
+    if recorder is not None:
+        recorder.left(x, how)
+
+
+when_left(left)
+
+
 def note(mark: Any, key: object) -> Any:
     """What the recorder `key` has written in a tensor's chain of marks, or None."""
     while mark is not None:
@@ -151,6 +201,9 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
             if x.mark is not None:
                 recorder.record(op, inputs, outputs, attrs)
                 break
+        else:
+            if witness is not None:
+                witness.record(op, inputs, outputs, attrs)
     return outputs
 
 
@@ -175,9 +228,13 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
 
 
 def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
-    """What the class of the right operand makes of `tensor + other`, where `other` is no tensor; or the error."""
+    """What a class that is no tensor makes of `tensor + other` or `op(other)`; or the error."""
     other = values[-1]
     stranger = not is_tensor_like(other)
+    if len(values) == 1 and hasattr(other, "_mapped"):
+        answer = other._mapped(op)
+        if answer is not NotImplemented:
+            return answer
     if stranger and isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
         try:
             answer = getattr(other, op.reflected)(values[0])

@@ -285,10 +285,13 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
         y.array = kernel(array) if value is None else value
         y.dtype = to or dtype
         y.mark = None
-        if recorded and x.mark is not None:
+        if x.mark is not None:
             recorder = thread.recorder
             if recorder is not None:
-                recorder.unary(op, x, y)
+                if recorded:
+                    recorder.unary(op, x, y)
+                else:
+                    recorder.constant(op, (x,), y)
         return y
 
     return call
@@ -326,10 +329,13 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         y.array = value
         y.dtype = to or dtype
         y.mark = None
-        if recorded and (a.mark is not None or b.mark is not None):
+        if a.mark is not None or b.mark is not None:
             recorder = thread.recorder
             if recorder is not None:
-                recorder.binary(op, a, b, y)
+                if recorded:
+                    recorder.binary(op, a, b, y)
+                else:
+                    recorder.constant(op, (a, b), y)
         return y
 
     return call

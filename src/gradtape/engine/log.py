@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from ..tensor import Tensor
 from .dispatch import Recorder, next_level, note
 
-Line = tuple[str, int, str]  # file, line number, function
-
 _living: set[int] = set()  # the ids of the keys of recorders that exist
-origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
 
 
 def new_key() -> object:
@@ -39,6 +35,8 @@ class Log(Recorder):
         self.leaves: set[int] = set()
         self.plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
         self.fragile = False  # a record runs a user's code backwards, which may raise
+        # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
+        self.exits: list[tuple[int, Any]] = []
 
     def __del__(self, retire: Any = retire) -> None:  # the name may be gone when the interpreter ends
         retire(self.key)
@@ -76,6 +74,7 @@ class Log(Recorder):
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
         if op.pull is None:
+            self.constant(op, inputs, outputs)
             return
         key = self.key
         positions = []
@@ -93,6 +92,7 @@ class Log(Recorder):
         first = len(records)
         if type(outputs) is not tuple:
             if not outputs.dtype.differentiable:
+                self.constant(op, inputs, outputs)
                 return
             outputs.mark = (key, first, outputs.mark)
             records.append((op, parents, op.keep(inputs, outputs, attrs), None))
@@ -106,6 +106,30 @@ class Log(Recorder):
             self.plain = False
         if op.fragile:
             self.fragile = True
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative."""
+        for x in inputs:
+            self._note_exit(x, op)
+
+    def left(self, x: Tensor, how: str) -> None:
+        """Notes that the value at a position was read by what is not recorded."""
+        self._note_exit(x, how)
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """Notes that the value at a position became a variable's, which has a past of its own."""
+        self._note_exit(value, variable)
+
+    def _note_exit(self, x: Tensor, by: Any) -> None:
+        at = note(x.mark, self.key)
+        if at is not None:
+            self.exits.append((at, by))
+
+    def resumes(self) -> None:
+        """Recording begins, or goes on."""
+
+    def pauses(self) -> None:
+        """Recording ends, perhaps for a while."""
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
@@ -143,37 +167,6 @@ class Log(Recorder):
         self.records.append(None)
         self.leaves.add(position)
         return position
-
-
-class TracingLog(Log):
-    """A log that also notes the source line of each record: file, line number, function."""
-
-    def __init__(self, watch_accessed_variables: bool = True) -> None:
-        super().__init__(watch_accessed_variables)
-        self.lines: dict[int, Line] = {}
-
-    unary = Recorder.unary
-    binary = Recorder.binary
-
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        first = len(self.records)
-        super().record(op, inputs, outputs, attrs)
-        if len(self.records) > first:
-            self.lines[first] = caller()
-
-
-def caller() -> Line:
-    """The line of the innermost frame that is not gradtape's own."""
-    frame: Any = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gradtape."):
-        frame = frame.f_back
-    file, number = frame.f_code.co_filename, frame.f_lineno
-    known = origins.get(file)
-    if known is not None:
-        nearest = max((n for n in known if n <= number), default=None)
-        if nearest is not None:
-            return known[nearest]
-    return file, number, frame.f_code.co_name
 
 
 def living(mark: Any) -> Any:

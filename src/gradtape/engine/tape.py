@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +20,7 @@ from .batching import batched_identity
 from .collector import recording_starts, recording_stops
 from .cotangents import Products
 from .jacobians import DEPENDENT_ROWS, chunks, rows_are_independent, rows_of, same_entry_of_each_row
-from .log import Log, TracingLog
+from .log import Log
 from .op import ops, raw
 from .questions import (
     UnconnectedGradients,
@@ -32,6 +33,9 @@ from .questions import (
     unconnected_mode,
     warn_not_floating,
 )  # fmt: skip
+from .witness import TracingLog
+from .witness import start as start_witness
+from .witness import stop as stop_witness
 
 logger = logging.getLogger("gradtape")
 
@@ -74,6 +78,9 @@ class GradientTape:
         self._watched: tuple[Any, ...] = ()
         self._hooks: dict[int, list[Callable[[Any], Any]]] = {}
         self._finishers: list[Callable[[list[Any], list[Any]], list[Any]]] = []
+        if trace:
+            start_witness()
+            weakref.finalize(self, stop_witness)
 
     def __enter__(self) -> GradientTape:
         self._start()
@@ -89,10 +96,12 @@ class GradientTape:
                 "Tape is still recording, This can happen if you try to re-enter an already-active tape."
             )
         if self._log is None:
-            self._log = (TracingLog if self._trace else Log)(self._watch_accessed_variables)
+            traced = self._trace or dispatch.witness is not None
+            self._log = (TracingLog if traced else Log)(self._watch_accessed_variables)
             self._hooks = {}
         else:
             self._log.level = dispatch.next_level()
+        self._log.resumes()
         dispatch.set_recorders((*dispatch.thread.recorders, self._log))
         recording_starts()
         self._entered = self._recording = True
@@ -100,6 +109,8 @@ class GradientTape:
     def _stop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
+        assert self._log is not None
+        self._log.pauses()
         dispatch.leave(self._log)
         recording_stops()
         self._recording = False
@@ -278,7 +289,7 @@ class GradientTape:
             if target.dtype.differentiable or position is not None:
                 g = ones(target) if cotangent is None else cotangent
                 into[key] = into[key] + g if key in into else g
-        plain = log.plain and dispatch.thread.recorder is None
+        plain = log.plain and dispatch.unrecorded()
         plain = plain and all(type(g) is Tensor for g in seeds.values())
         m = raw if plain else ops
         if plain:

@@ -176,7 +176,7 @@ class Call:
 
     def pull(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The same for tensors of any kind, op by op; recorded, it starts from the inputs, which it depends on too."""
-        if dispatch.thread.recorder is not None:
+        if not dispatch.unrecorded():
             results = replay(self._derivative.joint, [*self._inputs, *gs])
         else:
             kept = [
@@ -264,7 +264,7 @@ class Concrete:
             return self._trace_and_run(variants, tensors, variables, may_make_variables)
 
     def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
-        recorder = dispatch.thread.recorder
+        recorder = None if dispatch.unrecorded() else dispatch.thread.recorder
         if recorder is not None and variant.followed:
             variant, further = variant.opened()
             tensors = [*tensors, *further]
@@ -298,7 +298,7 @@ class Concrete:
         except (Untraceable, Changed) as reason:
             return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
         variants.insert(0, variant)
-        if dispatch.thread.recorder is None and all(type(x) is Tensor for x in tensors):
+        if dispatch.unrecorded() and all(type(x) is Tensor for x in tensors):
             return results()
         for key, stream in self._streams.items():  # what was drawn is now drawn by another graph, made of this one
             stream.position = positions.get(key, 0)

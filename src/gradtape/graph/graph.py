@@ -16,7 +16,7 @@ import numpy as np
 
 from ..dtypes import DType
 from ..engine import dispatch
-from ..engine.log import Line
+from ..engine.places import Line
 from ..engine.randomness import Stream
 from ..tensor import Tensor, wrap
 

@@ -21,7 +21,7 @@ from .. import dtypes
 from ..autograph import missed
 from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
-from ..engine.log import caller
+from ..engine.places import caller
 from ..engine.randomness import Stream
 from ..errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ..tensor import Tensor, wrap

@@ -1,0 +1,56 @@
+"""Where in the user's program something happens: file, line and function, found cheaply and written out later."""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+from typing import Any
+
+Line = tuple[str, int, str]  # file, line number, function
+Place = tuple[CodeType, int]  # a function's code and the instruction in it: what a line is found from
+
+origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
+
+_LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "contextlib")
+_is_user: dict[str, bool] = {}  # by file: whether its code is neither gradtape's nor Keras'
+
+
+def here(depth: int = 2) -> Place:
+    """The innermost place in the user's code, `depth` calls or more above this one."""
+    frame: Any = sys._getframe(depth)
+    while True:
+        code = frame.f_code
+        known = _is_user.get(code.co_filename)
+        if known or (known is None and _learn(code.co_filename, frame.f_globals)):
+            return code, frame.f_lasti
+        if frame.f_back is None:
+            return code, frame.f_lasti
+        frame = frame.f_back
+
+
+def _learn(file: str, names: dict[str, Any]) -> bool:
+    user = not str(names.get("__name__", "")).startswith(_LIBRARIES)
+    if not file.startswith("<"):  # what was not read from a file may have any name
+        _is_user[file] = user
+    return user
+
+
+def line_at(place: Place) -> Line:
+    """The line of a place; for generated source, the user's line it stands for."""
+    code, instruction = place
+    number = code.co_firstlineno
+    for start, stop, line in code.co_lines():
+        if start <= instruction < stop and line is not None:
+            number = line
+    file = code.co_filename
+    known = origins.get(file)
+    if known is not None:
+        nearest = max((n for n in known if n <= number), default=None)
+        if nearest is not None:
+            return known[nearest]
+    return file, number, code.co_name
+
+
+def caller() -> Line:
+    """The line of the innermost place in the user's code."""
+    return line_at(here(3))

@@ -1,0 +1,222 @@
+"""A tape that remembers where: of each record the line, the value and the time; and a witness of what is not recorded.
+
+An explanation of a missing gradient needs to know what happened outside of the tape: before its block, after it, in
+another thread, with a value that was never watched. The witness is told of all that, in every thread, while `tracing`
+is on or a traced tape lives. It writes into the marks of tensors, as a tape does: an `Event` for each, which refers to
+the marks of what it was computed from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter_ns
+from typing import Any, NamedTuple
+
+from ..tensor import Tensor, when_made
+from . import dispatch
+from .log import Log, new_key
+from .places import Line, Place, here, line_at
+
+_MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
+
+_tick = itertools.count(1).__next__
+_lock = threading.Lock()
+_holders = 0
+
+
+class Event(NamedTuple):
+    """Something that no tape recorded: an op, the making of a constant (`op` is None), the reading of a variable.
+
+    `recording` are the keys of the tapes that were recording in this thread then; `steps` how many events deep it is.
+    """
+
+    op: Any
+    inputs: tuple[Any, ...]  # the marks of the op's inputs
+    variable: Any
+    place: Place
+    clock: int
+    thread: int
+    recording: tuple[object, ...]
+    steps: int
+
+    @property
+    def line(self) -> Line:
+        """Where it happened."""
+        return line_at(self.place)
+
+
+class Witness(dispatch.Recorder):
+    """Told of every op on tensors that no traced tape records."""
+
+    level = 0
+
+    def __init__(self) -> None:
+        self.key = new_key()
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
+        """Marks the outputs as computed by `op` from the inputs."""
+        marks = tuple([x.mark for x in inputs if x.mark is not None])
+        event = self._event(op, marks, None)
+        for y in outputs if type(outputs) is tuple else (outputs,):
+            y.mark = (self.key, event, y.mark)
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """The same for an op without a derivative."""
+        self.record(op, inputs, outputs)
+
+    def made(self, x: Tensor) -> Any:
+        """The mark of a tensor that is made from what is none."""
+        return (self.key, self._event(None, (), None), None)
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark of a value that is read from `variable`."""
+        return (self.key, self._event(None, (), variable), rest)
+
+    def _event(self, op: Any, marks: tuple[Any, ...], variable: Any) -> Event:
+        deepest = max((e.steps for mark in marks if (e := dispatch.note(mark, self.key)) is not None), default=0)
+        if deepest > _MOST_STEPS:
+            marks, deepest = (), 0
+        recording = tuple([r.key for r in dispatch.thread.recorders])
+        return Event(op, marks, variable, here(4), _tick(), threading.get_ident(), recording, deepest + 1)
+
+
+witness = Witness()
+
+
+def start() -> None:
+    """The witness is told from now on."""
+    global _holders
+    with _lock:
+        _holders += 1
+        if _holders == 1:
+            dispatch.set_witness(witness)
+            when_made(witness.made)
+
+
+def stop() -> None:
+    """Takes one `start` back."""
+    global _holders
+    with _lock:
+        _holders -= 1
+        if _holders == 0:
+            dispatch.set_witness(None)
+            when_made(None)
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """Inside the block every tape is a traced one, and what happens outside of tapes is remembered as well.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(3.0)
+    >>> with tf.inspect.tracing():
+    ...     y = v * v
+    ...     with tf.GradientTape() as tape:
+    ...         z = y + 1.0
+    ...     print(tape.explain(z, v).reasons[0].cause)
+    before the tape
+    """
+    start()
+    try:
+        yield
+    finally:
+        stop()
+
+
+class TracingLog(Log):
+    """A log that notes of each record its place, its output, and the time; of what it does not record, it tells.
+
+    `spans` are the times it was recording, on the witness' clock; `strays` are, for each record, the marks of inputs
+    that are not on this tape.
+    """
+
+    traces = True
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self.notes: dict[int, tuple[Place, Any, int]] = {}
+        self.strays: dict[int, list[Any]] = {}
+        self.exit_places: list[Place] = []  # of `exits`
+        self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
+        self.thread = threading.get_ident()
+        self.spans: list[list[int]] = []
+        self.started = perf_counter_ns()
+
+    def resumes(self) -> None:
+        """Recording begins, or goes on."""
+        self.spans.append([_tick()])
+
+    def pauses(self) -> None:
+        """Recording ends, perhaps for a while."""
+        self.spans[-1].append(_tick())
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        """Records `y = op(x)` for plain tensors."""
+        at = len(self.records)
+        Log.unary(self, op, x, y)
+        if len(self.records) > at:
+            self.notes[at] = (here(3), y, perf_counter_ns())
+        else:
+            witness.record(op, (x,), y)
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """Records `y = op(a, b)` for plain tensors."""
+        at = len(self.records)
+        Log.binary(self, op, a, b, y)
+        if len(self.records) > at:
+            self.notes[at] = (here(3), y, perf_counter_ns())
+            if -1 in self.records[at][1]:
+                self._note_strays(at, (a, b))
+        else:
+            witness.record(op, (a, b), y)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        at = len(self.records)
+        Log.record(self, op, inputs, outputs, attrs)
+        if len(self.records) > at:
+            self.notes[at] = (here(3), outputs, perf_counter_ns())
+            if -1 in self.records[at][1]:
+                self._note_strays(at, inputs)
+        elif op.pull is not None and (type(outputs) is tuple or outputs.dtype.differentiable):
+            witness.record(op, inputs, outputs)  # `constant` has not told
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative."""
+        super().constant(op, inputs, outputs)
+        witness.record(op, inputs, outputs)
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        mark = super().mark_of(variable, rest)
+        return witness.mark_of(variable, rest) if mark is rest else mark
+
+    def watch(self, tensor: Tensor) -> None:
+        """Makes `tensor` a leaf of this log."""
+        at = len(self.records)
+        super().watch(tensor)
+        if len(self.records) > at:
+            self.watch_places[at] = here(3)
+
+    def line(self, at: int) -> Line | None:
+        """The line of the record at a position."""
+        record = self.records[at]
+        first = record if type(record) is int else at
+        if first in self.notes:
+            return line_at(self.notes[first][0])
+        return line_at(self.watch_places[first]) if first in self.watch_places else None
+
+    def _note_exit(self, x: Tensor, by: Any) -> None:
+        before = len(self.exits)
+        super()._note_exit(x, by)
+        if len(self.exits) > before:
+            self.exit_places.append(here(3))
+
+    def _note_strays(self, at: int, inputs: Sequence[Tensor]) -> None:
+        key = self.key
+        found = [x.mark for x in inputs if x.mark is not None and dispatch.note(x.mark, key) is None]
+        if found:
+            self.strays[at] = found
