@@ -65,7 +65,8 @@ def run(what: str, backend: str, options: list[str], show: bool) -> dict[str, li
         early = ["-p", "gradtape.keras_loader"] if backend == "gradtape" else []
         command = [
             sys.executable, "-m", "pytest", *early, "-p", "keras_suite_plugin", "-p", "no:cacheprovider", "-q",
-            "--tb=short", "--rootdir", str(tests()), "--config-file", os.devnull, str(tests() / what), *options,
+            "--tb=short", "--rootdir", str(tests()), "--config-file", os.devnull, "--noconftest", str(tests() / what),
+            *options,
         ]  # fmt: skip
         ended = subprocess.run(command, cwd=scratch, env=environment, stdout=None if show else subprocess.DEVNULL)
         if not outcomes.exists():

@@ -165,31 +165,56 @@ def cast(x, dtype):
 def compute_output_spec(fn, *args: Any, **kwargs: Any):
     """What `fn` returns for symbolic arguments, as symbolic tensors.
 
-    It is run on zeros; where a size is not known, with two sizes, and what differs between the results is not known
-    either. Nobody is told of what happens meanwhile, and no variable changes.
+    A model made of layers asks their rules. Anything else is run on zeros; where a size is not known, with two sizes, and
+    what differs between the results is not known either: small sizes for the first axis, the batch, larger ones where a
+    window has to fit. Nobody is told of what happens meanwhile, and no variable changes.
     """
-
-    def run(size: int) -> Any:
-        def filled(x: Any) -> Any:
-            if not isinstance(x, KerasTensor):
-                return x
-            dims = tuple(size if n is None else n for n in x.shape)
-            return tf.convert_to_tensor(np.zeros(dims, dtypes.as_dtype(x.dtype).numpy))
-
-        filled_args, filled_kwargs = tree.map_structure(filled, (args, kwargs))
-        return fn(*filled_args, **filled_kwargs)
-
-    def spec(x: Any, other: Any) -> Any:
-        if not is_tensor(x):
-            return x
-        dims = tuple(a if a == b else None for a, b in zip(x.dims, other.dims, strict=True))
-        return KerasTensor(dims, standardize_dtype(x.dtype))
-
-    unknown = any(isinstance(x, KerasTensor) and None in x.shape for x in tree.flatten((args, kwargs)))
+    unknown = [None in x.shape for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
     with dispatch.traced_by(None), StatelessScope(), SymbolicScope():
-        first = run(83)
-        second = run(89) if unknown else first
-        return tree.map_structure(spec, first, second)
+        if _asks_its_layers(fn, args):
+            return fn.compute_output_spec(*args, **kwargs)
+        if not any(unknown):
+            outputs = _run_on_zeros(fn, args, kwargs, 0, 0)
+            return tree.map_structure(_spec, outputs, outputs)
+        try:
+            return tree.map_structure(
+                _spec, _run_on_zeros(fn, args, kwargs, 2, 83), _run_on_zeros(fn, args, kwargs, 3, 89)
+            )
+        except Exception:  # a batch of two may be too small for `fn`; if it is not that, the error comes again
+            return tree.map_structure(
+                _spec, _run_on_zeros(fn, args, kwargs, 83, 83), _run_on_zeros(fn, args, kwargs, 89, 89)
+            )
+
+
+def _asks_its_layers(fn: Any, args: tuple[Any, ...]) -> bool:
+    """Whether `fn` is a model made of layers, with one input, given as it was declared."""
+    from keras.src.models.functional import Functional
+    from keras.src.models.sequential import Sequential
+
+    made_of_layers = getattr(type(fn), "call", None) in (Functional.call, Sequential.call) and fn.built
+    if not made_of_layers or len(args) != 1 or not isinstance(args[0], KerasTensor):
+        return False
+    inputs = fn.inputs
+    return inputs is not None and len(inputs) == 1 and len(inputs[0].shape) == len(args[0].shape)
+
+
+def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any:
+    def filled(x: Any) -> Any:
+        if not isinstance(x, KerasTensor):
+            return x
+        dims = tuple((size if axis else batch) if n is None else n for axis, n in enumerate(x.shape))
+        return tf.convert_to_tensor(np.zeros(dims, dtypes.as_dtype(x.dtype).numpy))
+
+    args, kwargs = tree.map_structure(filled, (args, kwargs))
+    return fn(*args, **kwargs)
+
+
+def _spec(x: Any, other: Any) -> Any:
+    """The symbolic tensor for the results of two runs: a size that differs is not known."""
+    if not is_tensor(x):
+        return x
+    dims = tuple(a if a == b else None for a, b in zip(x.dims, other.dims, strict=True))
+    return KerasTensor(dims, standardize_dtype(x.dtype))
 
 
 def cond(pred, true_fn, false_fn):
