@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,12 +38,12 @@ def state(counter: int, key: int) -> State:
     return np.array([counter & _LOW, counter >> 64 & _LOW, key & _LOW], np.uint64)
 
 
-class _Streams:
-    """The process's streams, one for each kind of draw and seed, as TensorFlow's cached kernels keep them."""
+class Streams:
+    """Streams, one for each kind of draw and seed, as TensorFlow's cached kernels keep them."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int | None = None) -> None:
         self.lock = threading.Lock()
-        self.reset(None)
+        self.reset(seed)
 
     def reset(self, seed: int | None) -> None:
         """Forgets all streams; `seed` is the global seed from now on."""
@@ -78,7 +78,7 @@ def _pair(seed: int | None, op_seed: int) -> tuple[int, int]:
     return (first, _MAXINT32) if first == second == 0 else (first, second)
 
 
-_streams = _Streams()
+_streams = Streams()  # the process's
 
 
 class Stream:
@@ -124,6 +124,21 @@ def set_global_seed(seed: int | None) -> None:
     _streams.reset(seed)
 
 
+def global_seed() -> int | None:
+    """The seed that was set last, or None."""
+    return _streams.seed
+
+
+def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
+    """The global seed and that of an op made now; None where neither is set, and chance decides."""
+    with _streams.lock:
+        if op_seed is None:
+            if _streams.seed is None:
+                return None
+            op_seed = _streams.op_seeds.randint(0, _MAXINT32)
+        return _pair(_streams.seed, op_seed)
+
+
 def _one(take: Callable[[], State]) -> Any:
     """One draw; in a function that is being traced, one in every run, unless the draw is made of ops."""
     trace = dispatch.thread.trace
@@ -134,6 +149,7 @@ class _Frames(threading.local):
     """The recordings and replays this thread is inside of, the innermost last."""
 
     frames: tuple[Any, ...] = ()
+    streams: Streams | None = None  # where draws come from instead of the process's streams: see `drawing_from`
     draw: Callable[[Callable[[], State]], Any] = staticmethod(_one)  # one draw, or one for each member
 
 
@@ -167,7 +183,9 @@ def next_seed(take: Callable[[], State]) -> Any:
 
 def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
     """`next_seed` from the process's streams: see `set_global_seed`. An op of a function has a stream of its own."""
-    trace, seed = dispatch.thread.trace, _streams.seed
+    trace, seed, own = dispatch.thread.trace, _streams.seed, _thread.streams
+    if own is not None and trace is None:
+        return next_seed(lambda: own.take(kind, op_seed, blocks))
     if trace is not None and (seed is not None or op_seed is not None):
         return next_seed(trace.stream(*_pair(seed, trace.next_op_seed() if op_seed is None else op_seed), blocks))
     return next_seed(lambda: _streams.take(kind, op_seed, blocks))
@@ -191,6 +209,15 @@ def recording_seeds() -> Any:
 def replaying_seeds(seeds: list[State]) -> Any:
     """A context inside which draws get the states of `seeds` again, in order; nothing else moves on."""
     return _inside(iter(tuple(seeds)))
+
+
+def drawing_from(streams: Streams, f: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """`f(*args)`, in which draws without a state of their own come from `streams`."""
+    before, _thread.streams = _thread.streams, streams
+    try:
+        return f(*args)
+    finally:
+        _thread.streams = before
 
 
 @contextmanager

@@ -1,0 +1,130 @@
+"""Named tensors in one file, whole or not there: an .npz that `numpy.load` reads, without pickle.
+
+A file is written beside its place, flushed to the disk, and put in its place at once: whoever reads finds the old file
+or the new one. A zip file carries a checksum of every member, so that a damaged one is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from . import dtypes, errors
+from .dtypes import as_dtype
+from .tensor import Tensor, wrap
+
+_CONTENTS = "contents.json"
+_BYTES = ".bytes"  # strings are one array of all their bytes, beside the array of their lengths
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` when the block has ended well, and is removed otherwise."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    _flush_folder(target.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """A file's new name is on the disk when its folder is."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+class Writer:
+    """Adds tensors to an archive that is being written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True)
+        self._dtypes: dict[str, str] = {}
+
+    def add(self, name: str, value: Tensor) -> None:
+        """The tensor under this name."""
+        array = np.asarray(value.array)
+        self._dtypes[name] = value.dtype.name
+        if value.dtype is dtypes.string:
+            self._write(name + _BYTES, np.frombuffer(b"".join(array.ravel().tolist()), np.uint8))
+            array = np.array([len(text) for text in array.ravel().tolist()], np.int64).reshape(array.shape)
+        elif array.dtype.isbuiltin != 1:  # bfloat16 and its like, which the format does not know by name
+            array = array.view(f"u{array.dtype.itemsize}")
+        self._write(name, array)
+
+    def _write(self, name: str, array: np.ndarray[Any, Any]) -> None:
+        with self._zip.open(f"{name}.npy", "w", force_zip64=True) as member:
+            np.lib.format.write_array(member, array, allow_pickle=False)
+
+    def close(self, notes: Any) -> None:
+        """The archive is complete; `notes`, anything that JSON can say, goes with it."""
+        self._zip.writestr(_CONTENTS, json.dumps({"dtypes": self._dtypes, "notes": notes}))
+        self._zip.close()
+
+
+class Reader:
+    """The tensors of an archive, read one at a time; `DataLossError` if the file is damaged."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        try:
+            self._zip = zipfile.ZipFile(self.path)
+            contents = json.loads(self._zip.read(_CONTENTS))
+        except (zipfile.BadZipFile, KeyError, ValueError) as error:
+            raise errors.DataLossError(f"{path} is no archive of tensors, or is damaged: {error}") from error
+        self.dtypes = {name: as_dtype(dtype) for name, dtype in contents["dtypes"].items()}
+        self.notes = contents["notes"]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor, without reading it."""
+        with self._zip.open(f"{name}.npy") as member:
+            version = np.lib.format.read_magic(member)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            return read(member)[0]
+
+    def read(self, name: str) -> Tensor:
+        """The tensor of this name."""
+        dtype, array = self.dtypes[name], self._array(name)
+        if dtype is dtypes.string:
+            text, ends = self._array(name + _BYTES).tobytes(), np.cumsum(array.ravel())
+            strings = np.empty(array.shape, object)
+            strings.ravel()[:] = [text[end - size : end] for end, size in zip(ends, array.ravel(), strict=True)]
+            return wrap(strings, dtype)
+        if array.dtype != dtype.numpy:
+            array = array.view(dtype.numpy)
+        return wrap(array if array.ndim else array[()], dtype)
+
+    def _array(self, name: str) -> np.ndarray[Any, Any]:
+        try:
+            with self._zip.open(f"{name}.npy") as member:
+                return np.lib.format.read_array(member, allow_pickle=False)
+        except (zipfile.BadZipFile, ValueError, EOFError) as error:
+            raise errors.DataLossError(f"{name} in {self.path} is damaged: {error}") from error
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._zip.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()

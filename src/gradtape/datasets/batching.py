@@ -1,0 +1,241 @@
+"""Datasets whose elements are several elements together: batches, windows, groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..engine.convert import to_array, to_tensor
+from ..specs import TensorSpec
+from . import grouping
+from .calls import dataset_of
+from .pipeline import UNKNOWN_CARDINALITY
+from .sources import Sources
+from .specs import DatasetSpec
+from .structure import batch_spec, leaves, mapped, packed, row_spec
+
+
+class Batching(Sources):
+    """The methods that put elements together, and take them apart."""
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """Elements stacked, `batch_size` at a time; the last batch may be smaller, or is left out.
+
+        >>> import gradtape as tf
+        >>> [x.numpy().tolist() for x in tf.data.Dataset.range(5).batch(2)]
+        [[0, 1], [2, 3], [4]]
+        """
+        size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
+        return self._derived(
+            "_BatchDataset" if num_parallel_calls is None else "_ParallelBatchDataset",
+            lambda elements: grouping.batches(elements, size, drop),
+            size=_divided(self._size, size, drop),
+            specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), given),
+        )
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        """Batches of elements of different sizes, filled up to the largest, or to `padded_shapes` where it has a size.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))
+        >>> [x.numpy().tolist() for x in data.padded_batch(2)]
+        [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
+        """
+        size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
+
+        def specs(given: Any) -> Any:
+            flat = [
+                batch_spec(
+                    TensorSpec(spec.shape if shape is None else grouping.padded_shape(shape), spec.dtype),
+                    size if drop else None,
+                )
+                for spec, shape in zip(leaves(given), grouping.up_to(given, padded_shapes), strict=True)
+            ]
+            return packed(given, iter(flat))
+
+        return self._derived(
+            "_PaddedBatchDataset",
+            lambda elements: grouping.padded_batches(elements, size, drop, padded_shapes, padding_values),
+            size=_divided(self._size, size, drop),
+            specs=specs,
+        )
+
+    def unbatch(self, name: str | None = None) -> Any:
+        """The rows of the elements, one by one.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(5).batch(2).unbatch()]
+        [0, 1, 2, 3, 4]
+        """
+        known = self._known(may_run=False)
+        rows = None if known is None else leaves(known)[0].shape
+        each = rows[0] if rows else None
+        return self._derived(
+            "_UnbatchDataset",
+            grouping.unbatched,
+            size=UNKNOWN_CARDINALITY if each is None or self._size < 0 else self._size * each,
+            specs=lambda given: mapped(row_spec, given),
+        )
+
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
+        """Batches of another size, or of several sizes in turn.
+
+        >>> import gradtape as tf
+        >>> [x.numpy().tolist() for x in tf.data.Dataset.range(6).batch(3).rebatch(2)]
+        [[0, 1], [2, 3], [4, 5]]
+        """
+        sizes = [positive(size, "Batch size") for size in np.ravel(to_array(batch_size)).tolist()]
+        fixed = sizes[0] if len(set(sizes)) == 1 and drop_remainder else None
+        return self._derived(
+            "_RebatchDataset",
+            lambda elements: grouping.rebatched(elements, sizes, drop_remainder),
+            size=UNKNOWN_CARDINALITY,
+            specs=lambda given: mapped(lambda spec: batch_spec(row_spec(spec), fixed), given),
+        )
+
+    def window(
+        self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
+    ) -> Any:
+        """Datasets of `size` elements each; for elements with several components, a dataset of each component.
+
+        >>> import gradtape as tf
+        >>> windows = tf.data.Dataset.range(5).window(3, shift=1, drop_remainder=True)
+        >>> [x.numpy().tolist() for x in windows.flat_map(lambda window: window.batch(3))]
+        [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+        """
+        count, by = positive(size, "Window size"), positive(size if shift is None else shift, "Window shift")
+        step = positive(stride, "Window stride")
+        span = (count - 1) * step + 1
+        total = self._size
+        if total >= 0:
+            total = max(0, (total - span) // by + 1) if drop_remainder else -(-total // by)
+
+        def as_datasets(window: list[Any]) -> Any:
+            columns = zip(*map(leaves, window), strict=True)
+            return packed(window[0], (type(self)._of_elements(column) for column in columns))
+
+        return self._derived(
+            "_WindowDataset",
+            lambda elements: map(as_datasets, grouping.windows(elements, count, by, step, drop_remainder)),
+            size=total,
+            specs=lambda given: mapped(DatasetSpec, given),
+        )
+
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        window_size: Any = None,
+        window_size_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """`reduce_func(key, dataset)` of up to `window_size` elements of one key at a time: the elements it gives.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.range(10).group_by_window(lambda x: x % 2, lambda key, group: group.batch(5), 5)
+        >>> [x.numpy().tolist() for x in data]
+        [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9]]
+        """
+        if (window_size is None) == (window_size_func is None):
+            raise ValueError(
+                "Either the `window_size` argument or the `window_size_func` argument must be specified, and not both."
+            )
+        key_call, reduce_call = self._call(key_func), self._call(reduce_func)
+        sizes = self._call(window_size_func if window_size_func is not None else lambda key: window_size)
+
+        def groups(elements: Iterator[Any]) -> Iterator[Any]:
+            key_of = key_call.begin()
+            reduced, size_of = reduce_call.begin_with_arguments(), sizes.begin_with_arguments()
+
+            def results(key: int, group: list[Any]) -> Iterator[Any]:
+                found = reduced(to_tensor(key, dtypes.int64), type(self)._of_elements(group))
+                return dataset_of(found, "reduce_func")._elements()
+
+            return grouping.grouped(
+                elements,
+                lambda element: int(key_of(element).array),
+                lambda key: positive(size_of(to_tensor(key, dtypes.int64)), "Window size"),
+                results,
+            )
+
+        return self._derived("_GroupByWindowDataset", groups, size=UNKNOWN_CARDINALITY, found_by_running=True)
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Sequence[int],
+        bucket_batch_sizes: Sequence[int],
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        """Padded batches of elements of similar length.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.from_tensor_slices([1, 5, 2, 6]).map(lambda n: tf.fill([n], n))
+        >>> batches = data.bucket_by_sequence_length(lambda x: len(x), [4], [2, 2])
+        >>> [x.shape.as_list() for x in batches]
+        [[2, 2], [2, 6]]
+        """
+        bounds, sizes = list(bucket_boundaries), list(bucket_batch_sizes)
+        if len(sizes) != len(bounds) + 1:
+            raise ValueError(f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but is {len(sizes)}")
+
+        def bucket(*element: Any) -> int:
+            length = int(element_length_func(*element))
+            return sum(bound <= length for bound in bounds)
+
+        def batch(key: Any, group: Any) -> Any:
+            number = int(key)
+            if no_padding:
+                return group.batch(sizes[number], drop_remainder)
+            shapes = padded_shapes
+            if pad_to_bucket_boundary:
+                if number == len(bounds):
+                    raise errors.InvalidArgumentError(
+                        "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+                    )
+                first = next(iter(group))
+                given = _unknown_sizes(first) if shapes is None else grouping.up_to(first, shapes)
+                longest = bounds[number] - 1
+                shapes = packed(first, ([longest if size is None else size for size in shape] for shape in given))
+            return group.padded_batch(sizes[number], shapes, padding_values, drop_remainder)
+
+        return self.group_by_window(bucket, batch, window_size_func=lambda key: sizes[int(key)])
+
+
+def _unknown_sizes(element: Any) -> list[list[None]]:
+    return [[None] * len(leaf.dims) for leaf in leaves(element)]
+
+
+def positive(value: Any, what: str) -> int:
+    number = int(value)
+    if number <= 0:
+        raise errors.InvalidArgumentError(f"{what} must be greater than zero, got {number}.")
+    return number
+
+
+def _divided(total: int, size: int, drop_remainder: bool) -> int:
+    if total < 0:
+        return total
+    return total // size if drop_remainder else -(-total // size)

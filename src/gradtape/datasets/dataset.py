@@ -1,0 +1,362 @@
+"""`Dataset`: a pipeline from one dataset to the next."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..engine.convert import to_tensor
+from ..engine.randomness import seeds_of_op
+from ..engine.threads import CORES
+from ..specs import TensorSpec
+from ..tensor import Tensor, wrap
+from . import caching, order
+from .background import prefetched
+from .batching import Batching, positive
+from .calls import dataset_of, truth
+from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from .structure import as_element, common
+
+AUTOTUNE = -1
+_AHEAD = 4  # elements that AUTOTUNE prefetches
+
+
+class Dataset(Batching):
+    """Elements, one after the other: made when they are asked for, and anew in every pass.
+
+    Functions given to `map` and its like are called eagerly with the tensors of an element, so that Python's control
+    flow works on them; no tape records what they do.
+
+    >>> import gradtape as tf
+    >>> data = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0]).map(lambda x: x * x).batch(2)
+    >>> [x.numpy().tolist() for x in data]
+    [[1.0, 4.0], [9.0]]
+    """
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """`map_func` of each element, in order; calls are not made in parallel.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(3).map(lambda x: x + 10)]
+        [10, 11, 12]
+        """
+        call = self._call(map_func)
+        kind = "_MapDataset" if num_parallel_calls is None else "_ParallelMapDataset"
+        return self._derived(kind, lambda elements: map(call.begin(), elements), found_by_running=True)
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of which `predicate` is true.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0)]
+        [0, 2, 4]
+        """
+        call = self._call(predicate)
+        return self._derived(
+            "_FilterDataset",
+            lambda elements: filter(truth(call.begin()), elements),
+            size=UNKNOWN_CARDINALITY,
+            sampled=lambda elements: elements,
+        )
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first of which `predicate` is false.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(10).take_while(lambda x: x < 3)]
+        [0, 1, 2]
+        """
+        call = self._call(predicate)
+        return self._derived(
+            "_TakeWhileDataset",
+            lambda elements: itertools.takewhile(truth(call.begin()), elements),
+            size=UNKNOWN_CARDINALITY,
+            sampled=lambda elements: elements,
+        )
+
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """`state, output = scan_func(state, element)`, each time: the outputs.
+
+        >>> import gradtape as tf
+        >>> sums = tf.data.Dataset.range(5).scan(tf.constant(0, tf.int64), lambda s, x: (s + x, s + x))
+        >>> [int(x) for x in sums]
+        [0, 1, 3, 6, 10]
+        """
+        first, call = as_element(initial_state), self._call(scan_func)
+
+        def outputs(elements: Iterator[Any]) -> Iterator[Any]:
+            step, state = call.begin_with_arguments(), first
+            for element in elements:
+                state, output = step(state, element)
+                yield output
+
+        return self._derived("_ScanDataset", outputs, found_by_running=True)
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """Pairs of a number and an element.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.from_tensor_slices(["a", "b"]).enumerate(5)
+        >>> [(int(i), x.decode()) for i, x in data.as_numpy_iterator()]
+        [(5, 'a'), (6, 'b')]
+        """
+        first = int(start)
+        return self._derived(
+            "_ZipDataset",
+            lambda elements: ((wrap(np.int64(i), dtypes.int64), x) for i, x in enumerate(elements, first)),
+            specs=lambda given: (TensorSpec([], dtypes.int64), given),
+        )
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: Any = None,
+        reshuffle_each_iteration: bool | None = True,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements in random order: each time one of a buffer of the next `buffer_size`.
+
+        The order follows from `seed` and from `tf.random.set_seed`, in every process; it is another one than
+        TensorFlow's. Passes have different orders, unless `reshuffle_each_iteration=False`.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.range(5).shuffle(5, seed=1)
+        >>> sorted(int(x) for x in data)
+        [0, 1, 2, 3, 4]
+        """
+        size = int(buffer_size)
+        if size <= 0 and size != UNKNOWN_CARDINALITY:
+            raise errors.InvalidArgumentError(
+                f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {buffer_size}"
+            )
+        seeds = seeds_of_op(None if seed is None else int(seed))
+        passes = order.Shuffles(seeds, reshuffle_each_iteration is None or bool(reshuffle_each_iteration))
+        room = None if size < 0 else min(size, sys.maxsize)
+        return self._derived(
+            "_ShuffleDataset",
+            lambda elements: order.shuffled(elements, room, passes.begin()),
+            sampled=lambda elements: elements,
+        )
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """The dataset `count` times over; without end if `count` is None or -1.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(2).repeat(3)]
+        [0, 1, 0, 1, 0, 1]
+        """
+        times = None if count is None or int(count) < 0 else int(count)
+        if times == 0 or self._size == 0:
+            size = 0
+        elif times is None:
+            size = INFINITE_CARDINALITY
+        else:
+            size = self._size * times if self._size >= 0 else self._size
+        return Dataset(
+            "_RepeatDataset",
+            lambda: order.repeated(self._elements, times),
+            self._known,
+            size,
+            self._samples,
+            self._options,
+        )
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first `count` elements; all of them if `count` is -1.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(5).take(2)]
+        [0, 1]
+        """
+        number = int(count)
+        stop = None if number < 0 else number
+        if stop is None or self._size == UNKNOWN_CARDINALITY:
+            size = self._size
+        else:
+            size = stop if self._size == INFINITE_CARDINALITY else min(stop, self._size)
+        return self._derived(
+            "_TakeDataset",
+            lambda elements: itertools.islice(elements, stop),
+            size=size,
+            sampled=lambda elements: elements,
+        )
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """The elements after the first `count`; none if `count` is -1.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(5).skip(3)]
+        [3, 4]
+        """
+        number = int(count)
+        if number < 0:
+            return self.take(0)
+        return self._derived(
+            "_SkipDataset",
+            lambda elements: itertools.islice(elements, number, None),
+            size=max(0, self._size - number) if self._size >= 0 else self._size,
+            sampled=lambda elements: elements,
+        )
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every `num_shards`-th element, beginning with number `index`.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(7).shard(3, 1)]
+        [1, 4]
+        """
+        count, first = positive(num_shards, "Number of shards"), int(index)
+        if not 0 <= first < count:
+            raise errors.InvalidArgumentError(f"Index must be between 0 and {count - 1} (currently index = {first}).")
+        return self._derived(
+            "_ShardDataset",
+            lambda elements: itertools.islice(elements, first, None, count),
+            size=max(0, -(-(self._size - first) // count)) if self._size >= 0 else self._size,
+            sampled=lambda elements: elements,
+        )
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """The elements of this dataset, then those of another.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(2).concatenate(tf.data.Dataset.range(5, 7))]
+        [0, 1, 5, 6]
+        """
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"`dataset` must be a `tf.data.Dataset`, got {dataset!r}")
+
+        def specs(may_run: bool) -> Any:
+            mine, its = self._known(may_run), dataset._known(may_run)
+            return None if mine is None or its is None else common(mine, its)
+
+        specs(may_run=False)
+        sizes = (self._size, dataset._size)
+        return Dataset(
+            "_ConcatenateDataset",
+            lambda: itertools.chain.from_iterable(part._elements() for part in (self, dataset)),
+            specs,
+            min(sizes, key=lambda size: (size != INFINITE_CARDINALITY, size)) if min(sizes) < 0 else sum(sizes),
+            self._samples,
+            self._options,
+        )
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of the datasets that `map_func` makes of the elements, one dataset after the other.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(4).flat_map(lambda n: tf.data.Dataset.range(n))]
+        [0, 0, 1, 0, 1, 2]
+        """
+        inner = self._inner(map_func)
+        return self._derived(
+            "_FlatMapDataset",
+            lambda elements: itertools.chain.from_iterable(inner(elements)),
+            size=UNKNOWN_CARDINALITY,
+            found_by_running=True,
+        )
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: int | None = None,
+        block_length: int | None = None,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements of several datasets that `map_func` makes, `block_length` of each in turn.
+
+        Args:
+          cycle_length: how many datasets are open at once; as many as there are processor cores unless given.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.range(1, 4).interleave(lambda n: tf.data.Dataset.from_tensors(n).repeat(3), 2, 2)
+        >>> [int(x) for x in data]
+        [1, 1, 2, 2, 1, 2, 3, 3, 3]
+        """
+        inner = self._inner(map_func)
+        cycle = CORES if cycle_length in (None, AUTOTUNE) else positive(cycle_length, "cycle_length")
+        block = 1 if block_length is None else positive(block_length, "block_length")
+        return self._derived(
+            "_InterleaveDataset" if num_parallel_calls is None else "_ParallelInterleaveDataset",
+            lambda elements: order.interleaved(inner(elements), cycle, block),
+            size=UNKNOWN_CARDINALITY,
+            found_by_running=True,
+        )
+
+    def _inner(self, map_func: Callable[..., Any]) -> Callable[[Iterator[Any]], Iterator[Iterator[Any]]]:
+        """From elements to passes through the datasets that a function makes of them."""
+        call = self._call(map_func)
+
+        def passes(elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
+            function = call.begin()
+            return (dataset_of(function(element), "map_func")._elements() for element in elements)
+
+        return passes
+
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+        """What the first whole pass has made, kept for later ones: in memory, or in the file `<filename>.npz`.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.range(3).map(lambda x: x * x).cache()
+        >>> [int(x) for x in data], [int(x) for x in data]
+        ([0, 1, 4], [0, 1, 4])
+        """
+        path = to_tensor(filename).array[()].decode() if isinstance(filename, Tensor | bytes) else str(filename)
+        store: Any = caching.Memory(self._elements)
+        if path:
+            store = caching.File(self._elements, path, lambda: self.element_spec)
+        return Dataset("CacheDataset", store.begin, self._known, self._size, self._samples, self._options)
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+        """The same elements, up to `buffer_size` of them made ahead in a thread.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(3).prefetch(tf.data.AUTOTUNE)]
+        [0, 1, 2]
+        """
+        size = int(buffer_size)
+        ahead = _AHEAD if size == AUTOTUNE else size
+        if ahead < 0:
+            raise errors.InvalidArgumentError(f"buffer_size must be >= 0 or tf.data.AUTOTUNE, got {size}")
+        return self._derived(
+            "_PrefetchDataset",
+            lambda elements: prefetched(elements, ahead) if ahead else elements,
+            sampled=lambda elements: elements,
+        )
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Each element where it comes first: scalars of integers or strings.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([1, 37, 2, 37, 2, 1]).unique()]
+        [1, 37, 2]
+        """
+
+        def first_ones(elements: Iterator[Any]) -> Iterator[Any]:
+            seen: set[Any] = set()
+            for element in elements:
+                if not isinstance(element, Tensor) or element.dims or element.dtype.is_floating:
+                    raise TypeError(
+                        "`tf.data.Dataset.unique` only supports scalars of type tf.int32, tf.int64 or tf.string, got "
+                        f"{element!r}"
+                    )
+                value = element.array[()]
+                if value not in seen:
+                    seen.add(value)
+                    yield element
+
+        return self._derived("_UniqueDataset", first_ones, size=UNKNOWN_CARDINALITY)

@@ -1,0 +1,156 @@
+"""Elements together: batches, padded batches, windows and groups; and apart again."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, nest
+from ..engine.convert import to_array, to_tensor
+from ..shapes import TensorShape
+from ..tensor import Tensor, wrap
+from .structure import batched, is_nest, leaves, packed, row_count, rows
+
+
+def groups(elements: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[list[Any]]:
+    """Lists of `size` elements; the last one may be shorter, or is left out."""
+    while group := list(itertools.islice(elements, size)):
+        if len(group) == size or not drop_remainder:
+            yield group
+
+
+def batches(elements: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[Any]:
+    """Batches of `size` elements."""
+    return map(batched, groups(elements, size, drop_remainder))
+
+
+def unbatched(elements: Iterator[Any]) -> Iterator[Any]:
+    """The rows of the elements."""
+    for element in elements:
+        if type(element) is Tensor:
+            yield from rows(element)
+            continue
+        flat = leaves(element)
+        counts = {row_count(leaf) for leaf in flat}
+        if len(counts) > 1:
+            raise errors.InvalidArgumentError(
+                f"Input element must have the same batch size in each component, got {sorted(counts)} rows"
+            )
+        for row in zip(*map(rows, flat), strict=True):
+            yield packed(element, iter(row))
+
+
+def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool) -> Iterator[Any]:
+    """Batches of other sizes, in turn."""
+    single = unbatched(elements)
+    for size in itertools.cycle(sizes):
+        group = list(itertools.islice(single, size))
+        if len(group) < size and (drop_remainder or not group):
+            return
+        yield batched(group)
+
+
+def padded_batches(
+    elements: Iterator[Any], size: int, drop_remainder: bool, shapes: Any, fillings: Any
+) -> Iterator[Any]:
+    """Batches in which smaller elements are filled up to the shape given, or to the largest of the batch."""
+    for group in groups(elements, size, drop_remainder):
+        first = group[0]
+        wanted, values = up_to(first, shapes), up_to(first, fillings)
+        columns = zip(*map(leaves, group), strict=True)
+        made = [_padded(*parts) for parts in zip(columns, wanted, values, strict=True)]
+        yield packed(first, iter(made))
+
+
+def up_to(structure: Any, given: Any) -> list[Any]:
+    """What is given for each leaf of `structure`; where it is no nest itself, it is for all leaves below."""
+    if not is_nest(structure):
+        return [given]
+    if not is_nest(given):
+        return [given] * len(leaves(structure))
+    found: list[Any] = []
+    for part, its in zip(nest.parts(structure), nest.parts(given), strict=True):
+        found += up_to(part, its)
+    return found
+
+
+def padded_shape(shape: Any) -> TensorShape:
+    """A shape to pad to, as users give it: None or -1 is a size that the batch decides."""
+    if shape is None or isinstance(shape, TensorShape):
+        return TensorShape(shape)
+    sizes = to_array(shape).tolist() if isinstance(shape, Tensor | np.ndarray) else shape
+    return TensorShape([None if size is None or size == -1 else size for size in sizes])
+
+
+def _padded(tensors: Sequence[Tensor], shape: Any, filling: Any) -> Tensor:
+    first = tensors[0]
+    largest = tuple(max(sizes) for sizes in zip(*[t.dims for t in tensors], strict=True))
+    wanted = padded_shape(shape)
+    if wanted.rank is not None:
+        if wanted.rank != len(largest):
+            raise errors.InvalidArgumentError(
+                f"All elements in a batch must have the same rank as the padded shape: it is {wanted}, an element has "
+                f"shape {first.shape}"
+            )
+        if any(size is not None and size < least for size, least in zip(wanted, largest, strict=True)):
+            raise errors.DataLossError(
+                f"Attempted to pad to a smaller size than the input element: {wanted} is less than {list(largest)}"
+            )
+        largest = tuple(least if size is None else size for size, least in zip(wanted, largest, strict=True))
+    value = _filling(filling, first)
+    array = np.full((len(tensors), *largest), value, first.dtype.numpy)
+    for row, tensor in zip(array, tensors, strict=True) if largest else ():
+        row[tuple([slice(size) for size in tensor.dims])] = tensor.array
+    if not largest:
+        array[:] = [tensor.array[()] for tensor in tensors]
+    return wrap(array, first.dtype)
+
+
+def _filling(filling: Any, like: Tensor) -> Any:
+    if filling is None:
+        return b"" if like.dtype is dtypes.string else 0
+    try:
+        return to_tensor(filling, like.dtype).array[()]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Invalid `padding_values`. `padding_values` value {filling!r} does not match type {like.dtype!r} of the "
+            "corresponding input component."
+        ) from None
+
+
+def windows(elements: Iterator[Any], size: int, shift: int, stride: int, drop_remainder: bool) -> Iterator[list[Any]]:
+    """Lists of `size` elements, `stride` apart; the next list begins `shift` elements after the one before."""
+    span = (size - 1) * stride + 1
+    seen: deque[Any] = deque()
+    while True:
+        seen.extend(itertools.islice(elements, span - len(seen)))
+        if not seen or (len(seen) < span and drop_remainder):
+            return
+        yield list(itertools.islice(seen, 0, span, stride))
+        for _ in range(shift):
+            if seen:
+                seen.popleft()
+            else:
+                next(elements, None)
+
+
+def grouped(
+    elements: Iterator[Any],
+    key_of: Callable[[Any], int],
+    size_of: Callable[[int], int],
+    reduced: Callable[[int, list[Any]], Iterable[Any]],
+) -> Iterator[Any]:
+    """`reduced(key, elements)` for the elements of a key, whenever there are `size_of(key)`, and at the end."""
+    waiting: dict[int, list[Any]] = {}
+    for element in elements:
+        key = key_of(element)
+        group = waiting.setdefault(key, [])
+        group.append(element)
+        if len(group) >= size_of(key):
+            yield from reduced(key, waiting.pop(key))
+    for key in sorted(waiting):
+        yield from reduced(key, waiting[key])

@@ -1,0 +1,127 @@
+"""What goes through a dataset: `Iterator` gives tensors, `NumpyIterator` arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator as PythonIterator
+from typing import Any
+
+from .. import errors
+from ..engine.convert import to_tensor
+from ..engine.dispatch import recorded_by, thread
+from ..graph.trace import Untraceable
+from ..sparse_tensor import SparseTensor
+from ..tensor import Tensor
+from .structure import mapped
+
+_END = object()
+
+
+class Iterator:
+    """One pass through a dataset: `next(iterator)`, or `get_next()`, is the next element.
+
+    No tape records how elements are made. Inside a function that is traced there is no next element yet: the function
+    runs eagerly instead.
+
+    >>> import gradtape as tf
+    >>> iterator = iter(tf.data.Dataset.range(2))
+    >>> int(next(iterator)), int(iterator.get_next())
+    (0, 1)
+    >>> bool(iterator.get_next_as_optional().has_value())
+    False
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self._elements: PythonIterator[Any] = dataset._elements()
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if thread.recorder is None:
+            return next(self._elements)
+        if thread.trace is not None:
+            raise Untraceable("the elements of a dataset are made at every call")
+        with recorded_by(()):
+            return next(self._elements)
+
+    def get_next(self) -> Any:
+        """The next element; `OutOfRangeError` if there is none."""
+        found = next(self, _END)
+        if found is _END:
+            raise errors.OutOfRangeError("End of sequence")
+        return found
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or the absence of one."""
+        found = next(self, _END)
+        return Optional(found)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element."""
+        return self._dataset.element_spec
+
+
+class Optional:
+    """A value, or none.
+
+    >>> import gradtape as tf
+    >>> some = tf.experimental.Optional.from_value(3)
+    >>> bool(some.has_value()), int(some.get_value())
+    (True, 3)
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    @staticmethod
+    def from_value(value: Any) -> Optional:
+        """There is a value: this."""
+        from .structure import as_element
+
+        return Optional(as_element(value))
+
+    @staticmethod
+    def empty(element_spec: Any) -> Optional:
+        """There is none."""
+        return Optional(_END)
+
+    def has_value(self, name: str | None = None) -> Tensor:
+        """Whether there is a value."""
+        return to_tensor(self._value is not _END)
+
+    def get_value(self, name: str | None = None) -> Any:
+        """The value; `InvalidArgumentError` if there is none."""
+        if self._value is _END:
+            raise errors.InvalidArgumentError("The given optional does not have a value.")
+        return self._value
+
+
+class NumpyIterator:
+    """One pass through a dataset whose elements are NumPy arrays.
+
+    >>> import gradtape as tf
+    >>> list(tf.data.Dataset.range(3).as_numpy_iterator())
+    [np.int64(0), np.int64(1), np.int64(2)]
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._iterator = Iterator(dataset)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return mapped(_as_numpy, next(self._iterator))
+
+    def __repr__(self) -> str:
+        return f"NumpyIterator(iterator={self._iterator!r})"
+
+
+def _as_numpy(leaf: Any) -> Any:
+    if leaf is None or isinstance(leaf, SparseTensor):
+        return leaf
+    if not isinstance(leaf, Tensor):
+        return leaf.as_numpy_iterator()
+    return leaf.numpy()

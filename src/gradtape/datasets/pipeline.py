@@ -1,0 +1,227 @@
+"""`Pipeline`: what every dataset is, whatever its elements come from: iterable again and again, counted, described."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from .. import dtypes, errors
+from ..engine.convert import to_tensor
+from ..engine.dispatch import recorded_by, thread
+from ..engine.randomness import global_seed
+from ..graph.trace import Untraceable
+from ..tensor import Tensor
+from .calls import Call
+from .iterators import Iterator as DatasetIterator
+from .iterators import NumpyIterator
+from .options import Options
+from .structure import as_element, as_specs, common, mapped
+
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+_SAMPLES = 3  # of the elements that tell what elements are, where only running a function can
+
+_Self = TypeVar("_Self", bound="Pipeline")
+Elements = Iterator[Any]
+
+
+class Pipeline:
+    """A recipe: `_elements()` follows it once. Datasets are made by the methods of `Dataset`.
+
+    Args:
+      kind: what TensorFlow calls this kind of dataset, for `repr`.
+      elements: makes the generator of one pass.
+      specs: gives the specs of an element, or None if that takes running a function and it may not be run.
+      size: the number of elements, `INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`.
+      samples: makes a generator of elements like the first ones, without moving anything on; `elements` unless given.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        elements: Callable[[], Elements],
+        specs: Callable[[bool], Any],
+        size: int,
+        samples: Callable[[], Elements] | None = None,
+        options: Options | None = None,
+    ) -> None:
+        self._kind = kind
+        self._elements = elements
+        self._specs = specs
+        self._size = size
+        self._samples = samples or elements
+        self._options = options or Options()
+        self._found: Any = None
+
+    def _derived(
+        self: _Self,
+        kind: str,
+        change: Callable[[Elements], Elements],
+        *,
+        size: int | None = None,
+        specs: Callable[[Any], Any] | None = None,
+        found_by_running: bool = False,
+        sampled: Callable[[Elements], Elements] | None = None,
+    ) -> _Self:
+        """The dataset that makes its elements from those of this one.
+
+        Args:
+          change: from the elements of this dataset to those of the other.
+          size: the number of elements; as many as here unless given.
+          specs: from the specs here to those there; they are the same unless given.
+          found_by_running: whether only running the pipeline tells the specs.
+          sampled: takes the place of `change` where only samples are wanted, and nothing is to be done beside.
+        """
+
+        def specs_of(may_run: bool) -> Any:
+            if found_by_running:
+                return None
+            given = self._known(may_run)
+            return given if given is None or specs is None else specs(given)
+
+        return type(self)(
+            kind,
+            lambda: change(self._elements()),
+            specs_of,
+            self._size if size is None else size,
+            lambda: (sampled or change)(self._samples()),
+            self._options,
+        )
+
+    def _known(self, may_run: bool) -> Any:
+        """The specs of an element; None if they could only be found by running functions, and that may not be done."""
+        if self._found is None:
+            self._found = self._specs(may_run)
+        if self._found is None and may_run:
+            with recorded_by(()):
+                samples = [as_specs(element) for element in itertools.islice(self._samples(), _SAMPLES)]
+            if not samples:
+                raise errors.OutOfRangeError(
+                    "The dataset is empty: what its elements would be is known only when its function has run once"
+                )
+            found = samples[0]
+            for other in samples[1:]:
+                found = common(found, other)
+            self._found = found
+        return self._found
+
+    def _call(self, function: Callable[..., Any]) -> Call:
+        return Call(function, global_seed())
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element, in its nest.
+
+        Where a function makes the elements it is run on the first few, and a size in which they differ is None.
+
+        >>> import gradtape as tf
+        >>> tf.data.Dataset.range(3).batch(2).element_spec
+        TensorSpec(shape=(None,), dtype=tf.int64, name=None)
+        """
+        return self._known(may_run=True)
+
+    def cardinality(self) -> Tensor:
+        """The number of elements; `tf.data.INFINITE_CARDINALITY`, or `UNKNOWN_CARDINALITY` as after `filter`.
+
+        >>> import gradtape as tf
+        >>> int(tf.data.Dataset.range(5).batch(2).cardinality())
+        3
+        """
+        return to_tensor(self._size, dtypes.int64)
+
+    def __iter__(self) -> DatasetIterator:
+        if thread.trace is not None:
+            raise Untraceable("the elements of a dataset are made at every call")
+        return DatasetIterator(self)
+
+    def __len__(self) -> int:
+        if self._size == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.")
+        if self._size == UNKNOWN_CARDINALITY:
+            raise TypeError("The dataset length is unknown.")
+        return self._size
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} element_spec={self.element_spec}>"
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """A pass through the dataset that gives NumPy arrays.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(3).as_numpy_iterator()]
+        [0, 1, 2]
+        """
+        return NumpyIterator(self)
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Any:
+        """`state = reduce_func(state, element)` for every element; the last state.
+
+        >>> import gradtape as tf
+        >>> int(tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda state, x: state + x))
+        10
+        """
+        if thread.trace is not None:
+            raise Untraceable("the elements of a dataset are made at every call")
+        step = self._call(reduce_func).begin_with_arguments()
+        with recorded_by(()):
+            state = as_element(initial_state)
+            for element in self._elements():
+                after = step(state, element)
+                mapped(_same_dtype, state, after)
+                state = after
+        return state
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element; `InvalidArgumentError` if there are none or several.
+
+        >>> import gradtape as tf
+        >>> tf.data.Dataset.range(3).batch(3).get_single_element().numpy()
+        array([0, 1, 2])
+        """
+        found = list(itertools.islice(iter(self), 2))
+        if not found:
+            raise errors.InvalidArgumentError("Dataset was empty.")
+        if len(found) > 1:
+            raise errors.InvalidArgumentError("Dataset had more than one element.")
+        return found[0]
+
+    def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
+        """`transformation_func(dataset)`, which must be a dataset.
+
+        >>> import gradtape as tf
+        >>> len(tf.data.Dataset.range(5).apply(lambda dataset: dataset.take(2)))
+        2
+        """
+        found = transformation_func(self)
+        if not isinstance(found, Pipeline):
+            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(found)}.")
+        return found
+
+    def options(self) -> Options:
+        """The options that were given by `with_options`."""
+        return self._options
+
+    def with_options(self: _Self, options: Options, name: str | None = None) -> _Self:
+        """The same dataset with options; those given before stay where these say nothing.
+
+        >>> import gradtape as tf
+        >>> options = tf.data.Options()
+        >>> options.deterministic = True
+        >>> tf.data.Dataset.range(3).with_options(options).options().deterministic
+        True
+        """
+        found = self._derived("_OptionsDataset", lambda elements: elements)
+        found._options = self._options.merge(options)
+        return found
+
+
+def _same_dtype(before: Any, after: Any) -> None:
+    if isinstance(before, Tensor) and before.dtype is not after.dtype:
+        raise TypeError(
+            "The element types for the new state must match the initial state. Expected "
+            f"{before.dtype!r} but got {after.dtype!r}."
+        )

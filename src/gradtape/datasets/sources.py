@@ -1,0 +1,410 @@
+"""Where elements come from: tensors, numbers, Python generators, files, other datasets."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..dtypes import as_dtype
+from ..engine.convert import to_array, to_tensor
+from ..engine.randomness import seeds_of_op
+from ..shapes import TensorShape
+from ..specs import TensorSpec
+from ..tensor import Tensor, wrap
+from .order import Shuffles, chosen, drawn
+from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline
+from .structure import as_element, as_specs, common, is_nest, leaves, mapped, packed, row_count, row_spec, rows
+
+_Self = TypeVar("_Self", bound="Sources")
+
+
+class Sources(Pipeline):
+    """The datasets that are not made from one other dataset."""
+
+    @classmethod
+    def from_tensors(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
+        """A dataset of one element.
+
+        >>> import gradtape as tf
+        >>> list(tf.data.Dataset.from_tensors([1, 2]).as_numpy_iterator())
+        [array([1, 2], dtype=int32)]
+        """
+        element = as_element(tensors)
+        return cls("_TensorDataset", lambda: iter([element]), lambda _: as_specs(element), 1)
+
+    @classmethod
+    def from_tensor_slices(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
+        """A dataset of the rows of tensors, which must have equally many.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0], "y": [0, 1]})
+        >>> [(float(row["x"]), int(row["y"])) for row in data]
+        [(1.0, 0), (2.0, 1)]
+        """
+        element = as_element(tensors)
+        flat = leaves(element)
+        if not flat:
+            raise ValueError(f"There must be a tensor to take slices of, got {tensors!r}")
+        counts = [row_count(leaf) for leaf in flat]
+        if len(set(counts)) > 1:
+            other = next(count for count in counts if count != counts[0])
+            raise ValueError(
+                f"Dimensions {counts[0]} and {other} are not compatible: all tensors must have the same number of rows"
+            )
+
+        def slices() -> Iterator[Any]:
+            if not is_nest(element):
+                return rows(element)
+            columns = zip(*map(rows, flat), strict=True)
+            if type(element) is tuple and len(flat) == len(element) and not any(map(is_nest, element)):
+                return columns
+            return (packed(element, iter(row)) for row in columns)
+
+        return cls("_TensorSliceDataset", slices, lambda _: mapped(row_spec, as_specs(element)), counts[0])
+
+    @classmethod
+    def range(cls: type[_Self], *args: Any, **kwargs: Any) -> _Self:
+        """The numbers of Python's `range`, as int64 unless `output_type` is given.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(1, 10, 3)]
+        [1, 4, 7]
+        """
+        dtype = as_dtype(kwargs.pop("output_type", dtypes.int64))
+        kwargs.pop("name", None)
+        if kwargs or not 1 <= len(args) <= 3:
+            raise ValueError(f"range takes 1 to 3 numbers and `output_type`, got {args} and {kwargs}")
+        numbers = range(*[int(number) for number in args])
+        spec, scalar = TensorSpec([], dtype), dtype.numpy.type
+        return cls("_RangeDataset", lambda: (wrap(scalar(n), dtype) for n in numbers), lambda _: spec, len(numbers))
+
+    @classmethod
+    def counter(
+        cls: type[_Self], start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None
+    ) -> _Self:
+        """All numbers from `start` on.
+
+        >>> import gradtape as tf
+        >>> [int(x) for x in tf.data.Dataset.counter(5, 2).take(3)]
+        [5, 7, 9]
+        """
+        kind = as_dtype(dtype)
+        first, by = (to_tensor(x, kind).array for x in (start, step))
+        return cls(
+            "_ScanDataset",
+            lambda: (wrap(kind.numpy.type(n), kind) for n in itertools.count(first, by)),
+            lambda _: TensorSpec([], kind),
+            INFINITE_CARDINALITY,
+        )
+
+    @classmethod
+    def random(
+        cls: type[_Self], seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> _Self:
+        """Random numbers from 0 to 2³²-1, as int64; with a seed the same ones in every pass, unless told otherwise.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.random(seed=4).take(3)
+        >>> list(data.as_numpy_iterator()) == list(data.as_numpy_iterator())
+        True
+        """
+        seeds = seeds_of_op(_seed(seed))
+        passes = Shuffles(seeds, seeds is None or bool(rerandomize_each_iteration))
+
+        def numbers() -> Iterator[Tensor]:
+            chance = passes.begin()
+            while True:
+                yield wrap(np.int64(chance.getrandbits(32)), dtypes.int64)
+
+        return cls("_RandomDataset", numbers, lambda _: TensorSpec([], dtypes.int64), INFINITE_CARDINALITY)
+
+    @classmethod
+    def from_generator(
+        cls: type[_Self],
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> _Self:
+        """What `generator(*args)` yields, called anew for each pass and closed at its end.
+
+        Args:
+          output_signature: the specs of an element. `output_types` and `output_shapes` are the older way to say it.
+          args: tensors that `generator` gets as NumPy values.
+
+        >>> import gradtape as tf
+        >>> def numbers(n):
+        ...     for i in range(n):
+        ...         yield i, [i] * i
+        >>> signature = (tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.float32))
+        >>> data = tf.data.Dataset.from_generator(numbers, args=[3], output_signature=signature)
+        >>> [(int(i), x.numpy().tolist()) for i, x in data]
+        [(0, []), (1, [1.0]), (2, [2.0, 2.0])]
+        """
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable.")
+        if output_signature is None:
+            if output_types is None:
+                raise TypeError(
+                    "To specify the output signature you need to provide either the `output_signature` argument or the "
+                    "`output_types` argument."
+                )
+            output_types = tuple(output_types) if isinstance(output_types, list) else output_types
+            output_signature = _signature(output_types, output_shapes)
+        elif output_types is not None or output_shapes is not None:
+            raise TypeError("The `output_types` and `output_shapes` arguments cannot be used with `output_signature`.")
+        signature = tuple(output_signature) if isinstance(output_signature, list) else output_signature
+        wrong = next((spec for spec in leaves(signature) if not hasattr(spec, "most_specific_common_supertype")), None)
+        if wrong is not None:
+            raise TypeError(f"`output_signature` must contain instances of `tf.TypeSpec`, got {wrong!r}")
+        given = [to_tensor(arg).numpy() for arg in (() if args is None else args)]
+        return cls(
+            "_FlatMapDataset", lambda: _yielded(generator, given, signature), lambda _: signature, UNKNOWN_CARDINALITY
+        )
+
+    @classmethod
+    def zip(cls: type[_Self], *args: Any, datasets: Any = None, name: str | None = None) -> _Self:
+        """Elements of several datasets side by side, until the shortest ends.
+
+        >>> import gradtape as tf
+        >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 20)
+        >>> [(int(x), int(y)) for x, y in tf.data.Dataset.zip(a, b)]
+        [(0, 10), (1, 11), (2, 12)]
+        """
+        if not args and datasets is None:
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
+        given = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        flat = leaves(given)
+        for dataset in flat:
+            _check(dataset, "zip")
+        if type(given) is tuple and not any(map(is_nest, given)):
+            pack: Any = iter
+        else:
+            pack = lambda columns: (packed(given, iter(column)) for column in columns)  # noqa: E731
+        sizes = [dataset._size for dataset in flat]
+        finite = [size for size in sizes if size != INFINITE_CARDINALITY]
+        size = UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in sizes else min(finite, default=INFINITE_CARDINALITY)
+
+        def specs(may_run: bool) -> Any:
+            known = [dataset._known(may_run) for dataset in flat]
+            return None if None in known else mapped(lambda dataset: dataset._known(may_run), given)
+
+        return cls(
+            "_ZipDataset",
+            lambda: pack(zip(*[dataset._elements() for dataset in flat], strict=False)),
+            specs,
+            size,
+            lambda: pack(zip(*[dataset._samples() for dataset in flat], strict=False)),
+        )
+
+    @classmethod
+    def choose_from_datasets(
+        cls: type[_Self], datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
+    ) -> _Self:
+        """The next element of that dataset whose number `choice_dataset` gives, each time.
+
+        >>> import gradtape as tf
+        >>> data = [tf.data.Dataset.from_tensors(x).repeat() for x in "ab"]
+        >>> choice = tf.data.Dataset.from_tensor_slices(tf.constant([1, 0, 1], tf.int64))
+        >>> [x.decode() for x in tf.data.Dataset.choose_from_datasets(data, choice).as_numpy_iterator()]
+        ['b', 'a', 'b']
+        """
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        if _check(choice_dataset, "choose_from_datasets")._known(True) != TensorSpec([], dtypes.int64):
+            raise TypeError(
+                "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
+                f"{choice_dataset.element_spec}."
+            )
+        return cls._directed(
+            datasets, lambda: (int(n.array) for n in choice_dataset._elements()), stop_on_empty_dataset
+        )
+
+    @classmethod
+    def sample_from_datasets(
+        cls: type[_Self],
+        datasets: Sequence[Any],
+        weights: Any = None,
+        seed: Any = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> _Self:
+        """The next element of a dataset chosen by chance, each time, until all have ended or the first has.
+
+        >>> import gradtape as tf
+        >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)
+        >>> sorted(int(x) for x in tf.data.Dataset.sample_from_datasets([a, b], seed=1))
+        [0, 1, 2, 10, 11, 12]
+        """
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        given = [1.0] * len(datasets) if weights is None else to_array(weights).tolist()
+        if len(given) != len(datasets):
+            raise ValueError(f"Invalid `weights`: there are {len(datasets)} datasets, but {len(given)} weights")
+        seeds = seeds_of_op(_seed(seed))
+        passes = Shuffles(seeds, seeds is None or bool(rerandomize_each_iteration))
+        return cls._directed(datasets, lambda: drawn(given, passes.begin()), stop_on_empty_dataset)
+
+    @classmethod
+    def _directed(
+        cls: type[_Self], datasets: Sequence[Any], choices: Callable[[], Iterator[int]], stop_on_empty: bool
+    ) -> _Self:
+        for dataset in datasets:
+            _check(dataset, "datasets")
+
+        def specs(may_run: bool) -> Any:
+            known = [dataset._known(may_run) for dataset in datasets]
+            found = known[0]
+            for other in known[1:]:
+                found = None if found is None or other is None else common(found, other)
+            return found
+
+        return cls(
+            "_DirectedInterleaveDataset",
+            lambda: chosen([dataset._elements() for dataset in datasets], choices(), stop_on_empty),
+            specs,
+            UNKNOWN_CARDINALITY,
+            lambda: itertools.chain.from_iterable(dataset._samples() for dataset in datasets),
+        )
+
+    @classmethod
+    def list_files(
+        cls: type[_Self], file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
+    ) -> _Self:
+        """The names of the files that match one or more patterns, shuffled unless `shuffle=False`.
+
+        >>> import gradtape as tf, tempfile, pathlib
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> for name in "ab":
+        ...     _ = (folder / f"{name}.txt").write_text(name)
+        >>> files = tf.data.Dataset.list_files(f"{folder}/*.txt", shuffle=False)
+        >>> [pathlib.Path(x.decode()).name for x in files.as_numpy_iterator()]
+        ['a.txt', 'b.txt']
+        """
+        patterns = [os.fsdecode(pattern) for pattern in np.ravel(to_tensor(file_pattern).array).tolist()]
+        found = sorted(name for pattern in patterns for name in glob.glob(pattern))
+        if not found:
+            raise errors.InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
+        files: Any = cls.from_tensor_slices(to_tensor(found))
+        return files.shuffle(len(found), seed) if shuffle is None or shuffle else files
+
+    @classmethod
+    def _of_elements(cls: type[_Self], elements: Sequence[Any], specs: Any = None) -> _Self:
+        """A dataset of elements that are there already."""
+        return cls("_VariantDataset", lambda: iter(elements), lambda _: specs, len(elements))
+
+
+def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
+    """The lines of text files, without their ends."""
+    import gzip
+    import zlib
+
+    names = [os.fsdecode(name) for name in np.ravel(to_tensor(filenames).array).tolist()]
+    if compression_type not in (None, "", "GZIP", "ZLIB"):
+        raise errors.InvalidArgumentError(f"Unsupported compression_type: {compression_type}. Use GZIP, ZLIB or none")
+
+    def lines() -> Iterator[Tensor]:
+        for name in names:
+            try:
+                with gzip.open(name) if compression_type == "GZIP" else open(name, "rb") as file:
+                    text = zlib.decompress(file.read()).splitlines() if compression_type == "ZLIB" else file
+                    for line in text:
+                        yield to_tensor(line.rstrip(b"\r\n"))
+            except FileNotFoundError:
+                raise errors.NotFoundError(f"{name}; No such file or directory") from None
+
+    return dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+
+
+def _check(dataset: Any, what: str) -> Any:
+    if not isinstance(dataset, Pipeline):
+        raise TypeError(f"Invalid input to `{what}`: a `tf.data.Dataset` was expected, got {dataset!r}")
+    return dataset
+
+
+def _seed(seed: Any) -> int | None:
+    return None if seed is None else int(seed)
+
+
+def _signature(types: Any, shapes: Any) -> Any:
+    if shapes is None:
+        return mapped(lambda dtype: TensorSpec(None, dtype), types)
+    shapes = tuple(shapes) if isinstance(types, tuple) and isinstance(shapes, list) else shapes
+    return mapped(lambda dtype, shape: TensorSpec(TensorShape(shape), dtype), types, shapes)
+
+
+# Errors of Python that TensorFlow's runtime has a class of its own for.
+_RUNTIME_ERRORS = (
+    ((TypeError, ValueError), errors.InvalidArgumentError),
+    (StopIteration, errors.OutOfRangeError),
+    (MemoryError, errors.ResourceExhaustedError),
+    (NotImplementedError, errors.UnimplementedError),
+    (Exception, errors.UnknownError),
+)
+
+
+def _yielded(generator: Callable[..., Any], args: Sequence[Any], signature: Any) -> Iterator[Any]:
+    """The elements of one pass through a user's generator; its errors become TensorFlow's, with their cause."""
+    values: Any = None
+    try:
+        values = iter(generator(*args))
+        for value in values:
+            yield _fitted(value, signature)
+    except errors.OpError:
+        raise
+    except Exception as error:
+        kind = next(ours for theirs, ours in _RUNTIME_ERRORS if isinstance(error, theirs))  # type: ignore[arg-type]
+        raise kind(f"{type(error).__name__}: {error}") from error
+    finally:
+        if hasattr(values, "close"):
+            values.close()
+
+
+def _fitted(value: Any, signature: Any) -> Any:
+    """What a generator has yielded, as an element of the signature."""
+    if is_nest(signature):
+        value = tuple(value) if isinstance(value, list) and isinstance(signature, tuple) else value
+        try:
+            return mapped(_fitted_leaf, signature, value)
+        except TypeError as error:
+            if "same structure" not in str(error):
+                raise
+            raise TypeError(
+                "`generator` yielded an element that did not match the expected structure. The expected structure was "
+                f"{signature}, but the yielded element was {value}."
+            ) from None
+    return _fitted_leaf(signature, value)
+
+
+def _fitted_leaf(spec: Any, value: Any) -> Any:
+    if not isinstance(spec, TensorSpec):
+        if not spec.is_compatible_with(value):
+            raise TypeError(f"`generator` yielded {value!r} where a value of {spec} was expected.")
+        return value
+    try:
+        if (isinstance(value, Tensor) and value.dtype is spec.dtype) or spec.dtype is dtypes.string:
+            tensor = to_tensor(value, spec.dtype)
+        else:
+            array = np.array(to_array(value) if isinstance(value, Tensor) else value, spec.dtype.numpy)
+            tensor = wrap(array if array.ndim else array[()], spec.dtype)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "`generator` yielded an element that could not be converted to the expected type. The expected type was "
+            f"{spec.dtype.name}, but the yielded element was {value}."
+        ) from None
+    if not spec.shape.is_compatible_with(tensor.shape):
+        raise TypeError(
+            f"`generator` yielded an element of shape {tensor.shape} where an element of shape {spec.shape} was "
+            "expected."
+        )
+    return tensor

@@ -1,0 +1,215 @@
+"""Elements of datasets: nests whose leaves are tensors, sparse tensors, datasets or None; their specs; their rows.
+
+Other than in `tf.nest`, a list is a leaf: it stands for the tensor made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, nest
+from ..engine.convert import to_tensor
+from ..graph.trace import Untraceable
+from ..shapes import TensorShape
+from ..sparse_tensor import SparseTensor
+from ..specs import SparseTensorSpec, TensorSpec, TypeSpec, spec_of
+from ..tensor import Tensor, wrap
+from .specs import NoneTensorSpec
+
+
+def is_nest(value: Any) -> bool:
+    """Whether `value` is one of the containers that elements are made of."""
+    return isinstance(value, tuple | Mapping) and not isinstance(value, TensorShape)
+
+
+def mapped(f: Callable[..., Any], first: Any, *others: Any) -> Any:
+    """`f` on the corresponding leaves of nests, in the nest of the first."""
+    kind = type(first)
+    if kind is tuple:
+        return tuple([mapped(f, *parts) for parts in zip(first, *_same_size(first, others), strict=True)])
+    if not is_nest(first):
+        return f(first, *others)
+    columns = zip(nest.parts(first), *[nest.parts(other) for other in _same_size(first, others)], strict=True)
+    made = iter([mapped(f, *parts) for parts in columns])
+    return _like(first, made)
+
+
+def _same_size(first: Any, others: Sequence[Any]) -> Sequence[Any]:
+    for other in others:
+        same = isinstance(other, Mapping) if isinstance(first, Mapping) else isinstance(other, tuple)
+        if not same or len(other) != len(first) or (isinstance(first, Mapping) and set(first) != set(other)):
+            raise TypeError(f"The elements must have the same structure, got {first!r} and {other!r}")
+    return others
+
+
+def _like(structure: Any, parts: Iterator[Any]) -> Any:
+    """The parts, in the order of `nest.parts`, in a container like `structure`."""
+    if isinstance(structure, Mapping):
+        values = dict(zip(sorted(structure), parts, strict=True))
+        return type(structure)({key: values[key] for key in structure})  # type: ignore[call-arg]
+    return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
+
+
+def leaves(element: Any) -> list[Any]:
+    """The leaves of an element, in order."""
+    if not is_nest(element):
+        return [element]
+    return [leaf for part in nest.parts(element) for leaf in leaves(part)]
+
+
+def packed(structure: Any, flat: Iterator[Any]) -> Any:
+    """The next leaves of `flat` in the shape of `structure`."""
+    return mapped(lambda _: next(flat), structure)
+
+
+def as_element(value: Any) -> Any:
+    """What a user gave, with every leaf a tensor (or a sparse tensor, a dataset, None)."""
+    return as_leaf(value) if not is_nest(value) else mapped(as_leaf, value)
+
+
+def as_leaf(value: Any) -> Any:
+    """A tensor that nobody has marked, or another leaf as it is."""
+    if type(value) is Tensor and value.mark is None:
+        return value
+    if value is None or isinstance(value, SparseTensor) or hasattr(value, "element_spec"):
+        return value
+    tensor = to_tensor(value)
+    if type(tensor) is not Tensor:
+        raise Untraceable("a dataset is made of the tensors of a function")
+    return wrap(tensor.array, tensor.dtype)
+
+
+def as_result(value: Any) -> Any:
+    """What a user's function returned, as an element: a list is a tuple, as in TensorFlow."""
+    return as_element(tuple(value) if isinstance(value, list) else value)
+
+
+def as_specs(element: Any) -> Any:
+    """The specs of an element's leaves, in its nest."""
+    return mapped(leaf_spec, element)
+
+
+def leaf_spec(leaf: Any) -> Any:
+    """The spec of one leaf."""
+    if leaf is None:
+        return NoneTensorSpec()
+    if isinstance(leaf, SparseTensor):
+        return SparseTensorSpec(leaf.shape, leaf.dtype)
+    if hasattr(leaf, "element_spec"):
+        from .specs import DatasetSpec
+
+        return DatasetSpec(leaf.element_spec)
+    return spec_of(leaf)
+
+
+def common(specs: Any, others: Any) -> Any:
+    """The most specific specs that both are instances of; `TypeError` where there are none."""
+
+    def one(a: TypeSpec, b: TypeSpec) -> TypeSpec:
+        found = a.most_specific_common_supertype([b])
+        if found is None:
+            raise TypeError(f"Incompatible dataset elements:\n  {a} vs.   {b}")
+        return found
+
+    return mapped(one, specs, others)
+
+
+def scalar(value: Any) -> Any:
+    """An entry of an array as a tensor's array: a string is no NumPy scalar."""
+    if isinstance(value, bytes | str):
+        boxed = np.empty((), object)
+        boxed[()] = value
+        return boxed
+    return value
+
+
+def rows(leaf: Any) -> Iterator[Any]:
+    """The rows of a leaf along its first axis."""
+    if isinstance(leaf, SparseTensor):
+        return _sparse_rows(leaf)
+    if not isinstance(leaf, Tensor) or not leaf.dims:
+        raise ValueError(f"Unbatching a tensor is only supported for rank >= 1, got {leaf!r}")
+    dtype = leaf.dtype
+    if dtype is dtypes.string:
+        return (wrap(scalar(row), dtype) for row in leaf.array)
+    return (wrap(row, dtype) for row in leaf.array)
+
+
+def _sparse_rows(leaf: SparseTensor) -> Iterator[SparseTensor]:
+    at, values, shape = (part.array for part in leaf._parts())
+    order = np.argsort(at[:, 0], kind="stable")
+    bounds = np.searchsorted(at[order, 0], np.arange(shape[0] + 1))
+    for i in range(shape[0]):
+        own = order[bounds[i] : bounds[i + 1]]
+        yield SparseTensor(at[own, 1:], wrap(values[own], leaf.dtype), shape[1:])
+
+
+def row_count(leaf: Any) -> int:
+    """How many rows a leaf has."""
+    if leaf is None or leaf.shape.rank == 0:
+        raise ValueError(f"Unbatching a tensor is only supported for rank >= 1, got {leaf!r}")
+    return int(leaf.shape[0])
+
+
+def row_spec(spec: Any) -> Any:
+    """The spec of a row."""
+    return _reshaped(spec, spec.shape if spec.shape.rank is None else spec.shape[1:])
+
+
+def batch_spec(spec: Any, size: int | None) -> Any:
+    """The spec of several values of one spec, stacked."""
+    if isinstance(spec, NoneTensorSpec):
+        return spec
+    return _reshaped(spec, spec.shape if spec.shape.rank is None else [size, *spec.shape])
+
+
+def _reshaped(spec: Any, shape: Any) -> Any:
+    return SparseTensorSpec(shape, spec.dtype) if isinstance(spec, SparseTensorSpec) else TensorSpec(shape, spec.dtype)
+
+
+def stacked(values: Sequence[Any]) -> Any:
+    """The leaves of several elements as one leaf with a new first axis."""
+    first = values[0]
+    if first is None:
+        return None
+    if isinstance(first, SparseTensor):
+        return _stacked_sparse(values)
+    if not isinstance(first, Tensor):
+        raise TypeError(
+            f"A {type(first).__name__} cannot be batched. Batch the windows themselves: "
+            "dataset.flat_map(lambda window: window.batch(size))"
+        )
+    try:
+        array = np.array([value.array for value in values], first.dtype.numpy) if not first.dims else None
+        if array is None:
+            array = np.stack([value.array for value in values])
+    except ValueError:
+        array = None
+    if array is None or array.shape != (len(values), *first.dims):
+        other = next(value for value in values if value.dims != first.dims)
+        raise errors.InvalidArgumentError(
+            f"Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: "
+            f"{list(other.dims)}, [batch]: {list(first.dims)}. Use padded_batch for elements of different sizes"
+        )
+    return wrap(array, first.dtype)
+
+
+def _stacked_sparse(values: Sequence[SparseTensor]) -> SparseTensor:
+    numbers = [np.full((len(value.indices.array), 1), i) for i, value in enumerate(values)]
+    at = np.concatenate([np.hstack([n, v.indices.array]) for n, v in zip(numbers, values, strict=True)])
+    entries = np.concatenate([value.values.array for value in values])
+    shape = np.max([value.dense_shape.array for value in values], axis=0)
+    return SparseTensor(at, wrap(entries, values[0].dtype), [len(values), *shape])
+
+
+def batched(elements: Sequence[Any]) -> Any:
+    """Several elements as one, each leaf stacked."""
+    first = elements[0]
+    if type(first) is Tensor:
+        return stacked(elements)
+    if type(first) is tuple:
+        return tuple([batched(column) for column in zip(*elements, strict=True)])
+    return mapped(lambda *values: stacked(values), first, *elements[1:])
