@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from . import dtypes
+import numpy as np
+
+from . import dtypes, errors
 from .dtypes import DType
 from .engine.convert import to_tensor
+from .engine.op import ops
 from .nest import Composite
 from .shapes import TensorShape
-from .tensor import Tensor
+from .tensor import Tensor, is_tensor_like
+
+# The functions of one value that TensorFlow applies to the values of a sparse tensor.
+_MAPPED = {
+    "abs", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "erf", "neg", "sign", "sin", "sqrt", "square",
+    "tan", "tanh",
+}  # fmt: skip
 
 
 class SparseTensor(Composite):
@@ -71,6 +81,11 @@ class SparseTensor(Composite):
         """The shape of the dense tensor."""
         return self._shape
 
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the dense tensor, as a plain tuple."""
+        return tuple(self._shape)  # type: ignore[arg-type]
+
     def get_shape(self) -> TensorShape:
         """The shape of the dense tensor."""
         return self._shape
@@ -102,8 +117,64 @@ class SparseTensor(Composite):
         """Other values at the same places."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
+    def __mul__(self, y: Any) -> SparseTensor:
+        """The values times those of a dense tensor, broadcast to this one, at the same places."""
+        return self.with_values(self._values * self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype)))
+
+    def __rmul__(self, y: Any) -> Any:
+        return self * y if isinstance(y, Tensor) else NotImplemented
+
+    def __truediv__(self, y: Any) -> SparseTensor:
+        """The values divided by those of a dense tensor, broadcast to this one, at the same places."""
+        divisor = to_tensor(y, None if is_tensor_like(y) else self.dtype)
+        if type(divisor) is Tensor and not np.all(divisor.array):
+            raise errors.InvalidArgumentError("a sparse tensor cannot be divided by zero, which the divisor contains")
+        return self.with_values(self._values / self._beside(divisor))
+
+    def _beside(self, dense: Tensor) -> Tensor:
+        """What stands in a dense tensor, broadcast to this one, at the places of this one."""
+        if not dense.dims:
+            return dense
+        mine, its = self.dims[len(self.dims) - len(dense.dims) :], dense.dims
+        if len(mine) != len(its) or any(b not in (a, 1) for a, b in zip(mine, its, strict=True)):
+            raise errors.InvalidArgumentError(
+                "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
+                f"{list(self.dims)} vs. {list(its)}"
+            )
+        axes = [i for i, n in enumerate(its) if n != 1]
+        flat = places(self, [len(self.dims) - len(its) + i for i in axes])
+        return ops.gather(ops.reshape(dense, shape=(math.prod(its),)), flat, axis=0, batch=0)
+
+    def _mapped(self, op: Any) -> Any:
+        """`op`, a function of one value, on the values; NotImplemented where TensorFlow has no such function."""
+        return self.with_values(op.call(self._values)) if op.name in _MAPPED else NotImplemented
+
     def _parts(self) -> list[Any]:
         return [self._indices, self._values, self._dense_shape]
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
+
+
+def places(s: SparseTensor, axes: Any = None) -> Tensor:
+    """Where each value stands in the flattened dense tensor; with `axes`, in one that has these axes only."""
+    dims = s.dims
+    indices = s.indices
+    if axes is not None:
+        dims = tuple(dims[i] for i in axes)
+        indices = columns(indices, axes)
+    if math.prod(dims) >= 2**63:
+        raise errors.InvalidArgumentError(f"a tensor of shape {list(dims)} has more places than int64 can count")
+    return ops.ravel_index(indices, dims=dims)
+
+
+def columns(indices: Tensor, axes: Any) -> Tensor:
+    """The coordinates along these axes."""
+    return ops.gather(indices, to_tensor(np.array(axes, np.int64)), axis=1, batch=0)
+
+
+def coordinates(flat: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """The opposite of `places`: a row of coordinates for each place in the flattened tensor."""
+    strides = np.array([math.prod(dims[i + 1 :]) for i in range(len(dims))], np.int64)
+    column = ops.reshape(flat, shape=(*flat.dims, 1))
+    return ops.mod(ops.floordiv(column, to_tensor(strides)), to_tensor(np.array(dims, np.int64)))

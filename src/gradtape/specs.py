@@ -10,6 +10,7 @@ from .dtypes import DType, as_dtype
 from .engine.convert import to_tensor
 from .shapes import UNKNOWN_RANK, TensorShape
 from .slices import IndexedSlices
+from .sparse_tensor import SparseTensor
 from .tensor import Tensor
 
 
@@ -212,10 +213,92 @@ class IndexedSlicesSpec(TypeSpec):
         return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
 
 
+class SparseTensorSpec(TypeSpec):
+    """The shape and dtype of a `SparseTensor`.
+
+    >>> import gradtape as tf
+    >>> tf.SparseTensorSpec([None, 3]).is_compatible_with(tf.SparseTensor([[0, 1]], [2.0], [2, 3]))
+    True
+    """
+
+    __slots__ = ("_dtype", "_shape")
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the dense tensor, as far as it is known."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._dtype
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return SparseTensor
+
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The spec of a sparse tensor."""
+        if not isinstance(value, SparseTensor):
+            raise TypeError(f"Expected SparseTensor or SparseTensorValue. Received: {value} of type {type(value)}.")
+        return cls(value.shape, value.dtype)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every sparse tensor of this spec is of spec `other` too."""
+        return (
+            type(other) is SparseTensorSpec
+            and self._dtype is other.dtype
+            and self._shape.is_subtype_of(other.shape)
+        )
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether the sparse tensor, or one of that spec, could be of this spec."""
+        return (
+            isinstance(spec_or_value, SparseTensorSpec | SparseTensor)
+            and self._dtype is spec_or_value.dtype
+            and self._shape.is_compatible_with(spec_or_value.shape)
+        )
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> SparseTensorSpec | None:
+        """The most specific spec that this and all the others are instances of; None if dtypes differ."""
+        if any(type(other) is not SparseTensorSpec or other.dtype is not self._dtype for other in others):
+            return None
+        shape = self._shape.most_specific_common_supertype([other.shape for other in others])
+        return SparseTensorSpec(shape, self._dtype)
+
+    def flatten(self) -> list[TensorSpec]:
+        """The specs of the tensors a sparse tensor is made of: indices, values, shape."""
+        rank = self._shape.rank
+        return [
+            TensorSpec([None, rank], dtypes.int64), TensorSpec([None], self._dtype), TensorSpec([rank], dtypes.int64)
+        ]  # fmt: skip
+
+    def to_tensors(self, value: Any) -> list[Tensor]:
+        """The tensors a sparse tensor is made of."""
+        if not self.is_compatible_with(value):
+            raise ValueError(f"a value of {self} was expected, got {value!r}")
+        return value._parts()
+
+    def from_tensors(self, tensors: Iterator[Tensor]) -> SparseTensor:
+        """The sparse tensor made of the next three tensors."""
+        return SparseTensor(next(tensors), next(tensors), next(tensors))
+
+    def _fields(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
+
+
 def spec_of(value: Any) -> TypeSpec:
-    """The spec of a tensor, of slices, or of anything that converts to a tensor."""
+    """The spec of a tensor, sparse or not, of slices, or of anything that converts to a tensor."""
     if isinstance(value, TypeSpec):
         return value
+    if isinstance(value, SparseTensor):
+        return SparseTensorSpec.from_value(value)
     if isinstance(value, IndexedSlices):
         dense = value.dense_shape
         return IndexedSlicesSpec(

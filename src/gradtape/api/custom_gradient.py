@@ -9,6 +9,7 @@ from typing import Any
 from ..engine.convert import to_tensor
 from ..engine.custom import custom_call, recomputed, register_gradient
 from ..engine.op import ops
+from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor
 
 NAMESPACES = ("",)
@@ -99,7 +100,7 @@ def _passed_through(f: Callable[..., Any]) -> Callable[..., Any]:
     return pair
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The value of `input`, as a constant: no gradient flows back, and no tangent forward.
 
     >>> import gradtape as tf
@@ -110,6 +111,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     >>> float(tape.gradient(y, x))
     2.0
     """
+    if isinstance(input, SparseTensor):
+        return input.with_values(ops.stop_gradient(input.values))
     return ops.stop_gradient(to_tensor(input))
 
 

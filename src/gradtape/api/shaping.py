@@ -12,6 +12,7 @@ from ..dtypes import as_dtype
 from ..engine.convert import integers, to_shape, to_tensor, to_tensors
 from ..engine.op import ops
 from ..shapes import TensorShape
+from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor, wrap
 
 NAMESPACES = ("",)
@@ -29,7 +30,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     >>> tf.shape([[1, 2, 3]]).numpy()
     array([1, 3], dtype=int32)
     """
-    return wrap(np.array(to_tensor(input).dims, _count_dtype(out_type).numpy), _count_dtype(out_type))
+    return wrap(np.array(_dims(input), _count_dtype(out_type).numpy), _count_dtype(out_type))
 
 
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
@@ -50,7 +51,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     tf.Tensor(3, shape=(), dtype=int32)
     """
     dtype = _count_dtype(out_type)
-    return wrap(dtype.as_numpy_dtype(math.prod(to_tensor(input).dims)), dtype)
+    return wrap(dtype.as_numpy_dtype(math.prod(_dims(input))), dtype)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
@@ -60,7 +61,11 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     >>> print(tf.rank([[1, 2, 3]]))
     tf.Tensor(2, shape=(), dtype=int32)
     """
-    return wrap(np.int32(len(to_tensor(input).dims)), dtypes.int32)
+    return wrap(np.int32(len(_dims(input))), dtypes.int32)
+
+
+def _dims(x: Any) -> tuple[int, ...]:
+    return x.dims if isinstance(x, Tensor | SparseTensor) else to_tensor(x).dims
 
 
 def _count_dtype(out_type: Any) -> dtypes.DType:
@@ -89,13 +94,15 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     return ops.identity(tensor)
 
 
-def identity(input: Any, name: str | None = None) -> Tensor:
+def identity(input: Any, name: str | None = None) -> Any:
     """A new tensor of the same value.
 
     >>> import gradtape as tf
     >>> print(tf.identity(1.0))
     tf.Tensor(1.0, shape=(), dtype=float32)
     """
+    if isinstance(input, SparseTensor):
+        return input.with_values(ops.identity(input.values))
     return ops.identity(to_tensor(input))
 
 

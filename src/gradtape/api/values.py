@@ -8,7 +8,7 @@ from ..module import Module
 from ..scopes import get_current_name_scope, name_scope
 from ..shapes import TensorShape
 from ..slices import IndexedSlices
-from ..specs import IndexedSlicesSpec, TensorSpec, TypeSpec, spec_of
+from ..specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec, spec_of
 from ..tensor import Tensor
 from ..tensor_array import TensorArray
 from ..variable import Variable, VariableAggregation, VariableSynchronization
@@ -20,6 +20,7 @@ __all__ = [
     "IndexedSlices",
     "IndexedSlicesSpec",
     "Module",
+    "SparseTensorSpec",
     "Tensor",
     "TensorArray",
     "TensorShape",
