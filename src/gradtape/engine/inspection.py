@@ -1,11 +1,16 @@
 """The questions one may ask about a tape, rather than of it: why, from where, at what cost, and is it right.
 
-The answers are made in `gradtape.inspect`, which is imported when the first question is asked.
+The answers are made in `gradtape.inspect`, above the engine, which is imported when the first question is asked.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
+
+
+def _inspect() -> Any:
+    return importlib.import_module("gradtape.inspect")
 
 
 class Inspection:
@@ -19,8 +24,6 @@ class Inspection:
         >>> with tf.GradientTape() as tape:
         ...     loss = v * v
         >>> tape.explain(loss, [v, w]).reasons[1].source
-        'w'
+        '`w`'
         """
-        from ..inspect.explain import explain
-
-        return explain(self, target, sources)
+        return _inspect().explain(self, target, sources)
