@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import blas
+from ..backends import blas, onednn
 from .threads import CORES, together
 
 FEW = 1 << 9  # elements for which one slow function is faster than a formula of many steps
@@ -118,6 +118,9 @@ def product(a: Any, b: Any) -> Any:
     OpenBLAS's threads wait busily for their next product: they would take a core from the convolutions.
     """
     global _products
+    y = onednn.product(a, b)
+    if y is not None:
+        return y
     if _products >= _AMONG_CONVOLUTIONS or a.ndim != 2 or b.ndim != 2 or a.dtype.char not in "fd":
         return np.matmul(a, b)
     _products += 1
@@ -148,4 +151,7 @@ def fill(
 
 def sum_rows(x: Any) -> Any:
     """The sum of the rows of a matrix: as a product with ones, several times faster than `add.reduce`."""
+    total = onednn.sum_rows(x)
+    if total is not None:
+        return total
     return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))

@@ -1,0 +1,100 @@
+"""Matrix products by oneDNN."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .library import FLOAT32, Computation, Refused, Role, address, library, steps
+
+# Multiplications from which OpenBLAS uses several threads for a product. All these are done by oneDNN, for the threads
+# of both wait busily: used in turns, each would take the cores from the other.
+SMALLEST = 1 << 18
+SMALLEST_VECTOR = 9216  # the same, where one of the two is a vector
+SMALLEST_BATCH = 1 << 20  # multiplications of all products of a batch together, each of which is small
+
+
+def product(a: Any, b: Any) -> Any:
+    """The matrix product `a @ b` of two float32 arrays, or None where NumPy is to compute it."""
+    if a.dtype != FLOAT32 or b.dtype != FLOAT32:
+        return None
+    rows, inner, columns = a.shape[-2], a.shape[-1], b.shape[-1]
+    work = rows * inner * columns
+    if work < SMALLEST and (work < SMALLEST_VECTOR or (rows > 1 and columns > 1)):
+        if a.ndim == 2 or work * math.prod(a.shape[:-2]) < SMALLEST_BATCH:
+            return None
+    if a.ndim == 2 and b.ndim == 2:
+        return _matrix_product(a, b)
+    return _batch_of_products(a, b)
+
+
+def sum_rows(x: Any) -> Any:
+    """The sum of the rows of a float32 matrix, or None where NumPy is to compute it."""
+    y = product(np.ones((1, x.shape[0]), FLOAT32), x) if x.dtype == FLOAT32 else None
+    return None if y is None else y[0]
+
+
+def _matrix_product(a: Any, b: Any) -> Any:
+    dnnl = library()
+    if dnnl is None:
+        return None
+    (rows, inner), columns = a.shape, b.shape[1]
+    a, turned_a, step_a = _laid_out(a)
+    b, turned_b, step_b = _laid_out(b)
+    y = np.empty((rows, columns), FLOAT32)
+    with dnnl.lock:
+        dnnl.sgemm(
+            turned_a, turned_b, rows, columns, inner, 1.0, address(a), step_a, address(b), step_b, 0.0, address(y),
+            columns,
+        )  # fmt: skip
+    return y
+
+
+def _laid_out(x: Any) -> tuple[Any, bytes, int]:
+    """The matrix as `dnnl_sgemm` takes it: whether its memory holds the transpose, and the numbers from row to row."""
+    (rows, columns), (down, along) = x.shape, x.strides
+    if along == 4 and down >= 4 * columns and not down % 4:
+        return x, b"N", down // 4
+    if down == 4 and along >= 4 * rows and not along % 4:
+        return x, b"T", along // 4
+    return np.ascontiguousarray(x), b"N", columns
+
+
+def _batch_of_products(a: Any, b: Any) -> Any:
+    if library() is None:
+        return None
+    depth = max(a.ndim, b.ndim)
+    if depth > 12:
+        return None
+    a, b = (x if x.ndim == depth else x.reshape((1,) * (depth - x.ndim) + x.shape) for x in (a, b))
+    a, b = (x if 4 in x.strides[-2:] and min(x.strides) > 0 else np.ascontiguousarray(x) for x in (a, b))
+    prepared = _prepared(a.shape, a.strides, b.shape, b.strides)
+    if prepared is None:
+        a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        prepared = _prepared(a.shape, a.strides, b.shape, b.strides)
+        if prepared is None:
+            return None
+    y = np.empty((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), FLOAT32)
+    prepared.run(a, b, y)
+    return y
+
+
+@lru_cache(maxsize=256)
+def _prepared(a_shape: Any, a_strides: Any, b_shape: Any, b_strides: Any) -> Computation | None:
+    dnnl = library()
+    assert dnnl is not None
+    shape = (*np.broadcast_shapes(a_shape[:-2], b_shape[:-2]), a_shape[-2], b_shape[-1])
+    try:
+        with dnnl.temporary() as objects:
+            first = objects.layout(a_shape, [step // 4 for step in a_strides])
+            second = objects.layout(b_shape, [step // 4 for step in b_strides])
+            result = objects.layout(shape, steps(shape))
+            description = objects.description(
+                "dnnl_matmul_primitive_desc_create", dnnl.engine, first, second, None, result
+            )
+            return Computation(objects, description, {Role.SRC: first, Role.WEIGHTS: second, Role.DST: result})
+    except Refused:
+        return None

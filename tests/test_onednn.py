@@ -1,0 +1,319 @@
+"""Products and convolutions of float32 by oneDNN agree with those of float64; without oneDNN, all works as well."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.backends import onednn
+from gradtape.backends.onednn import convolutions, library, products
+from gradtape.ops import contraction, convolution
+
+needed = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
+
+
+@pytest.fixture
+def eager_for_work(monkeypatch):
+    """Small samples go through oneDNN too."""
+    for module, names in (
+        (products, ("SMALLEST", "SMALLEST_VECTOR", "SMALLEST_BATCH")),
+        (convolutions, ("SMALLEST",)),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, 1)
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def assert_close(y, expected):
+    assert y.dtype == np.float32
+    scale = np.abs(expected).max(initial=1)
+    np.testing.assert_allclose(y / scale, expected / scale, rtol=0, atol=2e-6)
+
+
+def exact(a, b):
+    return a.astype(np.float64) @ b.astype(np.float64)
+
+
+LOOKS = {
+    "plain": lambda x: x,
+    "transposed": lambda x: np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2),
+    "rows": lambda x: np.concatenate([x, x], axis=-1)[..., : x.shape[-1]],
+    "steps": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "backwards": lambda x: np.ascontiguousarray(x[..., ::-1])[..., ::-1],
+    "unaligned": lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(np.float32).reshape(x.shape),
+    "stretched": lambda x: np.broadcast_to(x[..., :1], x.shape),
+}
+
+
+@needed
+@pytest.mark.parametrize("second", LOOKS)
+@pytest.mark.parametrize("first", LOOKS)
+def test_products_of_all_layouts(first, second, eager_for_work):
+    for sizes in [(3, 4, 5), (64, 33, 40), (1, 70, 9), (70, 9, 1), (5, 1, 6), (1, 1, 1)]:
+        a, b = LOOKS[first](normal(*sizes[:2])), LOOKS[second](normal(*sizes[1:], seed=1))
+        assert_close(onednn.product(a, b), exact(a, b))
+
+
+@needed
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((6, 4, 5), (6, 5, 3)), ((2, 3, 8, 4), (2, 3, 4, 8)), ((2, 1, 3, 4), (5, 4, 2)), ((3, 4), (2, 4, 5)),
+     ((2, 1, 1, 4), (1, 3, 4, 1))],
+)  # fmt: skip
+def test_batches_of_products(a, b, look, eager_for_work):
+    a, b = LOOKS[look](normal(*a)), LOOKS[look](normal(*b, seed=1))
+    assert_close(onednn.product(a, b), exact(a, b))
+
+
+@needed
+def test_heads_of_attention(eager_for_work):
+    q, k = (normal(2, 6, 4, 8, seed=i).transpose(0, 2, 1, 3) for i in range(2))
+    assert_close(contraction.matmul.numpy(q, k, transpose_b=True), exact(q, k.swapaxes(-1, -2)))
+
+
+@needed
+def test_sum_of_rows(eager_for_work):
+    x = normal(300, 7)
+    assert_close(onednn.sum_rows(x), x.astype(np.float64).sum(0))
+
+
+@needed
+def test_inputs_are_only_read(eager_for_work):
+    a, b = normal(8, 9), normal(9, 7)
+    a.flags.writeable = b.flags.writeable = False
+    assert_close(onednn.product(a, b), exact(a, b))
+
+
+@needed
+def test_infinities_and_nans_stay(eager_for_work):
+    a, b = normal(8, 9), normal(9, 7)
+    a[2, 3], a[5, 1] = np.inf, np.nan
+    y = onednn.product(a, b)
+    assert np.isinf(y[2]).all() and np.isnan(y[5]).all() and np.isfinite(np.delete(y, [2, 5], 0)).all()
+    b[3, 4] = 0
+    assert np.isnan(onednn.product(a, b)[2, 4])
+    x, w = normal(1, 6, 6, 2), normal(3, 3, 2, 4)
+    x[0, 0, 0, 0] = np.nan
+    y = convolution.conv.numpy(x, w, **attrs())
+    assert np.isnan(y[0, 0, 0]).all() and np.isfinite(y[0, 1:]).all()
+
+
+def test_what_it_leaves_to_numpy():
+    large = np.ones((128, 128))
+    assert onednn.product(large, large) is None
+    small = np.ones((4, 4), np.float32)
+    assert onednn.product(small, small) is None
+    assert onednn.product(np.ones((0, 4), np.float32), small) is None
+    swapped = np.ones((128, 128), ">f4")
+    assert onednn.product(swapped, swapped) is None
+
+
+@needed
+def test_thresholds():
+    assert onednn.product(normal(64, 64), normal(64, 64)) is not None
+    assert onednn.product(normal(64, 64), normal(64, 63)) is None
+    assert onednn.product(normal(1, 96), normal(96, 96)) is not None
+    assert onednn.product(normal(64, 32, 32), normal(64, 32, 32)) is not None
+
+
+def attrs(strides=(1, 1), paddings=((0, 0), (0, 0)), dilations=(1, 1), groups=1):
+    return {"strides": strides, "paddings": paddings, "dilations": dilations, "groups": groups}
+
+
+CONVOLUTIONS = {
+    "valid": ((2, 6, 5, 3), (3, 3, 3, 4), attrs()),
+    "same": ((2, 6, 5, 3), (3, 3, 3, 4), attrs(paddings=((1, 1), (1, 1)))),
+    "uneven padding": ((2, 6, 5, 3), (2, 2, 3, 4), attrs(paddings=((0, 1), (2, 1)))),
+    "strides": ((2, 9, 8, 3), (3, 2, 3, 4), attrs(strides=(2, 3))),
+    "strides that leave a rest": ((2, 10, 9, 3), (3, 3, 3, 4), attrs(strides=(3, 2), paddings=((1, 0), (0, 1)))),
+    "dilations": ((2, 9, 8, 3), (3, 2, 3, 4), attrs(dilations=(2, 3))),
+    "wide padding": ((1, 3, 3, 2), (2, 2, 2, 3), attrs(paddings=((3, 3), (2, 4)))),
+    "groups": ((2, 6, 6, 4), (3, 3, 2, 6), attrs(groups=2)),
+    "depthwise": ((2, 6, 6, 4), (3, 3, 1, 4), attrs(groups=4)),
+    "depthwise, two filters": ((2, 6, 6, 4), (3, 3, 1, 8), attrs(groups=4, strides=(2, 2))),
+    "many channels": ((3, 8, 8, 32), (3, 3, 32, 64), attrs(paddings=((1, 1), (1, 1)))),
+    "one channel": ((3, 8, 8, 1), (3, 3, 1, 32), attrs(paddings=((1, 1), (1, 1)))),
+    "pointwise": ((2, 5, 5, 16), (1, 1, 16, 8), attrs()),
+    "line": ((2, 9, 3), (3, 3, 4), attrs((2,), ((1, 1),), (1,))),
+    "volume": ((1, 4, 5, 6, 2), (2, 3, 2, 2, 3), attrs((1, 2, 1), ((0, 0), (1, 1), (0, 1)), (1, 1, 2))),
+}
+
+
+@needed
+@pytest.mark.parametrize(("x", "w", "attributes"), CONVOLUTIONS.values(), ids=CONVOLUTIONS)
+def test_convolutions(x, w, attributes, eager_for_work):
+    x, w = normal(*x), normal(*w, seed=1)
+    wide = [v.astype(np.float64) for v in (x, w)]
+    y = convolution.conv.numpy(x, w, **attributes)
+    expected = convolution.conv.numpy(*wide, **attributes)
+    assert_close(y, expected)
+    g = normal(*y.shape, seed=2)
+    size, window = x.shape[1:-1], w.shape[:-2]
+    back = convolution.conv_input.numpy
+    assert_close(back(g, w, size=size, **attributes), back(g.astype(np.float64), wide[1], size=size, **attributes))
+    slope = convolution.conv_filter.numpy
+    assert_close(
+        slope(x, g, size=window, **attributes), slope(wide[0], g.astype(np.float64), size=window, **attributes)
+    )
+
+
+@needed
+def test_most_convolutions_are_its_own(eager_for_work):
+    for name in ("valid", "same", "strides", "groups", "depthwise", "many channels", "line"):
+        x, w, attributes = CONVOLUTIONS[name]
+        sizes = tuple(
+            map(
+                convolution.output_size, x[1:-1], w[:-2], *(attributes[k] for k in ("strides", "paddings", "dilations"))
+            )
+        )
+        assert onednn.convolved(normal(*x), normal(*w), sizes, attributes) is not None, name
+
+
+@needed
+def test_images_of_other_layouts(eager_for_work):
+    w, attributes = normal(3, 3, 3, 4, seed=1), attrs(paddings=((1, 1), (1, 1)))
+    planes = normal(2, 3, 6, 5)
+    expected = convolution.conv.numpy(
+        planes.transpose(0, 2, 3, 1).astype(np.float64), w.astype(np.float64), **attributes
+    )
+    assert_close(convolution.conv.numpy(planes.transpose(0, 2, 3, 1), w, **attributes), expected)
+    turned = w.transpose(0, 1, 3, 2)
+    y = convolution.conv.numpy(np.asfortranarray(normal(2, 6, 5, 4)), turned, **attributes)
+    wide = convolution.conv.numpy(normal(2, 6, 5, 4).astype(np.float64), turned.astype(np.float64), **attributes)
+    assert_close(y, wide)
+
+
+@needed
+def test_nothing_to_convolve(eager_for_work):
+    assert convolution.conv.numpy(normal(0, 6, 6, 3), normal(3, 3, 3, 4), **attrs()).shape == (0, 4, 4, 4)
+    assert convolution.conv.numpy(normal(2, 2, 2, 3), normal(3, 3, 3, 4), **attrs()).shape == (2, 0, 0, 4)
+    w = convolution.conv_filter.numpy(normal(0, 6, 6, 3), normal(0, 4, 4, 4), size=(3, 3), **attrs())
+    assert not w.any() and w.shape == (3, 3, 3, 4)
+
+
+@needed
+def test_threads_do_not_disturb_each_other(eager_for_work):
+    x, w, attributes = normal(4, 12, 12, 8), normal(3, 3, 8, 16), attrs()
+    a = normal(70, 80)
+    expected = convolution.conv.numpy(x, w, **attributes)
+    failures = []
+
+    def work(scale):
+        for _ in range(20):
+            y = convolution.conv.numpy(x * scale, w, **attributes)
+            p = onednn.product(a * scale, a.T)
+            if not (np.array_equal(y, expected * scale) and np.allclose(p, scale * (a @ a.T), rtol=1e-4, atol=1e-3)):
+                failures.append(scale)
+
+    workers = [threading.Thread(target=work, args=(np.float32(2**i),)) for i in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures
+
+
+@needed
+def test_prepared_computations_are_given_back(eager_for_work):
+    for size in range(1, 300):
+        a = normal(2, size, 3)
+        assert_close(onednn.product(a, a.swapaxes(1, 2)), exact(a, a.swapaxes(1, 2)))
+    assert products._prepared.cache_info().currsize <= 256
+
+
+def training_step():
+    tf.random.set_seed(1)
+    x, k, w = tf.random.normal((8, 14, 14, 3)), tf.random.normal((3, 3, 3, 8)), tf.random.normal((14 * 14 * 8, 10))
+
+    def loss(x, k, w):
+        y = tf.matmul(tf.reshape(tf.nn.conv2d(x, k, 1, "SAME"), (8, -1)), w)
+        return tf.reduce_mean(y * y)
+
+    with tf.GradientTape() as tape:
+        tape.watch([x, k, w])
+        y = loss(x, k, w)
+    return [y, *tape.gradient(y, [x, k, w])], tf.function(loss)(x, k, w)
+
+
+@needed
+def test_a_step_is_the_same_without(monkeypatch):
+    results, traced = training_step()
+    with monkeypatch.context() as context:
+        for module in (products, convolutions):
+            context.setattr(module, "library", lambda: None)
+        expected, _ = training_step()
+    for y, e in zip(results, expected, strict=True):
+        np.testing.assert_allclose(y, e, rtol=2e-4, atol=2e-4 * float(np.abs(e).max()))
+    np.testing.assert_allclose(traced, results[0], rtol=1e-5)
+
+
+def in_a_new_process(code, **environment):
+    run = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
+    )
+    assert not run.returncode, run.stderr
+    return run.stdout.split()
+
+
+PRODUCT = """
+import numpy as np, gradtape as tf
+from gradtape.backends import onednn
+a = tf.ones((128, 128))
+y = a @ a
+assert (y.numpy() == 128).all()
+print(onednn.version() is None)
+"""
+
+
+def test_it_can_be_switched_off():
+    assert in_a_new_process(PRODUCT, GRADTAPE_ONEDNN="0") == ["True"]
+
+
+def test_a_library_that_is_not_there_or_is_another_one():
+    assert in_a_new_process(PRODUCT, GRADTAPE_ONEDNN="/nowhere/libdnnl.so.3") == ["True"]
+    assert in_a_new_process(PRODUCT, GRADTAPE_ONEDNN=sys.executable) == ["True"]
+
+
+@needed
+def test_it_is_loaded_when_needed_and_leaves_the_environment_alone():
+    code = """
+import os, gradtape as tf
+from gradtape.backends.onednn import library
+before = dict(os.environ)
+tf.ones((4, 4)) @ tf.ones((4, 4))
+print(library.library.cache_info().currsize)
+tf.ones((128, 128)) @ tf.ones((128, 128))
+print(library.library.cache_info().currsize, dict(os.environ) == before)
+"""
+    assert in_a_new_process(code) == ["0", "1", "True"]
+
+
+@needed
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_does_without():
+    code = """
+import os, warnings, numpy as np, gradtape as tf
+from gradtape.backends import onednn
+a = tf.ones((256, 256))
+a @ a
+warnings.simplefilter("ignore")
+child = os.fork()
+if not child:
+    os._exit(0 if (a @ a).numpy()[0, 0] == 256 and onednn.version() is None else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), onednn.version() is None)
+"""
+    assert in_a_new_process(code) == ["0", "False"]
+
+
+def test_addresses():
+    x = np.arange(12.0).reshape(3, 4)
+    for view in (x, x[1:], x.T, x[:, 2:], x[::-1]):
+        assert library.address(view) == view.ctypes.data
