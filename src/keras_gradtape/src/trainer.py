@@ -15,10 +15,11 @@ from keras.src.trainers import trainer as base_trainer
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils import traceback_utils
-from keras.src.utils.python_utils import pythonify_logs
+from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import gradtape as tf
 
+from . import steps
 from .ops.core import convert_to_numpy, convert_to_tensor
 
 
@@ -31,9 +32,9 @@ class Trainer(base_trainer.Trainer):
         self.test_function: Any = None
         self.predict_function: Any = None
 
-    def _resolve_auto_jit_compile(self) -> bool:
-        """XLA is used where it is asked for: the planned graph on NumPy compiles in a fraction of the time."""
-        return False
+    def _resolve_auto_jit_compile(self) -> bool | str:
+        """Which steps XLA compiles is seen while they run: see `steps.best`."""
+        return "auto" if base_trainer.model_supports_jit(self) else False
 
     def _call_on(self, x: Any, training: bool) -> Any:
         return self(x, training=training) if self._call_has_training_arg else self(x)
@@ -71,12 +72,20 @@ class Trainer(base_trainer.Trainer):
         x, _, _ = data_adapter_utils.unpack_x_y_sample_weight(data)
         return self._call_on(x, training=False)
 
-    def _compiled(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def _compiled(self, step: steps.Step) -> steps.Step:
         """`step` as it is run: as a function, unless the model is to run eagerly."""
         if self.run_eagerly:
             return step
-        # The parameter must not be bound to the model: what the function was traced for goes with it.
-        return tf.function(lambda data: step(data), autograph=False, jit_compile=bool(self.jit_compile))
+        if not self.jit_compile:
+            return steps.planned(step)
+        if self.jit_compile == "auto":
+            return steps.best(step, self._logs_metrics(step), any(map(_is_convolution, self._flatten_layers())))
+        return steps.compiled(step, self._logs_metrics(step))
+
+    def _logs_metrics(self, step: steps.Step) -> bool:
+        """Whether `step` is a usual one, which returns the metrics and nothing else."""
+        usual = (Trainer.train_step, Trainer.test_step)
+        return getattr(step, "__func__", None) in usual and type(self).compute_metrics is Trainer.compute_metrics
 
     def _steps(self, step: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
         """A function that runs `step` on each batch of a list, and returns the last result."""
@@ -189,11 +198,14 @@ class Trainer(base_trainer.Trainer):
         for epoch in range(self._initial_epoch or initial_epoch, epochs):
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
+            heard = _hear_of_batches(callbacks)
             with epoch_iterator.catch_stop_iteration():
                 for begin_step, end_step, batches in epoch_iterator:
-                    callbacks.on_train_batch_begin(begin_step)
+                    if heard:
+                        callbacks.on_train_batch_begin(begin_step)
                     logs = self.train_function(batches)
-                    callbacks.on_train_batch_end(end_step, logs)
+                    if heard:
+                        callbacks.on_train_batch_end(end_step, logs)
                     if self.stop_training:
                         break
             epoch_logs = dict(self._get_metrics_result_or_logs(logs))
@@ -353,5 +365,24 @@ class Trainer(base_trainer.Trainer):
         return self.compute_loss(x=None, y=y, y_pred=y_pred, sample_weight=sample_weight)
 
 
+def _hear_of_batches(callbacks: Any) -> bool:
+    """Whether one of the callbacks does something when a batch begins or ends: telling the others takes its time."""
+    names = ("on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end")
+    return type(callbacks) is not callbacks_module.CallbackList or not all(
+        is_default(getattr(callback, name)) for callback in callbacks.callbacks for name in names
+    )
+
+
+def _is_convolution(layer: Any) -> bool:
+    """Whether it is a layer whose work NumPy's executor does faster than XLA on processors."""
+    from keras.src.layers.convolutional.base_conv import BaseConv
+
+    return isinstance(layer, BaseConv)
+
+
 def _as_tensors(data: Any) -> Any:
+    if type(data) is tuple:  # as most batches are: nothing else need be looked for
+        return tuple(map(_as_tensors, data))
+    if type(data) is np.ndarray:
+        return convert_to_tensor(data)
     return tree.map_structure(lambda x: None if x is None else convert_to_tensor(x), data)
