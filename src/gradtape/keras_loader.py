@@ -8,6 +8,7 @@ happens.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -15,15 +16,21 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 NAME = "gradtape"
 TESTED = ("3.15",)  # the versions of Keras whose places are known
+serves_tensorflow = False  # whether this program's `tensorflow` is gradtape, so that Keras' `tensorflow` backend is too
 
 _CONFIG = "keras.src.backend.config"
 _OPTIMIZER = "keras.src.optimizers.optimizer"
-_LEGACY = "keras.src.legacy.layers"
+_ADAPTERS = "keras.src.trainers.data_adapters"
+_WRITTEN_WITH_TENSORFLOW = (
+    "keras.src.legacy.layers",
+    "keras.src.layers.preprocessing.normalization",
+    "keras.src.layers.preprocessing.discretization",
+)
 _SLOT = "keras.src.backend.numpy"
 _SERVED = {
     _SLOT: "from keras_gradtape.src import *",
@@ -46,11 +53,13 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if not name.startswith("keras.src."):
             return None
         if name == _CONFIG:
-            return _followed_by(name, path, self._configured)
+            return followed_by(name, path, self._configured, _environment())
         if name == _OPTIMIZER and self.waiting:
-            return _followed_by(name, path, _extend_optimizer)
-        if name == _LEGACY and self.chosen:
-            return _followed_by(name, path, _serve_legacy)
+            return followed_by(name, path, _extend_optimizer)
+        if name == _ADAPTERS and self.chosen:
+            return followed_by(name, path, _serve_datasets)
+        if name in _WRITTEN_WITH_TENSORFLOW and self.chosen:
+            return followed_by(name, path, _serve_tensorflow)
         if name in self.waiting:
             return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
         return None
@@ -74,16 +83,41 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             self.waiting = set(_SERVED)
 
 
-def _followed_by(
-    name: str, path: Any, then: Callable[[types.ModuleType], None]
+def _asked_for(otherwise: str) -> str:
+    """The backend that the environment names, or `otherwise`."""
+    asked = os.environ.get("KERAS_BACKEND", "")
+    if serves_tensorflow and asked in ("", "tensorflow"):
+        return NAME
+    return asked or otherwise
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    """An environment that asks Keras for the right backend, for as long as Keras looks at it."""
+    before = os.environ.get("KERAS_BACKEND")
+    os.environ["KERAS_BACKEND"] = _asked_for("")
+    try:
+        yield
+    finally:
+        del os.environ["KERAS_BACKEND"]
+        if before is not None:
+            os.environ["KERAS_BACKEND"] = before
+
+
+def followed_by(
+    name: str,
+    path: Any,
+    then: Callable[[types.ModuleType], None],
+    within: contextlib.AbstractContextManager[None] | None = None,
 ) -> importlib.machinery.ModuleSpec | None:
-    """The spec of a module that is loaded as always, after which `then(module)` is called."""
+    """The spec of a module that is loaded as always, `within` a context, after which `then(module)` is called."""
     spec = importlib.machinery.PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None:
         load = spec.loader.exec_module
 
         def exec_module(module: types.ModuleType) -> None:
-            load(module)
+            with within or contextlib.nullcontext():
+                load(module)
             then(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
@@ -97,8 +131,15 @@ def _extend_optimizer(module: Any) -> None:
     module.BackendOptimizer.__bases__ = (OptimizerExtension, *module.BackendOptimizer.__bases__)
 
 
-def _serve_legacy(module: Any) -> None:
-    """The layers that only `tf.keras` has are written with TensorFlow's functions: they get ours."""
+def _serve_datasets(module: Any) -> None:
+    """`fit` and its like take our datasets."""
+    from keras_gradtape.src.datasets import serve
+
+    serve(module)
+
+
+def _serve_tensorflow(module: Any) -> None:
+    """The layers that only `tf.keras` has, and some that adapt to data, use TensorFlow's names: they get ours."""
     import gradtape
 
     module.tf = gradtape
@@ -138,12 +179,14 @@ def load() -> types.ModuleType:
     """Keras on gradtape, imported now if it was not before."""
     if _CONFIG not in sys.modules:
         install()
-        asked = os.environ.setdefault("KERAS_BACKEND", NAME)
+        asked = _asked_for(NAME)
         if asked != NAME:
             raise ImportError(
                 f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, "
                 "or set it to gradtape"
             )
+        if not serves_tensorflow:
+            os.environ["KERAS_BACKEND"] = NAME
     try:
         import keras
     except ModuleNotFoundError as error:
