@@ -15,12 +15,15 @@ from .shapes import TensorShape
 _new = object.__new__
 
 
-def _left(x: Tensor, how: str) -> None:
-    """Is told when the value of a marked tensor is read by NumPy or Python, which nobody records: see `when_left`."""
+def _nobody(x: Tensor, how: str) -> None:
+    """Nobody is told."""
+
+
+_left: Callable[[Tensor, str], None] = _nobody
 
 
 def when_left(told: Callable[[Tensor, str], None]) -> None:
-    """Makes `told(x, how)` the one who is told of that."""
+    """`told(x, how)` is called when the value of a marked tensor is read by NumPy or Python, which are not recorded."""
     global _left
     _left = told
 

@@ -127,6 +127,8 @@ class Variable:
         self._read = wrap(value.array, value.dtype)
         if trace is not None:
             trace.made(self)
+        elif value.mark is not None:
+            dispatch.left(value, "tf.Variable")
 
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""

@@ -26,6 +26,9 @@ def retire(key: object, _discard: Any = _living.discard) -> None:
 class Log(Recorder):
     """The records of one tape; see `backprop` for what a record is."""
 
+    keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
+    question: Any = None  # then: the last one, as (targets, their cotangents, sources)
+
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         self.key = new_key()
         self.level = next_level()
@@ -131,6 +134,10 @@ class Log(Recorder):
     def pauses(self) -> None:
         """Recording ends, perhaps for a while."""
 
+    def forget(self) -> None:
+        """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
+        self.records = [(Past(r[0].name), r[1], (), None) if type(r) is tuple else r for r in self.records]
+
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
         if note(tensor.mark, self.key) is None:
@@ -167,6 +174,13 @@ class Log(Recorder):
         self.records.append(None)
         self.leaves.add(position)
         return position
+
+
+class Past:
+    """The op of a record whose content is gone."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 def living(mark: Any) -> Any:

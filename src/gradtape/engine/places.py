@@ -11,19 +11,19 @@ Place = tuple[CodeType, int]  # a function's code and the instruction in it: wha
 
 origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
 
-_LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "contextlib")
-_is_user: dict[str, bool] = {}  # by file: whether its code is neither gradtape's nor Keras'
+_LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib")
+_is_user: dict[str, bool] = {}  # by file: whether its code is the user's, not a library's
 
 
-def here(depth: int = 2) -> Place:
+def here(depth: int = 2, _frame: Any = sys._getframe, _known: Any = _is_user.get) -> Place:
     """The innermost place in the user's code, `depth` calls or more above this one."""
-    frame: Any = sys._getframe(depth)
+    frame = _frame(depth)
     while True:
         code = frame.f_code
-        known = _is_user.get(code.co_filename)
-        if known or (known is None and _learn(code.co_filename, frame.f_globals)):
-            return code, frame.f_lasti
-        if frame.f_back is None:
+        user = _known(code.co_filename)
+        if user is None:
+            user = _learn(code.co_filename, frame.f_globals)
+        if user or frame.f_back is None:
             return code, frame.f_lasti
         frame = frame.f_back
 

@@ -17,10 +17,13 @@ from ..tensor import Tensor
 from . import dispatch
 from .backprop import between, sweep
 from .batching import batched_identity
+from .checked import CheckedLog
 from .collector import recording_starts, recording_stops
 from .cotangents import Products
+from .inspection import Inspection
 from .jacobians import DEPENDENT_ROWS, chunks, rows_are_independent, rows_of, same_entry_of_each_row
 from .log import Log
+from .nan_safe import unwrapped, zero_wins
 from .op import ops, raw
 from .questions import (
     UnconnectedGradients,
@@ -45,7 +48,10 @@ _USED_UP = (
 )
 
 
-class GradientTape:
+when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
+
+
+class GradientTape(Inspection):
     """Records the operations run in its context, and differentiates them.
 
     Trainable variables are watched when they are read; tensors when `watch` is called on them.
@@ -62,17 +68,27 @@ class GradientTape:
       persistent: keep the records, so that more than one question can be asked, until the tape is deleted.
       watch_accessed_variables: watch every trainable variable that is read.
       trace: note the source line of every record.
+      check: "nan" makes `gradient` raise when a target or a gradient is not finite, and say where that began.
     """
 
     _warned_inside = False
 
     def __init__(
-        self, persistent: bool = False, watch_accessed_variables: bool = True, *, trace: bool = False
+        self,
+        persistent: bool = False,
+        watch_accessed_variables: bool = True,
+        *,
+        trace: bool = False,
+        check: str | None = None,
     ) -> None:
+        if check not in (None, "nan"):
+            raise ValueError(f"check must be None or 'nan', got {check!r}")
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self._trace = trace
+        self._check = check
         self._log: Log | None = None
+        self._past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
         self._entered = False
         self._recording = False
         self._watched: tuple[Any, ...] = ()
@@ -97,7 +113,7 @@ class GradientTape:
             )
         if self._log is None:
             traced = self._trace or dispatch.witness is not None
-            self._log = (TracingLog if traced else Log)(self._watch_accessed_variables)
+            self._log = (TracingLog if traced else CheckedLog if self._check else Log)(self._watch_accessed_variables)
             self._hooks = {}
         else:
             self._log.level = dispatch.next_level()
@@ -220,6 +236,8 @@ class GradientTape:
         sources: Any,
         output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
+        *,
+        nan_safe: bool = False,
     ) -> Any:
         """The gradient of `target` (the sum of its entries, and over all of a nest) with respect to `sources`.
 
@@ -228,6 +246,7 @@ class GradientTape:
           sources: a tensor, a variable, or a nest of them; the result has the same structure.
           output_gradients: a weight for each entry of each target, ones unless given.
           unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
+          nan_safe: a cotangent of exactly 0 stays 0 where it meets an infinite derivative: 0 * inf = 0.
 
         >>> import gradtape as tf
         >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])
@@ -249,10 +268,18 @@ class GradientTape:
         wanted = [differentiable(s, "source") for s in flat_sources]
         cotangents = output_cotangents(targets, target, output_gradients)
         self._before_asking()
-        grads = self._pull(log, targets, cotangents, wanted)
+        if nan_safe:
+            grads = [unwrapped(g) for g in self._pull(log, targets, zero_wins(targets, cotangents), wanted)]
+        else:
+            grads = self._pull(log, targets, cotangents, wanted)
+        if log.keeps:
+            self._answered(log, (targets, cotangents, flat_sources), grads)
         for finish in self._finishers:
             grads = finish(flat_sources, grads)
-        self._after_asking()
+        missing = any(g is None for g in grads)
+        self._after_asking(missing)
+        if missing and when_missing is not None:
+            when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
             grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
         return nest.pack_sequence_as(list(sources) if nest.is_values_view(sources) else sources, grads)
@@ -271,10 +298,14 @@ class GradientTape:
                 "context if you actually want to trace the gradient in order to compute higher order derivatives."
             )
 
-    def _after_asking(self) -> None:
+    def _after_asking(self, missing: bool = False) -> None:
         if not self._persistent:
-            if self._log is not None:
-                self._watched = self._log.watched()
+            log = self._log
+            if log is not None:
+                self._watched = log.watched()
+                if missing or log.keeps:
+                    self._past = log
+                    log.forget()
             self._log = None
 
     def _pull(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
@@ -310,8 +341,9 @@ class GradientTape:
         if not grads or not wanted:
             return grads
         records = log.records
-        release = not (self._persistent or log.fragile or self._hooks or self._finishers)
-        if release and wanted >= log.leaves:
+        once = not (self._persistent or log.fragile or self._hooks or self._finishers)
+        release = once and not log.keeps
+        if once and wanted >= log.leaves:
             # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
             order: Any = range(max(grads), min(wanted) - 1, -1)
             need = None

@@ -36,7 +36,7 @@ class Event(NamedTuple):
     op: Any
     inputs: tuple[Any, ...]  # the marks of the op's inputs
     variable: Any
-    place: Place
+    place: Any
     clock: int
     thread: int
     recording: tuple[object, ...]
@@ -46,6 +46,10 @@ class Event(NamedTuple):
     def line(self) -> Line:
         """Where it happened."""
         return line_at(self.place)
+
+
+_new = tuple.__new__
+_MADE = (None, (), None, None, 0, 0, (), 0)  # of what was made nothing is asked but whether it is the same
 
 
 class Witness(dispatch.Recorder):
@@ -58,7 +62,7 @@ class Witness(dispatch.Recorder):
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
         """Marks the outputs as computed by `op` from the inputs."""
-        marks = tuple([x.mark for x in inputs if x.mark is not None])
+        marks = tuple([self.mark_in(x) for x in inputs])
         event = self._event(op, marks, None)
         for y in outputs if type(outputs) is tuple else (outputs,):
             y.mark = (self.key, event, y.mark)
@@ -69,7 +73,13 @@ class Witness(dispatch.Recorder):
 
     def made(self, x: Tensor) -> Any:
         """The mark of a tensor that is made from what is none."""
-        return (self.key, self._event(None, (), None), None)
+        return (self.key, _new(Event, _MADE), None)
+
+    def mark_in(self, x: Tensor) -> Any:
+        """The mark of an input, which may be met here for the first time."""
+        if x.mark is None:
+            x.mark = self.made(x)
+        return x.mark
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark of a value that is read from `variable`."""
@@ -126,6 +136,11 @@ def tracing() -> Iterator[None]:
         stop()
 
 
+# Of a record: the place, the outputs, when it had been recorded, the inputs and the attributes it was computed from.
+Note = tuple[Place, Any, int, Sequence[Tensor], dict[str, Any]]
+_NO_ATTRIBUTES: dict[str, Any] = {}
+
+
 class TracingLog(Log):
     """A log that notes of each record its place, its output, and the time; of what it does not record, it tells.
 
@@ -133,11 +148,11 @@ class TracingLog(Log):
     that are not on this tape.
     """
 
-    traces = True
+    traces = keeps = True
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
-        self.notes: dict[int, tuple[Place, Any, int]] = {}
+        self.notes: dict[int, Note] = {}
         self.strays: dict[int, list[Any]] = {}
         self.exit_places: list[Place] = []  # of `exits`
         self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
@@ -153,22 +168,24 @@ class TracingLog(Log):
         """Recording ends, perhaps for a while."""
         self.spans[-1].append(_tick())
 
-    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+    def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""
-        at = len(self.records)
-        Log.unary(self, op, x, y)
-        if len(self.records) > at:
-            self.notes[at] = (here(3), y, perf_counter_ns())
+        records = self.records
+        at = len(records)
+        _record(self, op, x, y)
+        if len(records) > at:
+            self.notes[at] = (here(3), y, perf_counter_ns(), (x,), _NO_ATTRIBUTES)
         else:
             witness.record(op, (x,), y)
 
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
         """Records `y = op(a, b)` for plain tensors."""
-        at = len(self.records)
-        Log.binary(self, op, a, b, y)
-        if len(self.records) > at:
-            self.notes[at] = (here(3), y, perf_counter_ns())
-            if -1 in self.records[at][1]:
+        records = self.records
+        at = len(records)
+        _record(self, op, a, b, y)
+        if len(records) > at:
+            self.notes[at] = (here(3), y, perf_counter_ns(), (a, b), _NO_ATTRIBUTES)
+            if -1 in records[at][1]:
                 self._note_strays(at, (a, b))
         else:
             witness.record(op, (a, b), y)
@@ -178,7 +195,7 @@ class TracingLog(Log):
         at = len(self.records)
         Log.record(self, op, inputs, outputs, attrs)
         if len(self.records) > at:
-            self.notes[at] = (here(3), outputs, perf_counter_ns())
+            self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
             if -1 in self.records[at][1]:
                 self._note_strays(at, inputs)
         elif op.pull is not None and (type(outputs) is tuple or outputs.dtype.differentiable):
@@ -201,6 +218,9 @@ class TracingLog(Log):
         if len(self.records) > at:
             self.watch_places[at] = here(3)
 
+    def forget(self) -> None:
+        """Who traces wants to ask again: nothing is let go."""
+
     def line(self, at: int) -> Line | None:
         """The line of the record at a position."""
         record = self.records[at]
@@ -216,7 +236,4 @@ class TracingLog(Log):
             self.exit_places.append(here(3))
 
     def _note_strays(self, at: int, inputs: Sequence[Tensor]) -> None:
-        key = self.key
-        found = [x.mark for x in inputs if x.mark is not None and dispatch.note(x.mark, key) is None]
-        if found:
-            self.strays[at] = found
+        self.strays[at] = [witness.mark_in(x) for x in inputs if dispatch.note(x.mark, self.key) is None]

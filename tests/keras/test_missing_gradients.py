@@ -1,0 +1,53 @@
+"""What a tape says of gradients that Keras' models do not have."""
+
+import numpy as np
+
+import gradtape as tf
+from gradtape.inspect import Cause
+
+keras = tf.keras
+X = np.ones((3, 2), "float32")
+
+
+def network():
+    return keras.Sequential([keras.Input((2,)), keras.layers.Dense(4, activation="relu"), keras.layers.Dense(1)])
+
+
+def causes(tape, target, sources):
+    return [reason.cause for reason in tape.explain(target, sources).reasons]
+
+
+def test_predict_is_named():
+    model = network()
+    with tf.inspect.tracing(), tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.constant(model.predict(X, verbose=0)))
+    assert causes(tape, y, model.trainable_variables) == [Cause.PREDICT] * 4
+
+
+def test_a_statistic_that_is_not_trained():
+    layer = keras.layers.BatchNormalization()
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(layer(X, training=False))
+    assert tape.gradient(y, layer.moving_mean) is None
+    assert causes(tape, y, layer.moving_mean) == [Cause.NOT_TRAINABLE]
+
+
+def test_a_layer_that_the_loss_does_not_use():
+    model, other = network(), network()
+    other(X)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(model(X))
+    (reason,) = tape.explain(y, other.layers[0].kernel).reasons
+    assert reason.cause is Cause.OUTSIDE_BLOCK
+    assert "kernel" in reason.source
+
+
+def test_a_dead_layer():
+    model = network()
+    model.layers[0].bias.assign(-100.0 * np.ones(4))
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.reduce_sum(model(X))
+    (reason,) = tape.explain(y, model.layers[0].kernel).reasons
+    assert reason.cause is Cause.ZERO
+    assert "dead ReLU" in reason.sentence
+    assert reason.line[0] == __file__
