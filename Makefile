@@ -32,13 +32,13 @@ docs: $(VENV)/.docs  ## Builds the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	@echo "the documentation is in site/index.html"
 
-bench: $(VENV)/.bench  ## Compares gradtape's speed, eager and compiled, with the peers that are installed
+bench: $(VENV)/.bench  ## Compares gradtape's speed, eager, compiled and under Keras, with the peers that are installed
 	$(RUN) benchmarks/run.py
 
 bench-peers:  ## Installs the peers (several GB), each in a virtual environment of its own, for `make bench`
 	@for peer in torch==2.13.0 tensorflow jax autograd; do \
 		folder=.bench/$${peer%%==*}; echo "installing $$peer into $$folder"; \
-		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy $$peer || exit 1; done
+		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' $$peer || exit 1; done
 
 clean:  ## Removes what the other commands made
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
-"""Compares gradtape with the peers that are installed, as ratios measured in one run: eagerly, and compiled.
+"""Compares gradtape with the installed peers, as ratios measured in one run: eagerly, compiled, and under Keras.
 
-    python benchmarks/run.py [--tables eager,compiled] [--rounds 5] [--seconds 0.5] [--only mlp,cnn]
+    python benchmarks/run.py [--tables eager,compiled,keras] [--rounds 5] [--seconds 0.5] [--only mlp,cnn]
                              [--python torch=PATH ...] [--json FILE]
 
 Each library runs in a process of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`),
@@ -15,9 +15,10 @@ from pathlib import Path
 
 import compiled
 import eager
+import keras_table
 
 HERE = Path(__file__).parent
-TABLES = {"eager": eager.report, "compiled": compiled.report}
+TABLES = {"eager": eager.report, "compiled": compiled.report, "keras": keras_table.report}
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """One library, run one way, in one process: reads `WORK SECONDS` lines, answers with the median seconds a step took.
 
     python benchmarks/worker.py {gradtape,tensorflow}[-function|-xla] | torch[-compile] | jax[-jit] | autograd
+    python benchmarks/worker.py {gradtape,tensorflow,jax,torch}-keras[_plain]
 """
 
 import functools
@@ -15,7 +16,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def load(library, way=""):
-    """The library's works, by name; `way` is how they are compiled, nothing if they are not."""
+    """The library's works, by name; `way` is how they are compiled, nothing if they are not, or `keras`."""
+    if way.startswith("keras"):
+        import keras_work
+
+        return keras_work.works(library, way)
     if library in ("gradtape", "tensorflow"):
         import tape_work
 
