@@ -154,6 +154,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
         return (lambda xs, y, attrs: (*keep(xs, y, attrs), _shapes(xs))) if several else keep
 
     op.defer("keep", keeper)
+    op.kept = saved.names
     if len(op.args) < 3:
         for i, attribute in enumerate(("keep_quiet", "keep_first", "keep_second")[: 2 * len(op.args) - 1]):
             op.defer(attribute, functools.partial(_quiet_keeper, op, saved, partials, i))

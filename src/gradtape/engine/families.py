@@ -100,6 +100,7 @@ def bilinear(
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
     op.defer("keep", saved.keeper)
+    op.kept = saved.names
 
     def rule(arrays: bool) -> Any:
         def call(function: str, f: Any) -> str:

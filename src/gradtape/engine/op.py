@@ -102,6 +102,7 @@ class Op:
         self.pull: Callable[..., Any] | None = None
         self.pull_raw: Callable[..., Any] | None = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.kept: tuple[str, ...] = ()  # the names of what `keep` keeps
         self.keep_quiet = self.keep_first = self.keep_second = _keep_nothing
         self.push: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
@@ -229,6 +230,7 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
     """Makes `rule(m, g, need, <names>)`, which returns a cotangent for each input, the op's `pull`."""
     saved = Saved(op.args, [rule])
     op.defer("keep", saved.keeper)
+    op.kept = saved.names
     result = "rule_result" if len(op.args) > 1 or op.variadic else "(rule_result,)"
     asks = "need" in parameters(rule)
 
