@@ -165,27 +165,3 @@ def test_callbacks():
     note = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(logs["loss"]))
     network().fit(x, y, epochs=10, verbose=0, callbacks=[stop, note])
     assert len(seen) == 2 and all(isinstance(loss, float) for loss in seen)
-
-
-def test_nan_stops():
-    x, y = data()
-    y[0] = np.nan
-    history = network().fit(x, y, epochs=5, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN()]).history
-    assert len(history["loss"]) == 1
-
-
-def test_no_gradients_at_all():
-    with pytest.raises(ValueError, match="No gradients provided"):
-        keras.optimizers.SGD().apply_gradients([(None, keras.Variable(1.0))])
-
-
-def test_unknown_variables():
-    optimizer = keras.optimizers.SGD()
-    optimizer.apply_gradients([(tf.constant(1.0), keras.Variable(1.0))])
-    with pytest.raises(ValueError, match="Unknown variable"):
-        optimizer.apply_gradients([(tf.constant(1.0), keras.Variable(1.0))])
-
-
-def test_wrong_shape_of_inputs():
-    with pytest.raises(ValueError, match="incompatible"):
-        network().fit(np.zeros((8, 3), "float32"), np.zeros((8, 1), "float32"), verbose=0)

@@ -6,6 +6,7 @@ traced, after a few eager ones: then it is one run of a graph instead of a dozen
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from typing import Any
 
@@ -13,6 +14,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
 from gradtape.engine import dispatch
+from gradtape.engine.places import caller
 
 from .ops.core import convert_to_tensor
 
@@ -29,6 +31,26 @@ class OptimizerExtension:
         if any(isinstance(g, tf.IndexedSlices) for g in grads) and not self._changes_rows_only():
             grads = [tf.convert_to_tensor(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
         super().apply(grads, trainable_variables)  # type: ignore[misc]
+
+    def _filter_empty_gradients(self, grads: Any, trainable_variables: Any) -> Any:
+        if len(grads) and all(g is None for g in grads):
+            names = ", ".join(getattr(v, "path", v.name) for v in trainable_variables)
+            raise ValueError(
+                f"No gradients provided for any variable. The gradients of {names} are all None: the loss was not "
+                "computed from them as far as the tape has seen. Compute it inside `with tf.GradientTape() as tape:`, "
+                "from these very variables, with tensors all the way: NumPy, integers and `stop_gradient` end a "
+                "derivative. `tape.explain(loss, variables)` says where it ended."
+            )
+        if all(g is not None for g in grads):
+            return super()._filter_empty_gradients(grads, trainable_variables)  # type: ignore[misc]
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            kept = super()._filter_empty_gradients(grads, trainable_variables)  # type: ignore[misc]
+        file, line, _ = caller()
+        for warning in said:
+            text = f"{warning.message} `tape.explain(loss, variables)` says why."
+            warnings.warn_explicit(text, warning.category, file, line)
+        return kept
 
     def _changes_rows_only(self) -> bool:
         """Whether a row without a gradient stays as it is: plain gradient descent."""

@@ -1,0 +1,80 @@
+"""How Keras comes to run on gradtape: in fresh processes, since a process has one backend."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+
+def python(program, **environment):
+    """What a program prints, errors included."""
+    inherited = {key: value for key, value in os.environ.items() if key != "KERAS_BACKEND"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**inherited, **environment}, capture_output=True, text=True
+    )
+    return done.stdout + done.stderr
+
+
+def test_keras_imported_before_with_another_backend():
+    said = python("import keras, gradtape; gradtape.keras", KERAS_BACKEND="numpy")
+    assert "ImportError: Keras was imported before, with the backend 'numpy'" in said
+    assert "Import gradtape.keras before keras, or set KERAS_BACKEND=gradtape" in said
+
+
+def test_another_backend_asked_for():
+    said = python("import gradtape; gradtape.keras", KERAS_BACKEND="numpy")
+    assert "ImportError: gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND=numpy" in said
+
+
+def test_other_backends_are_left_alone():
+    program = "import gradtape.keras_loader, keras; print(keras.config.backend(), type(keras.ops.ones(2)).__name__)"
+    assert python(program, KERAS_BACKEND="numpy").strip().endswith("numpy ndarray")
+
+
+@pytest.mark.parametrize(
+    "program", ["import keras", "import gradtape, keras", "import gradtape; keras = gradtape.keras; import keras"]
+)
+def test_ways_to_get_it(program):
+    printing = "; print(keras.config.backend(), type(keras.ops.ones(2)).__module__.split('.')[0])"
+    said = python(f"import gradtape.keras_loader; {program}{printing}", KERAS_BACKEND="gradtape")
+    assert said.strip() == "gradtape gradtape"
+
+
+def test_a_version_of_keras_that_was_not_tested():
+    program = "import gradtape.keras_loader as loader; loader.TESTED = ('2.7',); import gradtape; gradtape.keras"
+    said = python(program, KERAS_BACKEND="gradtape")
+    assert "UserWarning: gradtape was tested with Keras 2.7, this is Keras 3." in said
+    assert "pip install 'keras==2.7.*'" in said
+
+
+def test_a_layer_that_leaves_tensors_is_not_traced_at_every_step():
+    """Lookup tables and the like compute with another library, on values: such a model ends up running eagerly."""
+    runs, keras = [], tf.keras
+
+    class Lookup(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.supports_jit = False
+
+        def call(self, x):
+            runs.append(1)
+            return tf.constant(np.searchsorted([10, 20, 30], keras.ops.convert_to_numpy(x)).astype("int32"))
+
+        def compute_output_spec(self, x):
+            return keras.KerasTensor(x.shape, "int32")
+
+    inputs = keras.Input((3,), dtype="int32")
+    x = keras.layers.Embedding(5, 4)(Lookup()(inputs))
+    model = keras.Model(inputs, keras.layers.Dense(1)(keras.layers.Flatten()(x)))
+    model.compile("sgd", "mse")
+    data, steps = np.random.default_rng(0).choice([10, 20, 30], (320, 3)), 40
+    losses = [model.fit(data, np.ones((320, 1)), batch_size=8, verbose=0).history["loss"][0] for _ in range(3)]
+    assert losses[-1] < 0.5 * losses[0]
+    assert 3 * steps <= len(runs) <= 3 * steps + 20
+    found = model.predict(np.array([[10, 20, 30]]), verbose=0)
+    expected = model(np.array([[10, 20, 30]]))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
