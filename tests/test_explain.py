@@ -300,6 +300,19 @@ def a_custom_gradient_without_one() -> Any:
     return tape, y, b
 
 
+@explained(Cause.STOP_GRADIENT)
+def stopped_inside_a_function() -> Any:
+    @tf.function
+    def f(x: Any) -> Any:
+        frozen = tf.stop_gradient(x * 2.0)  # here
+        return tf.reduce_sum(frozen * 3.0)
+
+    w = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = f(w)
+    return tape, y, w
+
+
 @explained(Cause.CONNECTED)
 def all_is_well() -> Any:
     w = tf.Variable([1.0, 2.0])
@@ -330,7 +343,8 @@ def test_a_plain_tape_knows_the_cause(name: str) -> None:
     gradient = tape.gradient(target, source)
     (after,) = tape.explain(target, source).reasons
     assert before.cause is after.cause is cause, str(after)
-    assert before.line is after.line is None
+    in_a_graph = marked_line(program) if name == "stopped_inside_a_function" else None  # graphs always know their lines
+    assert [r.line and r.line[1] for r in (before, after)] == [in_a_graph, in_a_graph]
     assert (gradient is None) == (cause not in (Cause.ZERO, Cause.CONNECTED, Cause.NOT_FINITE))
 
 

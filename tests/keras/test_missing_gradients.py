@@ -1,6 +1,7 @@
 """What a tape says of gradients that Keras' models do not have."""
 
 import numpy as np
+import pytest
 
 import gradtape as tf
 from gradtape.inspect import Cause
@@ -51,3 +52,13 @@ def test_a_dead_layer():
     assert reason.cause is Cause.ZERO
     assert "dead ReLU" in reason.sentence
     assert reason.line[0] == __file__
+
+
+def test_the_warning_of_an_optimizer_points_to_the_explanation():
+    model = network()
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(model.layers[0](X))
+    gradients = tape.gradient(y, model.trainable_variables)
+    with pytest.warns(UserWarning, match=r"(?s)Gradients do not exist.*tape.explain") as said:
+        keras.optimizers.SGD().apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+    assert said[0].filename == __file__

@@ -24,6 +24,7 @@ from ..engine.places import Line, line_at
 from ..engine.questions import differentiable
 from ..engine.witness import Event, TracingLog, witness
 from ..tensor import Tensor
+from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
 from .zeros import why_zero
 
@@ -196,6 +197,12 @@ class _Question:
                 "none. GradientTape(trace=True) tells which",
             )
         cause, sentence, where = why_zero(self.log, self._ends(), at)
+        if where is not None and cause == Cause.NO_RULE:
+            op, parents, *_ = self.log.records[where]
+            for argument, parent in enumerate(parents):
+                cut = cut_inside(op, argument) if parent >= 0 and at in ancestors(self.log, parent) else None
+                if cut is not None:
+                    return self._at_constant(*cut)
         line = self.log.line(where) if where is not None and isinstance(self.log, TracingLog) else None
         return self._say(Cause(cause), sentence, line)
 
