@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..backends import put
+from ..engine.blocks import share_out
 
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _WEYL = 0x9E3779B9, 0xBB67AE85
@@ -35,11 +35,15 @@ def filled(xp, state, count, each, numbers):
     first = numbers(xp, words(xp, state, xp.arange(min(total, step), dtype=xp.uint64))).reshape(-1)
     if total <= step:
         return first[:count]
-    out = put(xp.empty(total * each, first.dtype), slice(0, first.shape[0]), first)
-    for at in range(_CHUNK, total, _CHUNK):
-        stop = min(at + _CHUNK, total)
-        chunk = numbers(xp, words(xp, state, xp.arange(at, stop, dtype=xp.uint64)))
-        out = put(out, slice(at * each, stop * each), chunk.reshape(-1))
+    out = np.empty(total * each, first.dtype)
+    out[: first.size] = first
+
+    def fill(chunks):
+        for at in range((1 + chunks.start) * _CHUNK, min((1 + chunks.stop) * _CHUNK, total), _CHUNK):
+            stop = min(at + _CHUNK, total)
+            out[at * each : stop * each] = numbers(np, words(np, state, np.arange(at, stop, dtype=np.uint64))).ravel()
+
+    share_out(fill, -(-total // _CHUNK) - 1, count)
     return out[:count]
 
 
