@@ -1,4 +1,4 @@
-"""The Python in README and docs runs, and prints what the comments beside `print` say."""
+"""The Python in README and docs runs, and prints what the comments beside `print` say, or the text block after it."""
 
 import contextlib
 import io
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 PROMISE = re.compile(r"^ *print\(.*\)\s+# (.*)$", re.MULTILINE)
 
 
@@ -20,11 +20,11 @@ def snippets(page):
 @pytest.mark.parametrize("page", [p for p in PAGES if snippets(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_snippets_run(page):
     names = {"__name__": "snippet"}
-    for source in snippets(page):
+    for source, output in snippets(page):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(source, str(page), "exec"), names)
-        promised = PROMISE.findall(source)
+            exec(compile(source, "train.py", "exec"), names)
+        promised = PROMISE.findall(source) or output.splitlines()
         if promised:
             assert printed.getvalue().splitlines() == promised
 
