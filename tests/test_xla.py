@@ -87,6 +87,44 @@ def test_an_input_that_comes_again_may_be_followed_by_another():
     assert f(x, y).numpy().tolist() == [4.0, 5.0]
 
 
+def test_calls_on_the_same_tensors_are_calls_like_any_other():
+    """They are short cut once the tensors are on the device: not for tapes, other arguments, or eager execution."""
+    traces = []
+
+    def square(x, y=None):
+        traces.append(1)
+        return x * x if y is None else x * y
+
+    f = compiled(square)
+    x, array = tf.constant(3.0), np.float32([1.0, 2.0])
+    for _ in range(4):
+        assert f(x).numpy() == 9.0
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert tape.gradient(y, x).numpy() == 6.0
+        assert f(tf.constant(4.0)).numpy() == 16.0
+        assert f(x, tf.constant(2.0)).numpy() == 6.0
+        assert tf.function(lambda x: f(x) + f(x))(x).numpy() == 18.0
+        assert f(array).numpy().tolist() == (array**2).tolist()
+        array += 1
+    with pytest.raises(TypeError, match="missing"):
+        f()
+    count = len(traces)
+    tf.config.run_functions_eagerly(True)
+    try:
+        f(x)
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert len(traces) == count + 1
+
+
+def test_numbers_of_64_bits_inside_a_program_of_smaller_ones_stay_so():
+    f = compiled(lambda x: tf.cast(tf.cast(x, tf.float64) + 1e-12 - tf.cast(x, tf.float64), tf.float32))
+    for _ in range(4):
+        np.testing.assert_allclose(f(tf.constant(0.5)).numpy(), 1e-12, rtol=1e-3)
+
+
 def test_a_variable_whose_value_is_an_input_may_change_in_place():
     f = compiled(lambda x: x * 2)
     v = tf.Variable([1.0, 2.0])

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy import array as new_array
+from numpy import ndarray
 
 from . import dtypes
 from .dtypes import DType
@@ -161,8 +163,8 @@ class Tensor:
         if self.mark is not None:
             _left(self, "NumPy")
         array = self.array
-        if type(array) is not np.ndarray:  # a scalar, which has no memory to share
-            return np.array(array, dtype=dtype)
+        if type(array) is not ndarray:  # a scalar, which has no memory to share
+            return new_array(array, dtype)
         if copy or (dtype is not None and dtype != array.dtype):
             return array.astype(dtype or array.dtype, copy=True)
         view = array.view()
@@ -283,6 +285,8 @@ class _Elsewhere:
         self._function = function
 
     def __get__(self, x: Any, owner: type) -> Any:
+        if x is None:
+            return self
         raise AttributeError(
             f"'{owner.__name__}' object has no attribute '{self._name}'. gradtape has no NumPy methods on tensors: use "
             f"the function of that name, such as tf.{self._function}(t)."

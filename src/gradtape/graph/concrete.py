@@ -93,7 +93,14 @@ class Variant:
         if self._program is None:
             self._program = program_of(self.graph, self.jit_compile)
         results = self._program([x.array for x in tensors])
-        return [wrap(array, dtype) for array, dtype in zip(results, self.dtypes, strict=True)]
+        return list(map(wrap, results, self.dtypes))
+
+    def repetition(self) -> tuple[Callable[..., Any], Sequence[Any], dtypes.DType] | None:
+        """What gives the array of the result again, on what, and its dtype: if that takes less than `run` does."""
+        if self.structure is not _ONE_TENSOR or self._program is None:
+            return None
+        repeated = self._program.repetition()
+        return None if repeated is None else (*repeated, self.dtypes[0])
 
     def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
         """The outputs for plain tensors, with one tape recording: the call is one record."""
@@ -165,11 +172,6 @@ class Call:
         self._backward = backward
         self._inputs = inputs
         self._kept = kept
-
-    @property
-    def forward(self) -> Graph:
-        """What the call computes, and keeps for the way back."""
-        return self._derivative.forward
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
         """The op holds what it needs itself."""

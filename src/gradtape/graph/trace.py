@@ -436,7 +436,7 @@ class Trace(dispatch.Recorder):
             found = (variable, self._first_read(variable))
             self.values[id(variable)] = found
             self._first_reads[id(variable)] = found[1]
-        held = found[1]
+        held: Any = found[1]
         if id(variable) in self.written and variable.dtype.differentiable:
             held = self._later_read(variable, held)
         read = wrap(held.array, held.dtype) if type(held) is Tensor else TracedTensor(held.value, held.place, self)

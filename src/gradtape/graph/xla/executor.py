@@ -8,6 +8,7 @@ for the trace and, where arrays of them go in, for the call.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any
@@ -20,6 +21,8 @@ from ..effects import Changed, draw, performance
 from ..graph import Graph, Value
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
+_FEW = 500  # nodes of a program that may be so short that the time of a call matters
+_WIDE = re.compile(r"\b([fiu]64|c128)\[")  # the types of 64-bit values in JAX's text of a program
 
 
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
@@ -38,6 +41,10 @@ class Program:
     """A compiled graph; it is compiled when it is first called.
 
     `on_host` are the ops that NumPy computes in the middle of the program.
+
+    A light program is one of few nodes, from inputs to one output. JAX calls functions of its own faster than what it
+    has compiled for others, but they follow the user's choice of 64-bit types: a light program is such a function, if
+    it is the same with either choice.
     """
 
     on_host: Sequence[str] = ()
@@ -47,33 +54,31 @@ class Program:
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
-        self._scalar = [not value.shape for value in graph.outputs]
         self._outputs = len(graph.outputs)
-        self._all_scalar = all(self._scalar)
         # The inputs of the last run; the same on the device, if they have come before; and whether all are there.
         self._last: tuple[list[Any], list[Any], bool] = ([None] * len(graph.inputs), [None] * len(graph.inputs), False)
         self._call: Any = None
+        self._light: Any = None
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Runs the graph, then carries out its updates."""
-        if self._call is None:
-            self._compile()
         known, given, complete = self._last
         if not (complete and all(map(is_, arrays, known))):
             given = self._given(arrays)
-        if self._wide:
-            with self._jax.enable_x64(True):
-                results = self._run(given)
-        elif self._alone:
-            results = self._call(*given)
-        else:
-            results = self._run(given)
-        if self._all_scalar:
-            return [asarray(y)[()] for y in results]
-        return [asarray(y)[()] if scalar else asarray(y) for y, scalar in zip(results, self._scalar, strict=True)]
+        if self._light is not None:
+            return [asarray(self._light(*given))[()]]
+        results = self._call(*given) if self._alone else self._run(given)
+        return [asarray(y)[()] for y in results]  # a number as a NumPy scalar, an array as a view
+
+    def repetition(self) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+        """What to call, on what, to have the one output for the last inputs again: if these are on the device."""
+        _, given, complete = self._last
+        return (self._light, tuple(given)) if complete and self._light is not None else None
 
     def _given(self, arrays: Sequence[Any]) -> list[Any]:
         """The inputs; one that comes a second time in a row stays on the device. Arrays of tensors never change."""
+        if self._call is None:
+            self._compile()
         known, there, _ = self._last
         given = list(arrays)
         # An array that has a base is mostly what another program gave, which XLA reads where it is.
@@ -86,6 +91,13 @@ class Program:
         return given
 
     def _run(self, given: list[Any]) -> Sequence[Any]:
+        """The outputs of a program that takes 64-bit values, or more than inputs; its updates are carried out."""
+        if self._wide:
+            with self._jax.enable_x64(True):
+                return self._updated_run(given)
+        return self._updated_run(given)
+
+    def _updated_run(self, given: list[Any]) -> Sequence[Any]:
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
@@ -149,21 +161,26 @@ class Program:
                 passed = [*(node.outputs[0] for node in draws), *large]
                 values = [*(v for _, v in graph.variables), *graph.inputs, *passed]
                 function = _function(graph, lowering, passed)
-                traced = jax.jit(function, donate_argnums=donated).trace(
-                    *[jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
-                )
+                shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
+                traced = jax.jit(function, donate_argnums=donated).trace(*shapes)
                 self._checked = len(traced.out_info) > len(graph.all_outputs)
                 self._may_fail = self._checked or bool(lowering.on_host)
                 if not (self._may_fail and donated):
                     break
                 donated = []  # the variables keep what they have when the run fails
-            call = traced.lower().compile()
             self._constants = [jax.device_put(v.constant) for v in large]
         self.on_host = tuple(dict.fromkeys(lowering.on_host))
         self._jax, self._lowering, self._draws = jax, lowering, draws
-        self._alone = not (self._may_fail or self._variables or self._updated or draws or large)
         self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
-        self._call = call
+        self._alone = not (self._wide or self._may_fail or self._variables or self._updated or large)
+        if self._alone and self._outputs == 1 and len(graph.nodes) < _FEW and not _WIDE.search(str(traced.jaxpr)):
+            light = jax.jit(lambda *arrays: function(*arrays)[0])
+            with jax.enable_x64(False):
+                if str(light.trace(*shapes).jaxpr) == str(traced.jaxpr):
+                    self._call = self._light = light
+                    return
+        with jax.enable_x64(True):
+            self._call = traced.lower().compile()
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
