@@ -173,6 +173,11 @@ class Call:
         self._inputs = inputs
         self._kept = kept
 
+    @property
+    def forward(self) -> Graph:
+        """What the call computes, and keeps for the way back."""
+        return self._derivative.forward
+
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
         """The op holds what it needs itself."""
         return ()
