@@ -46,7 +46,7 @@ class Inspection:
 
         >>> import gradtape as tf
         >>> x = tf.Variable([1.0, 0.0])
-        >>> with tf.GradientTape(persistent=True) as tape:
+        >>> with tf.GradientTape(trace=True) as tape:
         ...     loss = tf.reduce_sum(tf.math.log(x))
         >>> found = tape.diagnose(loss, x)
         >>> found.op, found.direction, found.index

@@ -45,6 +45,8 @@ class ZeroWinsTensor(Tensor):
         recorders = dispatch.thread.recorders
         with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
             result = _run(op, values, flags, attrs)
+        if op.name == "after" and not flags[0]:
+            return result  # the first argument as it is, computed when the second is there
         wrapped = tuple(ZeroWinsTensor(y, level) for y in (result if type(result) is tuple else (result,)))
         outputs: Any = wrapped if type(result) is tuple else wrapped[0]
         inner = tuple(r for r in recorders if r.level > level)

@@ -2,6 +2,10 @@
 
 from ..engine.witness import tracing
 from .explain import Cause, Explanation, Reason, explain, report_missing
+from .nonfinite import Diagnosis, diagnose
 from .opcheck import CHECKS, check_op
 
-__all__ = ["CHECKS", "Cause", "Explanation", "Reason", "check_op", "explain", "report_missing", "tracing"]
+__all__ = [
+    "CHECKS", "Cause", "Diagnosis", "Explanation", "Reason", "check_op", "diagnose", "explain", "report_missing",
+    "tracing",
+]  # fmt: skip

@@ -1,0 +1,262 @@
+"""A tape read again: the value and the cotangent at every position between targets and sources, with names and lines.
+
+What is known of the forward values depends on the tape. A traced one has noted every output, a checked one keeps them;
+of any other, the values are known that some derivative needs.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..engine import dispatch
+from ..engine.backprop import between, sweep
+from ..engine.cotangents import finished
+from ..engine.log import Log, Past
+from ..engine.op import ops, raw
+from ..engine.places import Line
+from ..engine.questions import differentiable, native, ones
+from ..tensor import Tensor
+
+
+class Reading:
+    """One question to a tape, `target` by `sources`, and everything that is known on the way.
+
+    Without a target it is the last question the tape was asked, or about what it recorded last; without sources, about
+    all that it watches.
+    """
+
+    def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "look into this tape") -> None:
+        self.log = kept_log(tape, doing)
+        self.records = self.log.records
+        asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
+        if target is not None:
+            targets = [differentiable(t, "target") for t in nest.flatten(target)]
+            cotangents = [None] * len(targets)
+        else:
+            targets, cotangents = asked_targets, asked_cotangents
+        self.target_values = [t.array for t in targets if type(t) is Tensor]
+        self.seeds = self._seeds(targets, cotangents)
+        if sources is None and target is None and asked_sources:
+            sources = asked_sources
+        if sources is not None:
+            found = [(s, self.log.position(differentiable(s, "source"))) for s in nest.flatten(sources)]
+        else:
+            found = list(self._watched())
+        self.sources = [(source_name(s, self.line(at)), s, at) for s, at in found]
+
+    def _seeds(self, targets: Iterable[Any], cotangents: Iterable[Any]) -> dict[int, Any]:
+        seeds: dict[int, Any] = {}
+        for target, g in zip(targets, cotangents, strict=True):
+            at = self.log.position(target)
+            if at is not None:
+                g = (ones(target) if g is None else g).array
+                seeds[at] = seeds[at] + g if at in seeds else g
+        if not seeds and not targets and (last := self._last_value()) is not None:
+            at, value = last
+            self.target_values = [value]
+            seeds[at] = np.ones_like(value)
+        return seeds
+
+    def _last_value(self) -> tuple[int, Any] | None:
+        """The last floating value recorded: what a tape that nobody has asked is most likely about."""
+        for at in reversed(range(len(self.records))):
+            if at in self.values and self.values[at].dtype.kind in "fc":
+                return at, self.values[at]
+        return None
+
+    def _watched(self) -> Iterator[tuple[Any, int]]:
+        leaves = set(self.log.leaves)
+        for variable, at in self.log.variables.values():
+            if at >= 0:
+                leaves.discard(at)
+                yield variable, at
+        for at in sorted(leaves):
+            yield self.tensors.get(at), at
+
+    @cached_property
+    def path(self) -> list[int]:
+        """The positions between targets and sources, in order of execution."""
+        return between(self.records, self.seeds, {at for _, _, at in self.sources if at is not None})
+
+    @cached_property
+    def tensors(self) -> dict[int, Tensor]:
+        """The tensors known, by position."""
+        log, key = self.log, self.log.key
+        found: dict[int, Tensor] = {}
+
+        def see(x: Any) -> None:
+            if isinstance(x, Tensor):
+                at = dispatch.note(x.mark, key)
+                if at is not None:
+                    found.setdefault(at, x)
+            elif type(x) is tuple:
+                for part in x:
+                    see(part)
+
+        for record in log.records:
+            if type(record) is tuple:
+                see(record[2])
+        for note in getattr(log, "notes", {}).values():
+            see(note[1])
+            see(tuple(note[3]))
+        see(tuple(getattr(log, "outputs", ())))
+        for variable, at in log.variables.values():
+            if at >= 0 and at not in found:
+                with dispatch.recorded_by(()):
+                    found[at] = variable._as_tensor()
+        return found
+
+    @cached_property
+    def values(self) -> dict[int, Any]:
+        """The arrays known, by position."""
+        return {at: np.asarray(x.array) for at, x in self.tensors.items() if type(x) is Tensor}
+
+    @cached_property
+    def cotangents(self) -> dict[int, Any]:
+        """The cotangent at each position of the path, as an array."""
+        grads = dict(self.seeds)
+        path = self.path
+        m = self.namespace
+        if m is ops:
+            grads = {at: Tensor(g) for at, g in grads.items()}
+        with dispatch.recorded_by(()):
+            sweep(
+                self.records, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}
+            )  # fmt: skip
+            dense = {at: finished(m, g) for at, g in grads.items()}
+        return {at: np.asarray(getattr(g, "array", g)) for at, g in dense.items()}
+
+    @property
+    def namespace(self) -> Any:
+        """What rules run on: bare arrays, unless something recorded is no plain tensor."""
+        return raw if self.log.plain else ops
+
+    def pulled(self, at: int) -> tuple[Any, ...]:
+        """What the rule of the record at `at` makes of its cotangent: an array or None for each input."""
+        op, parents, saved, outputs = self.records[at]
+        incoming = tuple(self.cotangents.get(i) for i in range(at, at + len(outputs or (None,))))
+        if outputs is not None:
+            incoming = tuple(
+                np.zeros(shape, dtype.numpy) if g is None and not op.takes_none else g
+                for g, (shape, dtype) in zip(incoming, outputs, strict=True)
+            )
+        m = self.namespace
+        if m is ops:
+            incoming = tuple(None if g is None else Tensor(g) for g in incoming)
+        given: Any = incoming if outputs is not None else incoming[0]
+        on_path = set(self.path)
+        parents = tuple(p if p in on_path else -1 for p in parents)
+        with dispatch.recorded_by(()):
+            found = (op.pull_raw if m is raw else op.pull)(m, given, saved, parents)
+            dense = [None if g is None else finished(m, g) for g in found]
+        return tuple(None if g is None else np.asarray(getattr(g, "array", g)) for g in dense)
+
+    def inputs(self, at: int) -> list[Any]:
+        """The arrays that went into the record at `at`, None for one that is not known."""
+        op, parents, saved, _ = self.records[at]
+        note = getattr(self.log, "notes", {}).get(at)
+        if note is not None:
+            return [np.asarray(x.array) if type(x) is Tensor else None for x in note[3]]
+        found = [self.values.get(p) if p >= 0 else None for p in parents]
+        kept = dict(zip(getattr(op, "kept", ()), saved, strict=False))
+        for i, name in enumerate(getattr(op, "args", ())[: len(found)]):
+            if found[i] is None and type(kept.get(name)) is Tensor:
+                found[i] = np.asarray(kept[name].array)
+        return found
+
+    def users(self, at: int) -> Iterator[int]:
+        """The positions of the records that use the value at `at`."""
+        for i in range(at + 1, len(self.records)):
+            record = self.records[i]
+            if type(record) is tuple and at in record[1]:
+                yield i
+
+    def operation(self, at: int) -> Any:
+        """The op whose output stands at `at`; None for a leaf."""
+        record = self.records[at]
+        if record is None:
+            return None
+        return self.records[record][0] if type(record) is int else record[0]
+
+    def parents(self, at: int) -> tuple[int, ...]:
+        """The positions that the value at `at` was computed from."""
+        record = self.records[at]
+        if record is None:
+            return ()
+        return tuple(p for p in (self.records[record] if type(record) is int else record)[1] if p >= 0)
+
+    def line(self, at: int | None) -> Line | None:
+        """The line of the record at `at`, if the tape is a traced one."""
+        find = getattr(self.log, "line", None)
+        return None if find is None or at is None else find(at)
+
+    def name(self, at: int) -> str:
+        """What stands at `at`: a variable's name, or the op that made it."""
+        op = self.operation(at)
+        if op is not None:
+            return op.name
+        for variable, position in self.log.variables.values():
+            if position == at:
+                return source_name(variable, None)
+        return "a watched tensor"
+
+
+def kept_log(tape: Any, doing: str) -> Log:
+    """The log of a tape with all that was recorded, or an error that says how to have it kept."""
+    log = tape._log or tape._past
+    if log is None and not tape._entered:
+        raise RuntimeError(f"Cannot {doing}: it was never entered. Use `with tape:` first")
+    if log is None or any(type(r) is tuple and type(r[0]) is Past for r in log.records):
+        raise RuntimeError(
+            f"Cannot {doing}: a GradientTape lets its records go when it is asked for a gradient. Make it with "
+            "trace=True (which also gives lines and times), check='nan' or persistent=True"
+        )
+    return log
+
+
+def source_name(source: Any, line: Line | None) -> str:
+    """What a variable or watched tensor is called: a Keras variable by its path."""
+    path = getattr(source, "path", None) or getattr(native(source), "path", None)
+    if isinstance(path, str):
+        return path
+    if source is not None and not isinstance(source, Tensor):
+        return str(native(source).name).partition(":")[0]
+    shape = "" if source is None else f" of shape {source.dims}"
+    return f"tensor{shape}" + ("" if line is None else f" watched at {short(line)}")
+
+
+def short(line: Line | None) -> str:
+    """`file.py:12 in step`, or nothing."""
+    if line is None:
+        return ""
+    file, number, function = line
+    return f"{os.path.basename(file)}:{number}" + ("" if function == "<module>" else f" in {function}")
+
+
+def source_text(line: Line | None) -> str:
+    """The text of a line of a program, where it can be read."""
+    return "" if line is None else linecache.getline(line[0], line[1]).strip()
+
+
+def readable_bytes(count: float) -> str:
+    """`1.5 MB`."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError
+
+
+def readable_time(seconds: float) -> str:
+    """`1.5 ms`."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.2f} {unit}"
+    return f"{seconds * 1e6:.1f} µs"

@@ -1,0 +1,242 @@
+"""Where infinities and NaNs come from, and gradients in which an exact zero wins."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+
+def diagnosed(f, *values, **options):
+    variables = [tf.Variable(v, name=f"v{i}") for i, v in enumerate(values)]
+    with tf.GradientTape(trace=True, **options) as tape:
+        target = f(*variables)
+    tape.gradient(target, variables)
+    return tape.diagnose()
+
+
+CASES = {
+    "log of 0": (lambda x: tf.reduce_sum(tf.math.log(x)), [[1.0, 0.0]], "forward", "log", (1,), "log(0)"),
+    "log of a negative": (lambda x: tf.reduce_sum(tf.math.log(x)), [[1.0, -2.0]], "forward", "log", (1,), "below 0"),
+    "log of a softmax": (
+        lambda x: -tf.reduce_sum(tf.math.log(tf.nn.softmax(x))), [[200.0, 0.0]], "forward", "log", (1,), "from_logits",
+    ),
+    "softmax by hand": (
+        lambda x: tf.reduce_sum(tf.exp(x) / tf.reduce_sum(tf.exp(x))), [[0.0, 99.0]], "forward", "exp", (1,),
+        "tf.nn.softmax",
+    ),
+    "softplus by hand": (
+        lambda x: tf.reduce_sum(tf.math.log(1.0 + tf.exp(x))), [[0.0, 99.0]], "forward", "exp", (1,), "softplus",
+    ),
+    "exp": (lambda x: tf.reduce_sum(tf.exp(x) * 2.0), [[0.0, 99.0]], "forward", "exp", (1,), "about 89 in float32"),
+    "division by 0": (lambda x: tf.reduce_sum(1.0 / x), [[1.0, 0.0]], "forward", "div", (1,), "divide_no_nan"),
+    "division by a constant 0": (
+        lambda x: tf.reduce_sum(x / tf.constant([0.0, 1.0])), [[1.0, 2.0]], "forward", "div", (0,), "divide_no_nan",
+    ),
+    "sqrt of a negative": (lambda x: tf.sqrt(x), [-1.0], "forward", "sqrt", (), "negative"),
+    "sqrt at 0": (lambda x: tf.sqrt(x), [0.0], "backward", "sqrt", (), "infinite at 0"),
+    "norm at 0": (lambda x: tf.sqrt(tf.reduce_sum(x * x)), [[0.0, 0.0]], "backward", "sqrt", (), "norm"),
+    "tf.norm at 0": (lambda x: tf.norm(x), [[0.0, 0.0]], "backward", "sqrt", (), "norm"),
+    "a negative base": (lambda x, p: tf.reduce_sum(x**p), [[-1.0, 2.0], 2.5], "forward", "pow", (0,), "negative base"),
+    "acos at 1": (lambda x: tf.reduce_sum(tf.acos(x)), [[0.5, 1.0]], "backward", "acos", (1,), "clip_by_value"),
+    "float16": (
+        lambda x: tf.reduce_sum(tf.cast(x, tf.float16) * 1000.0), [[100.0, 2.0]], "forward", "mul", (0,), "65504",
+    ),
+    "where around log": (
+        lambda x: tf.reduce_sum(tf.where(x > 0, tf.math.log(x), 0.0)), [[1.0, 0.0]], "backward", "log", (1,), "trap",
+    ),
+    "where around a quotient": (
+        lambda x: tf.reduce_sum(tf.where(x > 0, 1.0 / x, 0.0)), [[1.0, 0.0]], "backward", "div", (1,), "nan_safe=True",
+    ),
+    "where around a power": (
+        lambda x: tf.reduce_sum(tf.where(x > 0, x**0.3, 0.0)), [[0.0, 1.0]], "backward", "pow", (0,), "trap",
+    ),
+    "a variable": (lambda x: tf.reduce_sum(x * 2.0), [[1.0, np.nan]], "given", "v0", (1,), "earlier update"),
+    "data": (
+        lambda x: tf.reduce_sum(x * tf.constant([1.0, np.inf])), [[1.0, 2.0]], "given",
+        "argument b of mul, which is not on the tape,", (1,), "if it is data",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_first_op_or_rule_is_found(case):
+    f, values, direction, op, index, remedy = CASES[case]
+    found = diagnosed(f, *values)
+    assert not found.ok
+    assert (found.direction, found.op, found.index) == (direction, op, index)
+    assert remedy in found.remedy
+    assert found.where_trap == case.startswith("where")
+    if direction != "given" or op.startswith("argument"):
+        assert found.line[0] == __file__
+    assert found.op in str(found) and found.remedy in str(found)
+
+
+def test_a_finite_run_is_said_to_be_finite():
+    found = diagnosed(lambda x: x * x, 3.0)
+    assert found.ok and "finite" in str(found)
+
+
+def test_a_nan_far_from_the_target_is_followed_to_its_origin():
+    x = tf.Variable([2.0, 0.0])
+    with tf.GradientTape(check="nan") as tape:
+        finite_branch = tf.exp(x)
+        broken = tf.math.log(x)
+        for _ in range(20):
+            broken = broken * 0.5 + finite_branch
+        loss = tf.reduce_mean(broken)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="log"):
+        tape.gradient(loss, x)
+    assert tape.diagnose().op == "log"
+
+
+def test_check_raises_with_the_whole_report_and_leaves_the_tape_usable():
+    x = tf.Variable([1.0, 0.0])
+    with tf.GradientTape(check="nan", trace=True) as tape:
+        loss = tf.reduce_sum(tf.math.log(x))
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tape.gradient(loss, x)
+    text = str(caught.value)
+    assert "The target is not finite" in text
+    assert "test_inspect_nonfinite.py" in text
+    assert "loss = tf.reduce_sum(tf.math.log(x))" in text
+    assert "at index (1,): x = 0" in text
+    assert tape.diagnose(loss, x).op == "log"
+
+
+def test_check_sees_gradients_that_are_slices():
+    table = tf.Variable([[1.0], [0.0]])
+    with tf.GradientTape(check="nan") as tape:
+        loss = tf.reduce_sum(tf.sqrt(tf.gather(table, [0, 1])))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="sqrt"):
+        tape.gradient(loss, table)
+
+
+def test_check_lets_a_finite_run_pass():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(check="nan") as tape:
+        loss = tf.reduce_sum(x * x)
+    np.testing.assert_allclose(tape.gradient(loss, x), [2.0, 4.0])
+
+
+def test_a_sum_that_overflows_is_not_taken_for_an_infinity():
+    x = tf.Variable([3e38, 3e38])
+    with tf.GradientTape(check="nan") as tape:
+        y = x * 1.0
+    np.testing.assert_allclose(tape.gradient(y, x), [1.0, 1.0])
+
+
+def test_an_unknown_check_is_refused():
+    with pytest.raises(ValueError, match="'nan'"):
+        tf.GradientTape(check="inf")
+
+
+def test_a_used_up_tape_says_how_to_have_it_kept():
+    x = tf.Variable(0.0)
+    with tf.GradientTape() as tape:
+        y = tf.sqrt(x)
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match="trace=True"):
+        tape.diagnose(y, x)
+    with pytest.raises(RuntimeError, match="never entered"):
+        tf.GradientTape().diagnose()
+
+
+def test_a_custom_gradient_is_named():
+    @tf.custom_gradient
+    def broken(x):
+        return x * 1.0, lambda g: g * np.float32(np.nan)
+
+    found = diagnosed(lambda x: broken(x) * 2.0, 3.0)
+    assert (found.direction, found.op) == ("backward", "broken")
+    assert "custom_gradient" in found.remedy
+
+
+def test_an_op_with_several_outputs():
+    found = diagnosed(lambda x: tf.add_n(tf.split(tf.sqrt(x), 2)), [[1.0, 0.0]][0])
+    assert (found.direction, found.op, found.index) == ("backward", "sqrt", (1,))
+
+
+TRAPS = {
+    "log": (lambda x: tf.where(x > 0, tf.math.log(x), 0.0), [0.0, 2.0], [0.0, 0.5]),
+    "quotient": (lambda x: tf.where(x > 0, 1.0 / x, 0.0), [0.0, 2.0], [0.0, -0.25]),
+    "power": (lambda x: tf.where(x > 0, x**0.5, 0.0), [0.0, 4.0], [0.0, 0.25]),
+    "broadcast": (lambda x: tf.where(x > 0, tf.constant([[1.0], [2.0]]) / x, 0.0), [0.0, 2.0], [0.0, -0.75]),
+    "norm": (lambda x: tf.where(False, tf.sqrt(tf.reduce_sum(x * x)), 0.0), [0.0, 0.0], [0.0, 0.0]),
+    "product of matrices": (
+        lambda x: tf.where([[True, False]], tf.constant([[1.0, 1.0]]) @ tf.stack([x, [1.0, 1.0] / (x * 0.0)]), 0.0),
+        [1.0, 2.0],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_an_exact_zero_wins(name):
+    f, value, expected = TRAPS[name]
+    x = tf.Variable(value)
+    with tf.GradientTape(persistent=True) as tape:
+        loss = tf.reduce_sum(f(x))
+    found = tape.gradient(loss, x, nan_safe=True)
+    assert type(found) is tf.Tensor
+    if expected is not None:
+        np.testing.assert_allclose(found, expected)
+        assert not np.isfinite(tape.gradient(loss, x)).all() or name == "norm"
+
+
+@pytest.mark.parametrize("sides", [(False, False), (True, False), (False, True), (True, True)])
+def test_an_exact_zero_wins_in_a_product_of_matrices(sides):
+    infinite = np.array([[1.0, np.inf], [2.0, 3.0]], np.float32)
+    a = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    weights = tf.constant([[1.0, 0.0], [1.0, 0.0]]) if not sides[1] else tf.constant([[0.0, 1.0], [0.0, 1.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.matmul(a, infinite, transpose_a=sides[0], transpose_b=sides[1])
+    found = tape.gradient(y, a, weights, nan_safe=True).numpy()
+    assert np.isfinite(found).all()
+    finite = np.where(np.isfinite(infinite), infinite, 0.0)
+    with tf.GradientTape() as other:
+        y = tf.matmul(a, finite, transpose_a=sides[0], transpose_b=sides[1])
+    np.testing.assert_allclose(found, other.gradient(y, a, weights))
+
+
+def test_without_a_trap_nan_safe_changes_nothing():
+    rng = np.random.default_rng(0)
+    w = [tf.Variable(rng.normal(size=s).astype(np.float32)) for s in ((4, 5), (5, 3))]
+    x, labels = tf.constant(rng.normal(size=(6, 4)).astype(np.float32)), tf.constant([0, 1, 2, 0, 1, 2])
+    with tf.GradientTape(persistent=True) as tape:
+        logits = tf.nn.relu(x @ w[0]) @ w[1]
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+    for safe, plain in zip(tape.gradient(loss, w, nan_safe=True), tape.gradient(loss, w), strict=True):
+        np.testing.assert_allclose(safe, plain, rtol=1e-4)
+
+
+def test_nan_safe_gradients_can_be_differentiated_again():
+    x = tf.Variable([0.0, 2.0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.reduce_sum(tf.where(x > 0, x * x * x, 0.0))
+        first = inner.gradient(y, x, nan_safe=True)
+    np.testing.assert_allclose(first, [0.0, 12.0])
+    np.testing.assert_allclose(outer.gradient(first, x), [0.0, 12.0])
+
+
+def test_nan_safe_through_slices_custom_gradients_and_functions():
+    table = tf.Variable([[0.0], [4.0]])
+    with tf.GradientTape() as tape:
+        rows = tf.gather(table, [0, 1])
+        loss = tf.reduce_sum(tf.where(rows > 0, tf.math.log(rows), 0.0))
+    np.testing.assert_allclose(tf.convert_to_tensor(tape.gradient(loss, table, nan_safe=True)), [[0.0], [0.25]])
+
+    @tf.recompute_grad
+    def again(x):
+        return tf.where(x > 0, tf.math.log(x), 0.0)
+
+    @tf.function
+    def traced(x):
+        return tf.reduce_sum(tf.where(x > 0, tf.math.log(x), 0.0))
+
+    x = tf.Variable([0.0, 4.0])
+    for f in (again, traced):
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(f(x * 1.0))
+            np.testing.assert_allclose(tape.gradient(loss, x, nan_safe=True), [0.0, 0.25])
