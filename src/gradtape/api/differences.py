@@ -1,0 +1,25 @@
+"""What is not quite as in TensorFlow, by name: the part of docs/differences.md that a program can be checked for."""
+
+DIFFERENCES = {
+    "GradientTape.batch_jacobian": "logs a warning where rows depend on each other, and raises with check_rows=True",
+    "autodiff.ForwardAccumulator": "raises for a tangent of the wrong shape; uses custom gradients",
+    "custom_gradient": "raises for a gradient of the wrong shape or dtype; differentiates keyword arguments",
+    "recompute_grad": "draws the same random numbers again in the backward pass",
+    "function": "runs its Python code for each shape, and for 1, 1.0 and True apart",
+    "math.approx_max_k": "is exact",
+    "math.approx_min_k": "is exact",
+    "math.cumprod": "has the right gradient through a zero",
+    "math.digamma": "has SciPy's values at its poles",
+    "math.special.expint": "has a value below 0 and at infinity, where TensorFlow has NaN",
+    "random.categorical": "draws other numbers for large batches",
+    "nn.fractional_avg_pool": "draws other regions",
+    "nn.fractional_max_pool": "draws other regions",
+    "nn.sampled_softmax_loss": "samples other candidates",
+    "nn.nce_loss": "samples other candidates",
+    "image.adjust_jpeg_quality": "uses Pillow's encoder",
+    "image.random_jpeg_quality": "uses Pillow's encoder",
+    "linalg.tridiagonal_solve": "lacks perturb_singular=True",
+    "keras.callbacks.TensorBoard": "needs TensorFlow, as Keras has it",
+    "keras.callbacks.OrbaxCheckpoint": "needs Orbax, as Keras has it",
+    "keras.Model.export": "has nothing to write a SavedModel, ONNX or LiteRT file with",
+}

@@ -1,0 +1,146 @@
+"""The command line: `gradtape run train.py` and its like, also as `python -m gradtape`."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+import gradtape
+
+_EXIT_CODES = "exit codes: 0 all is well, 1 something was found (check, doctor), 2 the command was not understood"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says which command was probably meant."""
+
+    commands: tuple[str, ...] = ()
+
+    def error(self, message: str) -> NoReturn:
+        given = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+        near = [] if given in self.commands else difflib.get_close_matches(given, self.commands, n=1, cutoff=0.5)
+        if near:
+            message = f"there is no command {given!r}. Did you mean `gradtape {near[0]}`?"
+        super().error(message)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command of the command line, and returns its exit code."""
+    options = _parser().parse_args(arguments)
+    perform: Callable[[argparse.Namespace], int] = options.perform
+    if perform is _run:  # a program's exceptions are its own
+        return perform(options)
+    try:
+        code = perform(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever read the output has seen enough, as in `gradtape check . | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="gradtape",
+        description="TensorFlow's GradientTape system, made anew in Python, without TensorFlow.",
+        epilog=_EXIT_CODES,
+    )
+    parser.add_argument("--version", action="version", version=f"gradtape {gradtape.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
+
+    run = commands.add_parser(
+        "run",
+        help="run a program with gradtape in the place of TensorFlow",
+        usage="gradtape run [--trace] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
+        description="Runs a program as `python` does, except that `import tensorflow` and `import keras` find gradtape. "
+        "Nothing outside of the program's process, and the processes it spawns by multiprocessing, changes.",
+    )
+    run.add_argument("--trace", action="store_true", help="explain each gradient that is None, as it happens")
+    kind = run.add_mutually_exclusive_group()
+    kind.add_argument("-m", dest="kind", action="store_const", const="module", help="SCRIPT is the name of a module")
+    kind.add_argument("-c", dest="kind", action="store_const", const="command", help="SCRIPT is Python code")
+    run.add_argument("target", metavar="SCRIPT", help="a file, a folder or archive with a `__main__.py`, or - for stdin")
+    run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the program's own arguments")
+    run.set_defaults(perform=_run, kind="script")
+
+    check = commands.add_parser(
+        "check",
+        help="list the TensorFlow names that programs use: supported, different, missing",
+        description="Reads programs and notebooks, without running them, and lists the TensorFlow names they use.",
+        epilog="exit codes: 0 all names are there, 1 some are missing, 2 a file could not be read",
+    )
+    check.add_argument("paths", metavar="PATH", nargs="+", help="a script, a notebook, or a folder of them")
+    check.add_argument("--all", action="store_true", help="list the names that are supported too")
+    check.add_argument("--json", action="store_true", help="print JSON, for programs")
+    check.set_defaults(perform=_check)
+
+    doctor = commands.add_parser(
+        "doctor",
+        help="show versions, devices and optional parts, and test them",
+        description="Shows what gradtape finds on this machine, and tests it for some seconds.",
+        epilog="exit codes: 0 all tests pass, 1 one fails",
+    )
+    doctor.add_argument("--no-test", action="store_true", help="only look, test nothing")
+    doctor.add_argument("--json", action="store_true", help="print JSON, for programs")
+    doctor.set_defaults(perform=_doctor)
+
+    bench = commands.add_parser(
+        "bench",
+        help="measure gradtape against the libraries that are installed beside it",
+        description="The project's benchmark on this machine: gradtape's time divided by that of PyTorch, TensorFlow, JAX "
+        "and HIPS autograd, as far as they are installed. Takes minutes.",
+    )
+    bench.add_argument("--tables", help="which, separated by commas (default: all)")
+    bench.add_argument("--only", help="names of works, separated by commas (default: all)")
+    bench.add_argument("--rounds", help="how often each work is measured; the median counts")
+    bench.add_argument("--seconds", help="for each work, library and round")
+    bench.add_argument("--python", action="append", metavar="LIBRARY=PATH", help="the Python that has a library")
+    bench.add_argument("--json", help="where the numbers are written (default: gradtape_bench.json)")
+    bench.set_defaults(perform=_bench)
+
+    demo = commands.add_parser(
+        "demo",
+        help="train a small network on handwritten digits",
+        description="Trains a Keras CNN on handwritten digits, by `fit` and by a GradientTape loop; without Keras, a "
+        "network of three layers by a tape alone.",
+    )
+    demo.add_argument("--epochs", type=int, help="how often all digits are seen")
+    demo.add_argument("--picture", help="where the loss curves are drawn (default: gradtape_demo.png)")
+    demo.set_defaults(perform=_demo)
+
+    parser.commands = tuple(commands.choices)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    from .run import run
+
+    run(options.target, options.arguments, kind=options.kind, trace=options.trace)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from .check import check
+
+    return check(options.paths, everything=options.all, as_json=options.json)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from .doctor import doctor
+
+    return doctor(test=not options.no_test, as_json=options.json)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from .shipped import bench
+
+    return bench(vars(options))
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from .shipped import demo
+
+    return demo(options.epochs, options.picture)

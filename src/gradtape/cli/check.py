@@ -1,0 +1,179 @@
+"""`gradtape check`: which of TensorFlow's names programs use, and whether gradtape has them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import json
+import os
+import re
+import tokenize
+import types
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradtape.api.differences import DIFFERENCES
+from gradtape.api.names import NAMES
+
+from .output import console
+from .stand_in import serve
+from .used_names import Reader
+
+SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
+PYTHON_CELLS = {"%%time", "%%timeit", "%%capture", "%%prun"}  # cell magics whose cells are Python
+COLOURS = {"missing": "red", "different": "yellow", "supported": "green"}
+
+
+@dataclass
+class Use:
+    """One name of TensorFlow's in one file."""
+
+    name: str
+    status: str  # supported, different or missing
+    lines: list[str]
+    note: str = ""
+
+
+@dataclass
+class Report:
+    """What was found in one file."""
+
+    path: str
+    names: list[Use] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = False) -> int:
+    """Reports on programs; 1 if a name is missing, 2 if a file could not be read, else 0."""
+    reports = [examine(file) for file in _files(paths)]
+    uses = [use for report in reports for use in report.names]
+    if as_json:
+        summary = {status: len({use.name for use in uses if use.status == status}) for status in COLOURS}
+        print(json.dumps({"files": [asdict(report) for report in reports], "summary": summary}, indent=1))
+    else:
+        _show(reports, everything)
+    if any(report.errors for report in reports):
+        return 2
+    return int(any(use.status == "missing" for use in uses))
+
+
+def examine(file: str) -> Report:
+    """The names used in `file`, a script or a notebook."""
+    report = Report(file)
+    reader = Reader()
+    try:
+        for piece, source in _pieces(file):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # about the program's own text
+                    tree = ast.parse(source, file)
+            except (SyntaxError, ValueError) as error:
+                report.errors.append(f"{piece}{getattr(error, 'lineno', None) or 0}: {getattr(error, 'msg', error)}")
+            else:
+                reader.read(tree, piece)
+    except (OSError, SyntaxError, UnicodeDecodeError, ValueError, KeyError) as error:
+        report.errors.append(f"0: {error}")
+    for name, lines in sorted(reader.finish().items()):
+        status, note = judge(name)
+        if status != "module":
+            report.names.append(Use(name, status, lines, note))
+    return report
+
+
+@functools.cache
+def judge(path: str) -> tuple[str, str]:
+    """The status of a name such as `tf.math.sin`, and a note; `module` for what only holds other names."""
+    package, *parts = path.split(".")
+    if parts[-1:] == ["*"]:
+        return "different", "names that come from * are not followed"
+    try:
+        serve()
+        value: Any = importlib.import_module("tensorflow" if package == "tf" else package)
+        for part in parts:
+            if not isinstance(value, types.ModuleType | type):
+                break  # attributes of a value are not judged
+            value = _member(value, part)
+    except AttributeError:
+        return "missing", ""
+    except ImportError as error:
+        return "missing", str(error)
+    note = _differences().get(_place(path), "")
+    if note:
+        return "different", note
+    return ("module" if isinstance(value, types.ModuleType) else "supported"), ""
+
+
+def _member(value: Any, name: str) -> Any:
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        if not isinstance(value, types.ModuleType) or not value.__name__.startswith("keras"):
+            raise
+    try:
+        return importlib.import_module(f"{value.__name__}.{name}")
+    except ModuleNotFoundError:
+        raise AttributeError(name) from None
+
+
+def _place(path: str) -> str:
+    """Where a name lives, the same for all its aliases."""
+    name = path.removeprefix("tf.")
+    owner, _, member = name.rpartition(".")
+    return NAMES.get(name) or (f"{NAMES[owner]}.{member}" if owner in NAMES else name)
+
+
+@functools.cache
+def _differences() -> dict[str, str]:
+    return {_place(name): note for name, note in DIFFERENCES.items()}
+
+
+def _files(paths: Iterable[str]) -> Iterator[str]:
+    """The scripts and notebooks among `paths`, and in the folders among them."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for folder, folders, files in os.walk(path):
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED_FOLDERS)
+            yield from (os.path.join(folder, f) for f in sorted(files) if f.endswith((".py", ".ipynb")))
+
+
+def _pieces(file: str) -> Iterator[tuple[str, str]]:
+    """The Python in a file: a script as a whole, the cells of a notebook one by one, with what precedes a line number."""
+    if not file.endswith(".ipynb"):
+        with tokenize.open(file) as opened:
+            yield "", opened.read()
+        return
+    cells = json.loads(Path(file).read_text(encoding="utf-8"))["cells"]
+    for number, cell in enumerate(cells, 1):
+        source = "".join(cell["source"])
+        magic = source.split(maxsplit=1)[0] if source.startswith("%%") else ""
+        if cell["cell_type"] == "code" and (not magic or magic in PYTHON_CELLS):
+            yield f"cell {number}:", re.sub(r"^(\s*)([%!?].*|.*\?)$", r"\1pass", source, flags=re.MULTILINE)
+
+
+def _show(reports: list[Report], everything: bool) -> None:
+    out = console()
+    for report in reports:
+        for error in report.errors:
+            out.print(f"{report.path}:{error}", style="red", markup=False)
+        for use in report.names:
+            if everything or use.status != "supported":
+                where = f"{report.path}:{use.lines[0]}"
+                more = f" (also {_listed(use.lines[1:])})" if len(use.lines) > 1 else ""
+                note = f": {use.note}" if use.note else ""
+                out.print(f"{where}: [{COLOURS[use.status]}]{use.status}[/] [bold]{use.name}[/]{note}{more}")
+    counts = Counter({use.name: use.status for report in reports for use in report.names}.values())
+    files = f"{len(reports)} file{'s' * (len(reports) != 1)}"
+    broken = sum(bool(report.errors) for report in reports)
+    summary = ", ".join(f"[{COLOURS[status]}]{counts[status]} {status}[/]" for status in reversed(COLOURS))
+    out.print(f"{files}: {summary}" + (f", [red]{broken} not readable[/]" if broken else ""))
+
+
+def _listed(lines: list[str], limit: int = 5) -> str:
+    return ", ".join(lines[:limit]) + (f" and {len(lines) - limit} more" if len(lines) > limit else "")

@@ -1,0 +1,155 @@
+"""`gradtape doctor`: what gradtape finds on this machine, and whether it works."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.metadata
+import importlib.util
+import io
+import json
+import os
+import platform
+import sys
+from typing import Any
+
+import gradtape
+
+from .output import console, table
+from .self_test import TESTS, Outcome, perform
+
+# Parts that may be there or not: the module, the distribution, what it is for, and how it is installed.
+PARTS = [
+    ("keras", "keras", "tf.keras", "gradtape[keras]"),
+    ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
+    ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
+    ("cupy", "cupy", "arrays on NVIDIA GPUs", "cupy-cuda12x"),
+    ("PIL", "pillow", "JPEG images", "gradtape[jpeg]"),
+    ("matplotlib", "matplotlib", "the demo's pictures", "gradtape[examples]"),
+]
+
+
+def doctor(*, test: bool = True, as_json: bool = False) -> int:
+    """Shows versions, machine, parts and the outcome of the tests; 1 if a test fails."""
+    sections = {"versions": versions(), "machine": machine()}
+    parts = [part_found(*part) for part in PARTS]
+    outcomes: list[Outcome] = []
+    if as_json:
+        outcomes = [perform(name) for name in TESTS] if test else []
+        tests = [outcome._asdict() for outcome in outcomes]
+        print(json.dumps({**sections, "parts": parts, "tests": tests}, indent=1))
+    else:
+        _show(sections, parts)
+        outcomes = _show_tests() if test else []
+    return int(any(outcome.status == "failed" for outcome in outcomes))
+
+
+def versions() -> dict[str, str]:
+    """gradtape's version, Python's, and those of what gradtape always needs."""
+    found = {"gradtape": gradtape.__version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "ml_dtypes", "rich"):
+        found[name] = _version(name) or "missing"
+    return found
+
+
+def machine() -> dict[str, str]:
+    """The processor, the devices, and the libraries that do the arithmetic."""
+    return {
+        "system": f"{platform.system()} {platform.release()} on {platform.machine()}",
+        "processor": _processor(),
+        "cores": f"{len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} usable of "
+        f"{os.cpu_count()}",
+        "devices": ", ".join(device.name for device in gradtape.config.list_logical_devices()),
+        "BLAS": _blas(),
+        "threads": ", ".join(f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.endswith("_NUM_THREADS"))
+        or "as many as there are cores (no *_NUM_THREADS is set)",
+        "oneDNN": _onednn(),
+        "executable": sys.executable,
+    }
+
+
+def part_found(module: str, distribution: str, purpose: str, install: str) -> dict[str, str | None]:
+    """One optional part: its version, or None and how to install it."""
+    there = importlib.util.find_spec(module) is not None
+    version = (_version(distribution) or "unknown version") if there else None
+    return {"name": distribution, "for": purpose, "version": version, "install": f"pip install '{install}'"}
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def _blas() -> str:
+    """NumPy's matrix products: by threadpoolctl if it is there, else as NumPy was built."""
+    import numpy
+
+    if importlib.util.find_spec("threadpoolctl"):
+        import threadpoolctl
+
+        numpy.dot(numpy.ones((2, 2)), numpy.ones((2, 2)))
+        pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+        if pools:
+            return ", ".join(
+                f"{pool['internal_api']} {pool['version']} ({pool.get('architecture', '')}, {pool['num_threads']} threads)"
+                for pool in pools
+            )
+    config: Any = numpy.show_config(mode="dicts")
+    blas = config["Build Dependencies"]["blas"]
+    return f"{blas['name']} {blas['version']}"
+
+
+def _onednn() -> str:
+    """oneDNN's version, if gradtape can use one."""
+    try:
+        onednn = importlib.import_module("gradtape.backends.onednn")
+    except ImportError:
+        return "not used"
+    found = onednn.version()
+    return str(found) if found else "not found"
+
+
+def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]]) -> None:
+    out = console()
+    for title, facts in sections.items():
+        shown = table(out, title, "", "")
+        for name, value in facts.items():
+            shown.add_row(name, value)
+        out.print(shown)
+    shown = table(out, "optional parts", "", "", "")
+    for part in parts:
+        state = f"[green]{part['version']}[/]" if part["version"] else "[yellow]missing[/]"
+        shown.add_row(part["name"], state, part["for"] if part["version"] else f"{part['for']}: {_escaped(part['install'])}")
+    out.print(shown)
+
+
+def _escaped(text: str | None) -> str:
+    from rich.markup import escape
+
+    return escape(text or "")
+
+
+def _show_tests() -> list[Outcome]:
+    """Performs the tests, with a line for each as it ends."""
+    out = console()
+    outcomes = []
+    colours = {"passed": "green", "failed": "red", "skipped": "yellow"}
+    for name in TESTS:
+        with contextlib.redirect_stdout(io.StringIO()):
+            outcome = perform(name)
+        outcomes.append(outcome)
+        note = f": {_escaped(outcome.note)}" if outcome.note else ""
+        out.print(f"[{colours[outcome.status]}]{outcome.status}[/] {name} ({outcome.seconds:.1f} s){note}")
+    failed = sum(outcome.status == "failed" for outcome in outcomes)
+    out.print(f"[red]{failed} of {len(outcomes)} tests failed[/]" if failed else "[green]all is well[/]")
+    return outcomes

@@ -1,0 +1,131 @@
+"""`gradtape run`: a program as `python` would run it, except that its TensorFlow is gradtape.
+
+The program becomes the module `__main__`, so that its classes are pickled and its processes spawned as ever; what it
+raises leaves through here as it came, so that exit codes and signals are Python's own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib.util
+import io
+import os
+import pkgutil
+import sys
+import types
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from typing import Any, NamedTuple, NoReturn
+
+from .stand_in import serve
+
+
+class Program(NamedTuple):
+    """What is run: code, and what Python tells a program about itself."""
+
+    code: types.CodeType
+    name: str  # sys.argv[0]
+    file: str | None = None
+    spec: ModuleSpec | None = None
+    loader: Any = None
+
+
+def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool = False) -> None:
+    """Runs `target`, a script, folder or archive, or of `kind` "module" or "command", with `arguments`."""
+    serve()
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.modules["__mp_main__"] = main  # what multiprocessing calls it, where classes come back from other processes
+    try:
+        program = {"script": _script, "module": _module, "command": _command}[kind](target)
+        sys.argv = [program.name, *arguments]
+        about = {"__builtins__": builtins, "__loader__": program.loader, "__spec__": program.spec}
+        about["__package__"] = program.spec.parent if program.spec else None
+        if program.file is not None:
+            about |= {"__file__": program.file, "__cached__": program.spec.cached if program.spec else None}
+        vars(main).update(about)
+        with _explanations() if trace else contextlib.nullcontext():
+            exec(program.code, vars(main))
+    except BaseException as error:
+        _leave_out_this_file(error)
+        raise
+
+
+def _script(path: str) -> Program:
+    if path == "-":
+        return _command(sys.stdin.buffer.read(), "-", "<stdin>")
+    finder = pkgutil.get_importer(path)
+    if finder is not None:  # a folder or an archive
+        sys.path[0] = path
+        return _found(finder.find_spec("__main__"), f"can't find '__main__' module in {path!r}")
+    file = os.path.abspath(path)
+    try:
+        with io.open_code(file) as opened:
+            source = opened.read()
+    except OSError as error:
+        _give_up(f"can't open file {file!r}: [Errno {error.errno}] {error.strerror}", 2)
+    _search_first(os.path.dirname(os.path.realpath(file)))
+    code = compile(source, file, "exec", dont_inherit=True)
+    return Program(code, path, file, loader=SourceFileLoader("__main__", file))
+
+
+def _module(name: str) -> Program:
+    _search_first(os.getcwd())
+    missing = f"No module named {name}"
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            missing = f"No module named {name}.__main__; {name!r} is a package and cannot be directly executed"
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        spec = None
+    return _found(spec, missing)
+
+
+def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> Program:
+    _search_first("")
+    return Program(compile(source, file, "exec", dont_inherit=True), name)
+
+
+def _found(spec: ModuleSpec | None, otherwise: str) -> Program:
+    """The program that `spec` leads to."""
+    code = spec.loader.get_code(spec.name) if spec and hasattr(spec.loader, "get_code") else None
+    if spec is None or spec.origin is None or code is None:
+        _give_up(otherwise, 1)
+    name = sys.path[0] if spec.name == "__main__" else spec.origin
+    return Program(code, name, spec.origin, spec, spec.loader)
+
+
+def _search_first(folder: str) -> None:
+    """Puts `folder` where Python has the program's own, unless Python was told to have none there (`-P`)."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+
+
+def _give_up(reason: str, code: int) -> NoReturn:
+    print(f"gradtape run: {reason}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+@contextlib.contextmanager
+def _explanations() -> Iterator[None]:
+    """A sentence on stderr for each gradient that is None, as it happens."""
+    from gradtape.inspect import report_missing, tracing
+
+    with tracing(), report_missing(sys.stderr):
+        yield
+
+
+def _leave_out_this_file(error: BaseException) -> None:
+    """Sees to it that the traceback of `error`, when it is shown, begins in the program."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals is globals():
+        trace = trace.tb_next
+    shown = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, _: Any) -> None:
+        shown(kind, error.with_traceback(trace), trace)
+
+    sys.excepthook = show

@@ -1,0 +1,45 @@
+"""`gradtape bench` and `gradtape demo`: programs of the project's folders, which a wheel carries in `gradtape/shipped`."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gradtape
+
+
+def shipped(path: str) -> Path | None:
+    """Where a file of the project is: in the checkout that gradtape is imported from, else in the wheel."""
+    package = Path(gradtape.__file__).parent
+    places = package.parents[1] / path, package / "shipped" / path
+    return next((place for place in places if place.exists()), None)
+
+
+def bench(options: dict[str, Any]) -> int:
+    """Runs the project's benchmark against the peers that are installed."""
+    flags = [("--json", options["json"] or "gradtape_bench.json")]
+    flags += [(f"--{name}", options[name]) for name in ("tables", "only", "rounds", "seconds") if options[name]]
+    flags += [("--python", pair) for pair in options["python"] or ()]
+    return _run("benchmarks/run.py", flags)
+
+
+def demo(epochs: int | None, picture: str | None) -> int:
+    """Trains on handwritten digits: a Keras CNN, or without Keras a small network by a tape alone."""
+    if importlib.util.find_spec("matplotlib") is None:
+        print("gradtape demo: draws with Matplotlib, which is missing: pip install 'gradtape[examples]'", file=sys.stderr)
+        return 1
+    program = "keras_digits" if importlib.util.find_spec("keras") else "digits"
+    flags = [("--picture", picture or "gradtape_demo.png")] + ([("--epochs", str(epochs))] if epochs else [])
+    return _run(f"examples/{program}.py", flags)
+
+
+def _run(path: str, flags: list[tuple[str, str]]) -> int:
+    program = shipped(path)
+    if program is None:
+        print(f"gradtape: {path} did not come with this installation: reinstall gradtape", file=sys.stderr)
+        return 1
+    words = [word for flag in flags for word in flag]
+    return subprocess.run([sys.executable, str(program), *words], check=False).returncode

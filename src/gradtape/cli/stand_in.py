@@ -1,0 +1,133 @@
+"""TensorFlow's names served by gradtape: `import tensorflow` finds gradtape, in this process and those it spawns.
+
+The module `tensorflow` is a thin one, with TensorFlow's version and gradtape's names; `tensorflow.math` and its like are
+gradtape's own modules, and `tensorflow.keras.layers` is the module that `gradtape.keras` has. The finder stands before all
+others, so that it does not matter whether TensorFlow is installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import multiprocessing
+import multiprocessing.spawn
+import sys
+import types
+from typing import Any
+
+import gradtape
+from gradtape import keras_loader
+
+NAME = "tensorflow"
+VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
+
+_KERAS_LAZY_MODULES = "keras.src.utils.module_utils"
+_KERAS_GRAPHS = "keras.src.utils.backend_utils"
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `tensorflow` and what is below it in gradtape."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        """Where `name` comes from, if it is TensorFlow's."""
+        if name == NAME or name.startswith(f"{NAME}."):
+            return importlib.util.spec_from_loader(name, self, is_package=True)
+        if name == _KERAS_LAZY_MODULES:
+            return keras_loader.followed_by(name, path, _hide_tensorflow)
+        if name == _KERAS_GRAPHS:
+            return keras_loader.followed_by(name, path, _hide_graphs)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """The usual module."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Fills the module `tensorflow`; in the place of any other, puts gradtape's."""
+        name = module.__name__
+        if name == NAME:
+            _fill(module)
+        else:
+            sys.modules[name] = _counterpart(name)
+
+
+def serve() -> None:
+    """From here on, what this process and those it spawns import as TensorFlow or Keras is gradtape's."""
+    if any(isinstance(finder, Finder) for finder in sys.meta_path):
+        return
+    keras_loader.serves_tensorflow = True
+    keras_loader.install()
+    sys.meta_path.insert(0, Finder())
+    told = multiprocessing.spawn.get_preparation_data
+    multiprocessing.spawn.get_preparation_data = lambda name: _Preparation(told(name))
+    multiprocessing.set_forkserver_preload([])  # the server would import the program before it is prepared
+
+
+class _Preparation(dict[str, Any]):
+    """What a spawned process is told first: being unpickled there, it serves TensorFlow before anything is imported."""
+
+    def __reduce__(self) -> Any:
+        return _prepared, (dict(self),)
+
+
+def _prepared(data: dict[str, Any]) -> dict[str, Any]:
+    serve()
+    return data
+
+
+def _fill(module: Any) -> None:
+    """Makes `module` TensorFlow's root: gradtape's names, TensorFlow's version."""
+
+    def find(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
+        value = getattr(gradtape, name)
+        setattr(module, name, value)
+        return value
+
+    module.__doc__ = "TensorFlow's names, served by gradtape."
+    module.__version__ = VERSION
+    module.version = types.ModuleType(f"{NAME}.version", "The version of TensorFlow that gradtape takes the place of.")
+    module.version.VERSION = VERSION
+    module.__getattr__, module.__dir__ = find, lambda: [*dir(gradtape), "version"]
+    for name, value in list(sys.modules.items()):
+        if isinstance(value, gradtape.api.namespace.Namespace):
+            sys.modules[name.replace("gradtape", NAME, 1)] = value
+
+
+def _counterpart(name: str) -> types.ModuleType:
+    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`."""
+    space, _, leaf = name.rpartition(".")
+    parent = sys.modules[space]
+    try:
+        found = getattr(parent, leaf)
+    except AttributeError:
+        found = _submodule(parent, leaf)
+    if isinstance(found, types.ModuleType):
+        return found
+    public = "tf" + name.removeprefix(NAME)
+    if found is not None:
+        raise ModuleNotFoundError(f"{public} is no module: from {space} import {leaf}")
+    hint = "; what TensorFlow keeps under `tensorflow.python` is private" if public.startswith("tf.python") else ""
+    raise ModuleNotFoundError(f"{public} is not in gradtape{hint}. `gradtape check` lists what a program would miss")
+
+
+def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
+    """The module `leaf` of Keras' package `parent`, imported now; None if there is none."""
+    if not parent.__name__.startswith("keras."):
+        return None
+    try:
+        return importlib.import_module(f"{parent.__name__}.{leaf}")
+    except ModuleNotFoundError:
+        return None
+
+
+def _hide_tensorflow(module_utils: Any) -> None:
+    """Keras looks for TensorFlow beside its backend, and would take gradtape for it."""
+    module_utils.tensorflow._available = False
+
+
+def _hide_graphs(backend_utils: Any) -> None:
+    """Keras takes a `tf.function` for a graph of TensorFlow's, in which only its TensorFlow backend works."""
+    backend_utils.in_tf_graph = lambda: False

@@ -1,0 +1,168 @@
+"""Which of TensorFlow's names a program uses, read from its syntax tree; nothing of it is executed.
+
+A scope knows which of its names stand for something of TensorFlow's, whatever the order of statements: `tf` for
+`tensorflow`, `K` for `tf.keras.backend` after `K = tf.keras.backend`. Names bound to anything else hide those of the
+scopes around. Bodies of functions are read when the scope around them is complete, as Python would run them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import ChainMap
+from collections.abc import Callable, Iterable, MutableMapping
+
+# The packages whose names are followed, and how they are called here.
+PACKAGES = {"tensorflow": "tf", "gradtape": "tf", "keras": "keras"}
+
+# A scope's names: the path that each stands for, such as `tf.keras.layers`, or None if it is the program's own.
+Names = MutableMapping[str, str | None]
+
+
+def public_path(module: str) -> str | None:
+    """`tf.keras.layers` for `tensorflow.keras.layers`; None for a module of another package."""
+    package, dot, rest = module.partition(".")
+    return f"{PACKAGES[package]}{dot}{rest}" if package in PACKAGES else None
+
+
+class Reader(ast.NodeVisitor):
+    """Reads one program, in one or several pieces: `uses` has the lines in which each name is used."""
+
+    def __init__(self) -> None:
+        self.uses: dict[str, list[str]] = {}
+        self.names: Names = ChainMap({})
+        self.later: list[Callable[[], None]] = []
+        self.piece = ""
+
+    def read(self, tree: ast.Module, piece: str = "") -> None:
+        """Reads the statements of a file, or of one cell of a notebook, whose lines are then called `piece:line`."""
+        self.piece = piece
+        self._scope(tree.body)
+
+    def finish(self) -> dict[str, list[str]]:
+        """The names used, and where, when all pieces were read."""
+        while self.later:
+            self.later.pop(0)()
+        return self.uses
+
+    def _note(self, path: str, node: ast.AST) -> None:
+        line = f"{self.piece}{getattr(node, 'lineno', 0)}"
+        lines = self.uses.setdefault(path, [])
+        if line not in lines:
+            lines.append(line)
+
+    def _scope(self, body: Iterable[ast.AST]) -> None:
+        """Binds the names of a scope first, then looks at how they are used."""
+        statements = list(body)
+        for statement in statements:
+            for node in _own_nodes(statement):
+                self._bind(node)
+        for statement in statements:
+            self.visit(statement)
+
+    def _bind(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                path = public_path(alias.name)
+                root = public_path(alias.name.partition(".")[0])
+                self._stands_for(alias.asname or alias.name.partition(".")[0], path if alias.asname else root)
+        elif isinstance(node, ast.ImportFrom):
+            source = None if node.level else public_path(node.module or "")
+            for alias in node.names:
+                self._stands_for(alias.asname or alias.name, source and f"{source}.{alias.name}")
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._assign(target, node.value)
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            self._assign(node.target, node.value)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self._stands_for(node.name, None)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            self._stands_for(node.id, None)
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            for one, its in zip(target.elts, value.elts, strict=False):
+                self._assign(one, its)
+        elif isinstance(target, ast.Name):
+            self._stands_for(target.id, self._path(value))
+
+    def _stands_for(self, name: str, path: str | None) -> None:
+        """What TensorFlow's was anywhere in a scope stays so: `except ImportError: tf = None` does not hide it."""
+        own = _innermost(self.names)
+        if path is not None or name not in own:
+            own[name] = path
+
+    def _path(self, node: ast.expr) -> str | None:
+        """`tf.math.sin` for an expression that means it, None for all others."""
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self._path(node.value)
+            return base and f"{base}.{node.attr}"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+            match node.args:
+                case [of, ast.Constant(value=str(name)), *_]:
+                    base = self._path(of)
+                    return base and f"{base}.{name}"
+        return None
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            path = public_path(alias.name)
+            if path and "." in path:
+                self._note(path, node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        source = None if node.level else public_path(node.module or "")
+        for alias in node.names:
+            if source:
+                self._note(f"{source}.{alias.name}", node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        path = self._path(node)
+        if path:
+            self._note(path, node)
+        else:
+            self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        path = self.names.get(node.id)
+        if path and "." in path and isinstance(node.ctx, ast.Load):
+            self._note(path, node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        path = self._path(node)
+        if path:
+            self._note(path, node)
+        self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        for part in (*getattr(node, "decorator_list", ()), getattr(node, "returns", None)):
+            if part is not None:
+                self.visit(part)
+        self.visit(node.args)
+        body = node.body if isinstance(node.body, list) else [node.body]
+        names, piece = self.names, self.piece
+        arguments = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)]
+
+        def read() -> None:
+            self.names, self.piece = ChainMap(dict.fromkeys(arguments), names), piece
+            self._scope(body)
+
+        self.later.append(read)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_Lambda = visit_FunctionDef
+
+
+def _innermost(names: Names) -> MutableMapping[str, str | None]:
+    assert isinstance(names, ChainMap)
+    return names.maps[0]
+
+
+def _own_nodes(statement: ast.AST) -> Iterable[ast.AST]:
+    """The nodes of a statement that belong to its own scope: not what functions and lambdas contain."""
+    yield statement
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        for child in ast.iter_child_nodes(statement):
+            yield from _own_nodes(child)
