@@ -46,7 +46,7 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
 
     A function with conditions of its own, or with features asked for, is converted at once.
     """
-    if not available() or hasattr(f, "autograph_info__"):
+    if hasattr(f, "autograph_info__"):
         return f
     again = convert(f, features=features) if features or has_conditions(f) else None
 

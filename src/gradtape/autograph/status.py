@@ -70,6 +70,12 @@ def ask(depth: int = 1) -> None:
             raise Needed
 
 
+# The instructions that depend on the truth of a value.
+_JUMPS = {
+    kind for name, kind in dis.opmap.items() if "JUMP" in name and "_IF_" in name and not name.endswith("NONE")
+}  # fmt: skip
+
+
 def has_conditions(f: Any) -> bool:
     """Whether a function's own code has conditions, or goes through one of its arguments or through `tf.range(...)`.
 
@@ -82,22 +88,29 @@ def has_conditions(f: Any) -> bool:
 
 
 def _has_conditions(code: types.CodeType) -> bool:
-    before = ""
+    before: Any = ""
     ranges = False
-    for step in dis.get_instructions(code):
-        name = step.opname
-        if name in ("LOAD_ATTR", "LOAD_METHOD") and step.argval == "range":
+    high = 0
+    for kind, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        name = dis.opname[kind]
+        if name in ("CACHE", "TO_BOOL"):
+            continue
+        argument = high | low
+        high = argument << 8 if name == "EXTENDED_ARG" else 0
+        if name in ("LOAD_ATTR", "LOAD_METHOD") and _attribute(code, name, argument) == "range":
             ranges = True  # `tf.range`
-        if name == "GET_ITER" and ranges:
+        if name == "GET_ITER" and (ranges or (type(before) is int and before < code.co_argcount)):
             return True
-        if "JUMP" in name and "_IF_" in name and not name.endswith("NONE"):
-            if before not in ("WITH_EXCEPT_START", "CHECK_EXC_MATCH"):
-                return True
-        if name == "GET_ITER" and before in code.co_varnames[: code.co_argcount]:
+        if kind in _JUMPS and before not in ("WITH_EXCEPT_START", "CHECK_EXC_MATCH"):
             return True
-        if name not in ("CACHE", "TO_BOOL"):
-            before = step.argval if name == "LOAD_FAST" else name
+        before = argument if name == "LOAD_FAST" else name
     return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
+
+
+def _attribute(code: types.CodeType, name: str, argument: int) -> str:
+    """The name of the attribute that an instruction loads."""
+    flagged = name == "LOAD_ATTR" and sys.version_info >= (3, 12)  # its lowest bit says whether it is a method
+    return code.co_names[argument >> flagged]
 
 
 def autograph_artifact(f: Any, extras: Any = None) -> Any:

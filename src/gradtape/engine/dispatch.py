@@ -10,6 +10,7 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,7 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
+_level = attrgetter("level")
 witness: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
 
 
@@ -184,7 +186,8 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """Runs `op` on tensors, whatever is active."""
     for x in inputs:
         if type(x) is not Tensor:
-            innermost = max((t for t in inputs if type(t) is not Tensor), key=lambda t: t.level)  # type: ignore[attr-defined]
+            others: list[Any] = [t for t in inputs if type(t) is not Tensor]
+            innermost = others[0] if len(others) == 1 else max(others, key=_level)
             return innermost.interpret(op, inputs, attrs)
     if not op.moves_data:
         for x in inputs:
