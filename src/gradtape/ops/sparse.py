@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..dtypes import NUMERIC
+from ..engine.batching import BatchedTensor
 from ..engine.families import conjugate, opaque
 from ..engine.op import sample
+from ..slices import IndexedSlices
 from .indexing import add_rows
 
 _LARGE = 1 << 15  # from so many products on, SciPy's own multiplication is faster
 
 
-def _sparse_matmul(xp, values, b, rows, columns, *, count):
-    """y[rows[i]] += values[i] * b[columns[i]], for a matrix of `count` rows."""
+def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
+    """y[rows[i]] += values[i] * b[columns[i]], for a matrix of `count` rows; `slices`: b has a sparse cotangent."""
     if xp is np and len(values) * b.shape[1] >= _LARGE and values.dtype.char in "fdFD":
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
@@ -21,13 +23,16 @@ def _sparse_matmul(xp, values, b, rows, columns, *, count):
     return add_rows(xp, count, rows, values[:, None] * xp.take(b, columns, axis=0))
 
 
-def _back(m, g, values, b, rows, columns, count, need, b_shape):
+def _back(m, g, values, b, rows, columns, slices, need, b_shape):
     """Of the values, the dense products where the sparse matrix has elements; of b, the transposed product."""
     of_values = of_b = None
     if need[0]:
         products = m.gather(g, rows, axis=0, batch=0) * conjugate(m, m.gather(b, columns, axis=0, batch=0))
         of_values = m.sum(products, axis=(1,), keepdims=False)
-    if need[1]:
+    if need[1] and slices and not any(isinstance(x, BatchedTensor) for x in (g, values, columns)):
+        weights = m.reshape(conjugate(m, values), shape=(values.shape[0], 1))
+        of_b = IndexedSlices(m.gather(g, rows, axis=0, batch=0) * weights, columns, b_shape)
+    elif need[1]:
         of_b = m.sparse_matmul(conjugate(m, values), g, columns, rows, count=b_shape[0])
     return of_values, of_b, None, None
 
@@ -54,6 +59,7 @@ sparse_matmul = opaque(
     "sparse_matmul", _sparse_matmul, vjp=_back, jvp=_forward, batch=_batch, on=NUMERIC,
     samples=[
         sample((4,), (4, 2), _ROWS, _COLUMNS, count=3),
+        sample((4,), (4, 2), _ROWS, _COLUMNS, count=3, slices=True),
         sample((0,), (2, 3), np.zeros(0, int), np.zeros(0, int), count=2),
     ],
 )  # fmt: skip

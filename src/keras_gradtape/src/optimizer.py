@@ -15,22 +15,18 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 import gradtape as tf
 from gradtape.engine import dispatch
 from gradtape.engine.places import caller
+from gradtape.owners import Owner
 
 from .ops.core import convert_to_tensor
+from .sparse import densified
 
 _EAGER_UPDATES = 2
 _SETTINGS = (bool, int, float, str, type(None))
 _updates: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
 
 
-class OptimizerExtension:
+class OptimizerExtension(Owner):
     """Stands between Keras' base class of optimizers and the optimizers."""
-
-    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
-        """Updates the variables. Sparse gradients stay sparse where only their rows change."""
-        if any(isinstance(g, tf.IndexedSlices) for g in grads) and not self._changes_rows_only():
-            grads = [tf.convert_to_tensor(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
-        super().apply(grads, trainable_variables)  # type: ignore[misc]
 
     def _filter_empty_gradients(self, grads: Any, trainable_variables: Any) -> Any:
         if len(grads) and all(g is None for g in grads):
@@ -52,21 +48,24 @@ class OptimizerExtension:
             warnings.warn_explicit(text, warning.category, file, line)
         return kept
 
-    def _changes_rows_only(self) -> bool:
-        """Whether a row without a gradient stays as it is: plain gradient descent."""
-        from keras.src.optimizers.sgd import SGD
+    def assign(self, variable: Any, value: Any) -> None:
+        """Replaces the value of a variable."""
+        super().assign(variable, densified(value))  # type: ignore[misc]
 
-        extras = (self.clipnorm, self.global_clipnorm, self.clipvalue, self.gradient_accumulation_steps)
-        plain = not any(extras) and self.loss_scale_factor is None
-        return plain and type(self) is SGD and not self.momentum
+    def assign_add(self, variable: Any, value: Any) -> None:
+        """Adds to a variable, or to the rows that slices name."""
+        _assign(super().assign_add, tf.Variable.scatter_add, variable, value)  # type: ignore[misc]
+
+    def assign_sub(self, variable: Any, value: Any) -> None:
+        """Subtracts from a variable, or from the rows that slices name."""
+        _assign(super().assign_sub, tf.Variable.scatter_sub, variable, value)  # type: ignore[misc]
 
     def _backend_update_step(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
-        dense = []
-        for g, variable in zip(grads, trainable_variables, strict=True):
-            if isinstance(g, tf.IndexedSlices):
-                _subtract_rows(variable, g, learning_rate)
-            else:
-                dense.append((g, variable))
+        dense, slices = [], []
+        for pair in zip(grads, trainable_variables, strict=True):
+            (slices if isinstance(pair[0], tf.IndexedSlices) else dense).append(pair)
+        if slices:  # which are of another length each time: what is traced would not be used again
+            super()._backend_update_step(*zip(*slices, strict=True), learning_rate)  # type: ignore[misc]
         if not dense:
             return
         gradients, variables = zip(*dense, strict=True)
@@ -115,8 +114,12 @@ def _traced(optimizer: Any, variables: tuple[Any, ...]) -> Any:
     return known[key] if callable(known[key]) else None
 
 
-def _subtract_rows(variable: Any, g: Any, learning_rate: Any) -> None:
-    """One step of gradient descent on the rows that have a gradient."""
-    inner = getattr(variable, "_gradtape_variable", variable)
-    values = tf.cast(g.values, inner.dtype)
-    inner.scatter_sub(tf.IndexedSlices(values * tf.cast(tf.convert_to_tensor(learning_rate), inner.dtype), g.indices))
+def _assign(whole: Any, rows: Any, variable: Any, value: Any) -> None:
+    """Adds a value as a whole, or slices row by row."""
+    if not isinstance(value, tf.IndexedSlices):
+        whole(variable, value)
+    elif in_stateless_scope():
+        whole(variable, densified(value))
+    else:
+        inner = getattr(variable, "_gradtape_variable", variable)
+        rows(inner, tf.cast(value, inner.dtype))

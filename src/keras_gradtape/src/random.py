@@ -14,7 +14,8 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from .ops.core import cast, convert_to_tensor
+from .ops.core import cast
+from .ops.core import dense_tensor as convert_to_tensor
 
 
 def _seed(seed: Any) -> Tensor:

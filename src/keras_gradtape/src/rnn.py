@@ -12,7 +12,8 @@ from gradtape.engine import dispatch
 from gradtape.engine.op import ops
 from gradtape.graph import structured
 
-from .ops.core import cast, convert_to_tensor
+from .ops.core import cast
+from .ops.core import dense_tensor as convert_to_tensor
 
 
 def _swapped(x: Tensor) -> Tensor:

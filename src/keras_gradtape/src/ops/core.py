@@ -20,13 +20,14 @@ from gradtape.engine import dispatch
 from gradtape.engine.convert import own_read, register, to_tensor
 from gradtape.tensor import wrap
 
+from .. import sparse as sparse_tensors
 from .loops import associative_scan as associative_scan
 from .loops import fori_loop as fori_loop
 from .loops import map as map
 from .loops import scan as scan
 from .loops import while_loop as while_loop
 
-SUPPORTS_SPARSE_TENSORS = False
+SUPPORTS_SPARSE_TENSORS = True
 SUPPORTS_RAGGED_TENSORS = False
 SUPPORTS_COMPLEX_DTYPES = True
 IS_THREAD_SAFE = True
@@ -47,6 +48,8 @@ class Variable(KerasVariable):
             return
         with tf.init_scope():
             self._value = tf.Variable(value, trainable=self._trainable, name=self._name)
+        for restoration, number in vars(self).pop("_restorations", ()):  # of checkpoints that waited for this variable
+            restoration.lay_over(self, number)
 
     def _initialize_with_initializer(self, initializer: Any) -> None:
         with dispatch.traced_by(None):
@@ -95,9 +98,10 @@ register(Variable, lambda variable, dtype: to_tensor(variable.value, dtype), 0)
 
 
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
-    """`x` as a tensor, cast to `dtype` if one is given; Python's floats are of Keras' default dtype."""
-    if sparse:
-        raise ValueError("`sparse=True` is not supported with the gradtape backend")
+    """`x` as a tensor, cast to `dtype` if one is given; Python's floats are of Keras' default dtype.
+
+    What is sparse stays so, unless `sparse` is False.
+    """
     if ragged:
         raise ValueError("`ragged=True` is not supported with the gradtape backend")
     target = None if dtype is None else dtypes.as_dtype(standardize_dtype(dtype))
@@ -105,7 +109,14 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
         x = x.value
     elif not isinstance(x, tf.Tensor):
         x = own_read(x) if isinstance(x, tf.Variable) else _new_tensor(x, target)
+        if sparse is False:
+            x = sparse_tensors.densified(x)
     return x if target is None or x.dtype is target else tf.cast(x, target)
+
+
+def dense_tensor(x, dtype=None):
+    """`x` as a dense tensor, for functions of which nothing would stay sparse."""
+    return convert_to_tensor(x, dtype, sparse=False)
 
 
 def _new_tensor(x: Any, dtype: Any) -> Any:
@@ -113,11 +124,15 @@ def _new_tensor(x: Any, dtype: Any) -> Any:
     kind = type(x)
     if kind is bool or kind is int or kind is float or kind is complex:
         return wrap(*_number(x, dtype))
-    if isinstance(x, tf.IndexedSlices | tf.SparseTensor):
-        return tf.sparse.to_dense(x) if isinstance(x, tf.SparseTensor) else tf.convert_to_tensor(x)
+    if sparse_tensors.is_sparse(x):
+        return x
     if isinstance(x, list | tuple) and any(isinstance(leaf, (*_TENSORS, KerasVariable)) for leaf in tree.flatten(x)):
         dtype = dtype or dtypes.as_dtype(result_type(*[getattr(v, "dtype", type(v)) for v in tree.flatten(x)]))
         return tf.stack([convert_to_tensor(part, dtype) for part in x])
+    if not isinstance(x, np.ndarray | list | tuple):
+        foreign = sparse_tensors.from_foreign(x)
+        if foreign is not None:
+            return foreign
     array = x if isinstance(x, np.ndarray) else np.asarray(x)
     if array.dtype.kind in "OSU":
         return tf.convert_to_tensor(array)
@@ -142,14 +157,12 @@ def convert_to_numpy(x):
     """The value as a NumPy array of its own."""
     if isinstance(x, KerasVariable):
         x = x.value
-    if isinstance(x, tf.IndexedSlices | tf.SparseTensor):
-        x = convert_to_tensor(x)
-    return np.array(x)
+    return np.array(sparse_tensors.densified(x))
 
 
 def is_tensor(x):
-    """Whether `x` is a tensor of gradtape."""
-    return isinstance(x, _TENSORS)
+    """Whether `x` is a tensor of gradtape, sparse ones included."""
+    return isinstance(x, _TENSORS) or sparse_tensors.is_sparse(x)
 
 
 def shape(x):
@@ -203,7 +216,11 @@ def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any
         if not isinstance(x, KerasTensor):
             return x
         dims = tuple((size if axis else batch) if n is None else n for axis, n in enumerate(x.shape))
-        return tf.convert_to_tensor(np.zeros(dims, dtypes.as_dtype(x.dtype).numpy))
+        dtype = dtypes.as_dtype(x.dtype)
+        if x.sparse:
+            count = int(0 not in dims)
+            return tf.SparseTensor(np.zeros((count, len(dims)), np.int64), np.zeros(count, dtype.numpy), dims)
+        return tf.convert_to_tensor(np.zeros(dims, dtype.numpy))
 
     args, kwargs = tree.map_structure(filled, (args, kwargs))
     return fn(*args, **kwargs)
@@ -213,8 +230,8 @@ def _spec(x: Any, other: Any) -> Any:
     """The symbolic tensor for the results of two runs: a size that differs is not known."""
     if not is_tensor(x):
         return x
-    dims = tuple(a if a == b else None for a, b in zip(x.dims, other.dims, strict=True))
-    return KerasTensor(dims, standardize_dtype(x.dtype))
+    dims = tuple(a if a == b else None for a, b in zip(shape(x), shape(other), strict=True))
+    return KerasTensor(dims, standardize_dtype(x.dtype), sparse=sparse_tensors.is_sparse(x))
 
 
 def cond(pred, true_fn, false_fn):
@@ -234,12 +251,12 @@ def switch(index, branches, *operands):
 
 def vectorized_map(function, elements):
     """`function` applied to each row of the elements, all rows at once."""
-    return tf.vectorized_map(function, tree.map_structure(convert_to_tensor, elements))
+    return tf.vectorized_map(function, tree.map_structure(dense_tensor, elements))
 
 
 def scatter(indices, values, shape):
     """Zeros, to which the values are added at the indices."""
-    return tf.scatter_nd(convert_to_tensor(indices), convert_to_tensor(values), shape)
+    return tf.scatter_nd(dense_tensor(indices), dense_tensor(values), shape)
 
 
 _SCATTERS = {
@@ -252,8 +269,8 @@ _SCATTERS = {
 
 def scatter_update(inputs, indices, updates, reduction=None):
     """The inputs, combined with the updates at the indices."""
-    inputs, indices = convert_to_tensor(inputs), convert_to_tensor(indices)
-    updates = convert_to_tensor(updates, inputs.dtype)
+    inputs, indices = dense_tensor(inputs), dense_tensor(indices)
+    updates = dense_tensor(updates, inputs.dtype)
     if reduction in _SCATTERS:
         return _SCATTERS[reduction](inputs, indices, updates)
     if reduction != "mul":
@@ -272,7 +289,7 @@ def _starts(start_indices: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -
 
 def slice(inputs, start_indices, shape):
     """The block of a shape that begins at some place; a size of -1 means what is left."""
-    inputs = convert_to_tensor(inputs)
+    inputs = dense_tensor(inputs)
     if len(start_indices) != len(shape):
         raise ValueError(
             "Length of `start_indices` must match length of `shape`. "
@@ -283,8 +300,8 @@ def slice(inputs, start_indices, shape):
 
 def slice_update(inputs, start_indices, updates):
     """The inputs with a block replaced."""
-    inputs = convert_to_tensor(inputs)
-    updates = convert_to_tensor(updates, inputs.dtype)
+    inputs = dense_tensor(inputs)
+    updates = dense_tensor(updates, inputs.dtype)
     if not updates.dims:
         return updates
     starts = _starts(start_indices, updates.dims, inputs.dims)
@@ -303,7 +320,7 @@ def stop_gradient(variable):
 
 def unstack(x, num=None, axis=0):
     """The slices along an axis."""
-    return tf.unstack(convert_to_tensor(x), num=num, axis=axis)
+    return tf.unstack(dense_tensor(x), num=num, axis=axis)
 
 
 def random_seed_dtype():

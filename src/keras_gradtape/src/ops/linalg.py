@@ -15,7 +15,8 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from .core import cast, convert_to_tensor
+from .core import cast
+from .core import dense_tensor as convert_to_tensor
 
 
 def cholesky(a, upper=False):

@@ -10,7 +10,7 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from ..core import convert_to_tensor
+from ..core import dense_tensor as convert_to_tensor
 from .layout import on_batch
 
 

@@ -15,7 +15,8 @@ from gradtape import Tensor
 from gradtape.engine.convert import to_array
 from gradtape.engine.op import ops
 
-from ..core import cast, convert_to_tensor
+from ..core import cast
+from ..core import dense_tensor as convert_to_tensor
 from .filters import blurred
 from .layout import checked, on_batch, one_of
 

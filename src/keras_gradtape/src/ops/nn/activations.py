@@ -8,7 +8,7 @@ from typing import Any
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from ..core import convert_to_tensor
+from ..core import dense_tensor as convert_to_tensor
 
 
 def relu(x):

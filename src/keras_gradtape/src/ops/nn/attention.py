@@ -11,7 +11,8 @@ from keras.src.backend.common.dtypes import result_type
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from ..core import cast, convert_to_tensor
+from ..core import cast
+from ..core import dense_tensor as convert_to_tensor
 
 _MASKED = -0.7 * float(np.finfo(np.float32).max)
 

@@ -16,7 +16,8 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from ..core import cast, convert_to_tensor
+from ..core import cast
+from ..core import dense_tensor as convert_to_tensor
 from .pooling import layout_of
 
 _BY_RANK = {3: tf.nn.conv1d, 4: tf.nn.conv2d, 5: tf.nn.conv3d}

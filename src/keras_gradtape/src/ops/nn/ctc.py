@@ -9,7 +9,8 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from ..core import cast, convert_to_tensor
+from ..core import cast
+from ..core import dense_tensor as convert_to_tensor
 
 
 def ctc_loss(target, output, target_length, output_length, mask_index=0):

@@ -11,30 +11,30 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from ..core import cast, convert_to_tensor
+from ...sparse import hot
+from ..core import cast
+from ..core import dense_tensor as convert_to_tensor
 
 
 def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
-    _check_dense(sparse)
     x = convert_to_tensor(x)
     if not x.dtype.is_integer:
         x = cast(x, "int32")
     dtype = tf.as_dtype(backend.floatx() if dtype is None else backend.standardize_dtype(dtype))
+    if sparse:
+        return hot(x, int(num_classes), axis % (len(x.dims) + 1), dtype)
     on, off = (ops.cast(tf.constant(flag), dtype=dtype) for flag in (1, 0))
     return ops.one_hot(x, on, off, depth=int(num_classes), axis=axis % (len(x.dims) + 1))
 
 
 def multi_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
-    _check_dense(sparse)
     x = cast(convert_to_tensor(x), "int32")
-    hot = one_hot(x, num_classes, axis=axis, dtype="int32")
-    largest = ops.max(hot, axis=(1 if len(x.dims) > 1 else 0,), keepdims=False)
-    return cast(largest, backend.floatx() if dtype is None else dtype)
-
-
-def _check_dense(sparse: bool) -> None:
+    along = 1 if len(x.dims) > 1 else 0
     if sparse:
-        raise ValueError("Unsupported value `sparse=True` with gradtape backend")
+        found = one_hot(x, num_classes, axis=axis, dtype=dtype, sparse=True)
+        return tf.sparse.reduce_max(found, axis=along, output_is_sparse=True)
+    largest = ops.max(one_hot(x, num_classes, axis=axis, dtype="int32"), axis=(along,), keepdims=False)
+    return cast(largest, backend.floatx() if dtype is None else dtype)
 
 
 def categorical_crossentropy(target, output, from_logits=False, axis=-1):

@@ -11,7 +11,7 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.op import ops
 
-from ..core import convert_to_tensor
+from ..core import dense_tensor as convert_to_tensor
 
 _LAYOUTS = {
     "channels_last": {3: "NWC", 4: "NHWC", 5: "NDHWC"},

@@ -7,6 +7,7 @@ from gradtape.engine.op import ops
 from gradtape.ops.powers import power as raised
 from gradtape.tensor import Tensor
 
+from ...sparse import intersection, is_sparse, like, on_values, quotient, union
 from .promotion import common, dtype_of, floating, numeric, on_bools, promote, promote_floats, tensor, weak
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@on_values()
 def abs(x):
     return on_bools(ops.abs, tensor(x))
 
@@ -24,11 +26,13 @@ def abs(x):
 absolute = abs
 
 
+@union
 def add(x1, x2):
     x1, x2 = promote(x1, x2)
     return ops.logical_or(x1, x2) if x1.dtype.is_bool else ops.add(x1, x2)
 
 
+@on_values()
 def ceil(x):
     return ops.ceil(floating(x))
 
@@ -48,6 +52,7 @@ def _bound(bound, x: Tensor) -> Tensor:
     return tensor(bound, x.dtype)
 
 
+@on_values(linear=True)
 def conjugate(x):
     x = tensor(x)
     return ops.conj(x) if x.dtype.is_complex else x
@@ -56,6 +61,7 @@ def conjugate(x):
 conj = conjugate
 
 
+@quotient
 def divide(x1, x2):
     return ops.div(*promote_floats(x1, x2))
 
@@ -67,10 +73,12 @@ def divide_no_nan(x1, x2):
     return ops.divide_no_nan(*promote_floats(x1, x2))
 
 
+@on_values()
 def fabs(x):
     return ops.abs(floating(x))
 
 
+@on_values()
 def floor(x):
     return ops.floor(floating(x))
 
@@ -111,6 +119,7 @@ def heaviside(x1, x2):
     return ops.where(ops.is_nan(x1), x1, step)
 
 
+@on_values(linear=True)
 def imag(x):
     x = tensor(x)
     return ops.imag(x) if x.dtype.is_complex else ops.zeros_like(x)
@@ -120,10 +129,12 @@ def lcm(x1, x2):
     return on_bools(ops.lcm, *promote(x1, x2))
 
 
+@union
 def maximum(x1, x2):
     return on_bools(ops.maximum, *promote(x1, x2))
 
 
+@union
 def minimum(x1, x2):
     return on_bools(ops.minimum, *promote(x1, x2))
 
@@ -133,6 +144,7 @@ def mod(x1, x2):
     return ops.mod(x1, x2)
 
 
+@intersection
 def multiply(x1, x2):
     return ops.mul(*promote(x1, x2))
 
@@ -150,6 +162,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     return ops.where(infinite, ops.where(positive, high, low), x)
 
 
+@on_values(linear=True)
 def negative(x):
     return ops.neg(tensor(x))
 
@@ -163,6 +176,7 @@ def power(x1, x2):
     return on_bools(ops.pow, x1, x2) if dtype.is_bool else ops.pow(x1, x2)
 
 
+@on_values(linear=True)
 def real(x):
     x = tensor(x)
     return ops.real(x) if x.dtype.is_complex else x
@@ -173,6 +187,8 @@ def reciprocal(x):
 
 
 def round(x, decimals=0):
+    if is_sparse(x):
+        return like(x, round(x.values, decimals))
     x = tensor(x)
     if not decimals or not (x.dtype.is_floating or x.dtype.is_integer):
         return tf.round(x) if x.dtype.is_floating else numeric(x)
@@ -184,11 +200,13 @@ def round(x, decimals=0):
     return tf.round(x * 10.0**decimals) / 10.0**decimals
 
 
+@on_values()
 def sign(x):
     x = tensor(x)
     return on_bools(ops.sign, x)
 
 
+@on_values()
 def signbit(x):
     x = tensor(x)
     if x.dtype.is_floating:
@@ -196,14 +214,17 @@ def signbit(x):
     return ops.less(numeric(x, "int8"), ops.zeros_like(numeric(x, "int8")))
 
 
+@on_values()
 def square(x):
     return ops.square(numeric(x))
 
 
+@union
 def subtract(x1, x2):
     return ops.sub(*promote(x1, x2))
 
 
+@on_values()
 def trunc(x):
     x = tensor(x)
     if not x.dtype.is_floating:

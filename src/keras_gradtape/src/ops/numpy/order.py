@@ -11,6 +11,7 @@ import gradtape as tf
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor
 
+from ...sparse import is_sparse, like
 from . import logic
 from .creation import linspace
 from .promotion import axes_of, axis_of, common, floating, numeric, on_bools, promote, tensor
@@ -63,6 +64,8 @@ def searchsorted(sorted_sequence, values, side="left"):
 
 
 def digitize(x, bins):
+    if is_sparse(x):
+        return like(x, digitize(x.values, bins))
     x, bins = promote(x, bins)
     if not bins.dims[0]:
         return ops.zeros_like(tensor(x, "int32"))
@@ -155,8 +158,8 @@ def _at_fractions(rows: Tensor, q: Tensor, last: Tensor, method: str) -> Tensor:
 
 
 def bincount(x, weights=None, minlength=0, sparse=False):
-    if sparse:
-        raise ValueError("Unsupported value `sparse=True` with the gradtape backend")
+    if sparse or is_sparse(x):
+        return _sparse_bincount(x, weights, minlength)
     x = tensor(x)
     if weights is not None:
         weights = tensor(weights)
@@ -171,6 +174,17 @@ def bincount(x, weights=None, minlength=0, sparse=False):
     first = np.arange(rows, dtype=np.int32).reshape((*x.dims[:-1], 1)) * size
     counts = ops.segment_sum(ravel(tensor(weights, dtype)), ravel(x + tensor(first)), count=rows * size)
     return ops.reshape(counts, shape=(*x.dims[:-1], size))
+
+
+def _sparse_bincount(x, weights, minlength):
+    """The same, sparse; of a sparse `x` only what is there is counted."""
+    x = tf.cast(x, "int32") if is_sparse(x) else tensor(x, "int32")
+    if weights is not None:
+        weights = weights if is_sparse(weights) else tensor(weights)
+        if is_sparse(weights) and not is_sparse(x):
+            weights = tensor(weights)
+        weights = tf.cast(weights, common(x.dtype, weights.dtype))
+    return tf.sparse.bincount(x, weights=weights, axis=-1, minlength=static(minlength))
 
 
 def histogram(x, bins=10, range=None):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import gradtape as tf
-from gradtape.dtypes import int8
+from gradtape.dtypes import int8, int32
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor
 
-from .promotion import axis_of, cast_all, floating, on_bools, promote, tensor
+from ... import sparse
+from .promotion import axis_of, cast_all, common, floating, on_bools, promote, tensor
 from .shaping import flip, moveaxis, ravel
 
 __all__ = [
@@ -105,6 +106,8 @@ def kron(x1, x2):
 
 
 def matmul(x1, x2):
+    if not (type(x1) is Tensor is type(x2)) and (sparse.is_sparse(x1) or sparse.is_sparse(x2)):
+        return _sparse_matmul(x1, x2)
     x1, x2 = _factors(x1, x2)
     if not x1.dims or not x2.dims:
         raise ValueError(f"A scalar has no matrix product. Received: shapes {x1.dims} and {x2.dims}. Use `multiply`")
@@ -116,6 +119,12 @@ def matmul(x1, x2):
         return y
     kept = y.dims[: -2 if row and column else -1] if column else (*y.dims[:-2], y.dims[-1])
     return ops.reshape(y, shape=kept)
+
+
+def _sparse_matmul(x1, x2):
+    x1, x2 = (x if sparse.is_sparse(x) else tensor(x) for x in (x1, x2))
+    dtype = int32 if x1.dtype is x2.dtype is int8 else common(x1.dtype, x2.dtype)
+    return sparse.matmul(tf.cast(x1, dtype), tf.cast(x2, dtype), matmul)
 
 
 def outer(x1, x2):

@@ -18,7 +18,7 @@ from gradtape.dtypes import NUMERIC, DType, as_dtype
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor, wrap
 
-from ..core import convert_to_tensor
+from ..core import dense_tensor
 
 _NUMBERS = (int, float)
 _WIDER = {"int32": "int64", "uint32": "uint64", "float32": "float64", "complex64": "complex128"}
@@ -28,7 +28,7 @@ _SUMMED = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32"
 def tensor(x: Any, dtype: Any = None) -> Tensor:
     """`x` as a tensor, cast to `dtype` if one is given."""
     if not isinstance(x, Tensor):
-        return _number(x, dtype) if type(dtype) is DType and type(x) in _NUMBERS else convert_to_tensor(x, dtype)
+        return _number(x, dtype) if type(dtype) is DType and type(x) in _NUMBERS else dense_tensor(x, dtype)
     if dtype is None:
         return x
     dtype = as_dtype(dtype)
@@ -39,7 +39,7 @@ def _number(x: Any, dtype: DType) -> Tensor:
     try:
         return wrap(dtype.as_numpy_dtype(x), dtype)
     except OverflowError:
-        return convert_to_tensor(x, dtype)
+        return dense_tensor(x, dtype)
 
 
 def dtype_of(dtype: Any = None) -> DType:
@@ -69,7 +69,7 @@ def _kind(value: Any) -> Any:
 
 def weak(x: Any) -> Any:
     """`x` as a tensor, unless it is a Python number, which stays one."""
-    return x if isinstance(x, Tensor | int | float) else convert_to_tensor(x)
+    return x if isinstance(x, Tensor | int | float) else dense_tensor(x)
 
 
 def promote(*values: Any) -> list[Tensor]:
@@ -133,7 +133,11 @@ def on_bools(f: Any, *xs: Tensor, **attrs: Any) -> Tensor:
 
 def axes_of(x: Tensor, axis: Any) -> tuple[int, ...]:
     """The axes as non-negative numbers; None means all of them."""
-    rank = len(x.dims)
+    return axes_of_rank(len(x.dims), axis)
+
+
+def axes_of_rank(rank: int, axis: Any) -> tuple[int, ...]:
+    """The same for a tensor of so many axes."""
     if axis is None:
         return tuple(range(rank))
     if isinstance(axis, list | tuple):

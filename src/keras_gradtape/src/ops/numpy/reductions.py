@@ -10,9 +10,22 @@ import numpy as np
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor
 
+from ... import sparse
 from . import logic
-from .arithmetic import maximum, minimum
-from .promotion import axes_of, axis_of, common, dtype_of, floating, numeric, on_bools, promote_floats, summed, tensor
+from .arithmetic import divide, maximum, minimum
+from .promotion import (
+    axes_of,
+    axes_of_rank,
+    axis_of,
+    common,
+    dtype_of,
+    floating,
+    numeric,
+    on_bools,
+    promote_floats,
+    summed,
+    tensor,
+)  # fmt: skip
 from .shaping import ravel
 
 __all__ = [
@@ -91,6 +104,10 @@ def _extreme(op: Any, pair: Any, x: Tensor, axis: Any, keepdims: bool, initial: 
 
 
 def mean(x, axis=None, keepdims=False):
+    if sparse.is_sparse(x):
+        dims = sparse.dims_of(x)
+        count = math.prod(dims[a] for a in axes_of_rank(len(dims), axis))
+        return divide(sum(x, axis, keepdims), count)
     x = floating(x)
     return _in_float32(lambda z: ops.mean(z, axis=axes_of(z, axis), keepdims=keepdims), x)
 
@@ -115,8 +132,15 @@ def std(x, axis=None, keepdims=False):
 
 
 def sum(x, axis=None, keepdims=False):
+    if type(x) is not Tensor and sparse.is_sparse(x):
+        x = sparse.like(x, summed(x.values))
+        return sparse.total(x, axes_of_rank(len(sparse.dims_of(x)), axis), keepdims, _plain_sum)
     x = summed(x)
     return ops.sum(x, axis=axes_of(x, axis), keepdims=keepdims)
+
+
+def _plain_sum(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
+    return ops.sum(x, axis=axes, keepdims=keepdims)
 
 
 def var(x, axis=None, keepdims=False):

@@ -13,7 +13,8 @@ import gradtape as tf
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor
 
-from .promotion import axes_of, axis_of, promote, tensor
+from ... import sparse
+from .promotion import axes_of, axis_of, common, promote, tensor
 
 __all__ = [
     "append", "array_split", "broadcast_to", "concatenate", "copy", "dsplit", "dstack", "expand_dims", "flip",
@@ -56,10 +57,14 @@ def broadcast_to(x, shape):
 
 
 def concatenate(xs, axis=0):
+    if builtins.all(isinstance(x, tf.SparseTensor) for x in xs):
+        dtype = common(*(x.dtype for x in xs))
+        return tf.sparse.concat(axis, [tf.cast(x, dtype) for x in xs])
     xs = promote(*xs)
     return ops.concat(*xs, axis=axis_of(xs[0], axis))
 
 
+@sparse.on_values(linear=True)
 def copy(x):
     return ops.identity(tensor(x))
 
@@ -78,12 +83,12 @@ def dstack(xs):
 
 
 def expand_dims(x, axis):
-    x = tensor(x)
+    x = _kept(x)
     axes = axis if isinstance(axis, list | tuple) else (axis,)
     rank = len(x.dims) + len(axes)
     places = {canonicalize_axis(a, rank) for a in axes}
     sizes = iter(x.dims)
-    return ops.reshape(x, shape=tuple(1 if i in places else next(sizes) for i in range(rank)))
+    return _reshaped(x, tuple(1 if i in places else next(sizes) for i in range(rank)))
 
 
 def flip(x, axis=None):
@@ -215,8 +220,17 @@ def repeat(x, repeats, axis=None):
     return ops.gather(x, tensor(places), axis=axis, batch=0)
 
 
+def _kept(x: Any) -> Any:
+    """`x` as a tensor, which may be sparse."""
+    return x if isinstance(x, tf.SparseTensor) else tensor(x)
+
+
+def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    return ops.reshape(x, shape=shape) if isinstance(x, Tensor) else tf.sparse.reshape(x, shape)
+
+
 def reshape(x, newshape):
-    x = tensor(x)
+    x = _kept(x)
     shape = static(newshape)
     shape = (shape,) if isinstance(shape, int) else shape
     if -1 in shape or None in shape:
@@ -225,7 +239,7 @@ def reshape(x, newshape):
             raise ValueError(f"At most one size of `newshape` may be -1. Received: newshape={newshape}")
         size, rest = math.prod(x.dims), math.prod(known)
         shape = tuple((size // rest if rest else 0) if n in (-1, None) else n for n in shape)
-    return ops.reshape(x, shape=shape)
+    return _reshaped(x, shape)
 
 
 def roll(x, shift, axis=None):
@@ -275,13 +289,13 @@ def split(x, indices_or_sections, axis=0):
 
 
 def squeeze(x, axis=None):
-    x = tensor(x)
+    x = _kept(x)
     if axis is None:
-        return ops.reshape(x, shape=tuple(n for n in x.dims if n != 1))
+        return _reshaped(x, tuple(n for n in x.dims if n != 1))
     axes = axes_of(x, axis)
     if builtins.any(x.dims[a] != 1 for a in axes):
         raise ValueError(f"Cannot squeeze axis={axis} of shape {x.dims}: its size is not 1")
-    return ops.reshape(x, shape=tuple(n for i, n in enumerate(x.dims) if i not in axes))
+    return _reshaped(x, tuple(n for i, n in enumerate(x.dims) if i not in axes))
 
 
 def stack(x, axis=0):
@@ -312,8 +326,9 @@ def tile(x, repeats):
 
 
 def transpose(x, axes=None):
-    x = tensor(x)
-    return ops.transpose(x, perm=tuple(range(len(x.dims)))[::-1] if axes is None else axes_of(x, tuple(axes)))
+    x = _kept(x)
+    order = tuple(range(len(x.dims)))[::-1] if axes is None else axes_of(x, tuple(axes))
+    return ops.transpose(x, perm=order) if isinstance(x, Tensor) else tf.sparse.transpose(x, order)
 
 
 def vsplit(x, indices_or_sections):

@@ -8,6 +8,7 @@ from gradtape.dtypes import int16
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor
 
+from ...sparse import on_values
 from .promotion import common, floating, promote_floats, tensor
 
 __all__ = [
@@ -61,14 +62,17 @@ def arccosh(x):
     return ops.acosh(floating(x))
 
 
+@on_values()
 def arcsin(x):
     return ops.asin(floating(x))
 
 
+@on_values()
 def arcsinh(x):
     return ops.asinh(floating(x))
 
 
+@on_values()
 def arctan(x):
     return ops.atan(floating(x))
 
@@ -77,10 +81,12 @@ def arctan2(x1, x2):
     return ops.atan2(*promote_floats(x1, x2))
 
 
+@on_values()
 def arctanh(x):
     return ops.atanh(floating(x))
 
 
+@on_values()
 def cbrt(x):
     return ops.cbrt(floating(x))
 
@@ -93,6 +99,7 @@ def cosh(x):
     return ops.cosh(floating(x))
 
 
+@on_values(linear=True)
 def deg2rad(x):
     return floating(x) * (math.pi / 180)
 
@@ -105,6 +112,7 @@ def exp2(x):
     return ops.exp2(floating(x))
 
 
+@on_values()
 def expm1(x):
     return ops.expm1(floating(x))
 
@@ -133,6 +141,7 @@ def log10(x):
     return ops.log10(floating(x))
 
 
+@on_values()
 def log1p(x):
     return ops.log1p(floating(x))
 
@@ -165,10 +174,12 @@ def _next_bfloat16(a: Tensor, b: Tensor) -> Tensor:
     return ops.where(ops.logical_or(ops.equal(a, b), ops.is_nan(a + b)), a * 0 + b, moved)
 
 
+@on_values(linear=True)
 def rad2deg(x):
     return floating(x) * (180 / math.pi)
 
 
+@on_values()
 def sin(x):
     return ops.sin(floating(x))
 
@@ -180,17 +191,21 @@ def sinc(x):
     return ops.where(nonzero, ops.sin(apart) / apart, 1 - ops.square(x) / 6)
 
 
+@on_values()
 def sinh(x):
     return ops.sinh(floating(x))
 
 
+@on_values()
 def sqrt(x):
     return ops.sqrt(floating(x))
 
 
+@on_values()
 def tan(x):
     return ops.tan(floating(x))
 
 
+@on_values()
 def tanh(x):
     return ops.tanh(floating(x))
