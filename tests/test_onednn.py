@@ -10,8 +10,10 @@ import pytest
 
 import gradtape as tf
 from gradtape.backends import onednn
-from gradtape.backends.onednn import convolutions, library, products
+from gradtape.backends.onednn import convolutions, library, pooling, products
+from gradtape.engine import threads
 from gradtape.ops import contraction, convolution
+from gradtape.ops import pooling as pooling_ops
 
 needed = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
 
@@ -19,12 +21,10 @@ needed = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not inst
 @pytest.fixture
 def eager_for_work(monkeypatch):
     """Small samples go through oneDNN too."""
-    for module, names in (
-        (products, ("SMALLEST", "SMALLEST_VECTOR", "SMALLEST_BATCH")),
-        (convolutions, ("SMALLEST",)),
-    ):
-        for name in names:
-            monkeypatch.setattr(module, name, 1)
+    for module in (convolutions, pooling, products):
+        monkeypatch.setattr(module, "SMALLEST", 1)
+    for name in ("SMALLEST_VECTOR", "SMALLEST_BATCH"):
+        monkeypatch.setattr(products, name, 1)
 
 
 def normal(*shape, seed=0):
@@ -197,6 +197,66 @@ def test_nothing_to_convolve(eager_for_work):
     assert convolution.conv.numpy(normal(2, 2, 2, 3), normal(3, 3, 3, 4), **attrs()).shape == (2, 0, 0, 4)
     w = convolution.conv_filter.numpy(normal(0, 6, 6, 3), normal(0, 4, 4, 4), size=(3, 3), **attrs())
     assert not w.any() and w.shape == (3, 3, 3, 4)
+
+
+def windows(window, strides, paddings=((0, 0), (0, 0))):
+    return {"window": window, "strides": strides, "paddings": paddings, "dilations": (1,) * len(window)}
+
+
+POOLINGS = {
+    "tiles": ((2, 6, 4, 3), windows((2, 2), (2, 2))),
+    "a rest": ((2, 7, 5, 16), windows((2, 2), (2, 2))),
+    "overlap": ((2, 7, 6, 5), windows((3, 2), (2, 1), ((1, 1), (0, 1)))),
+    "gaps": ((2, 9, 9, 32), windows((2, 2), (3, 4))),
+    "wide": ((1, 20, 20, 2), windows((17, 16), (1, 1))),
+    "line": ((2, 9, 3), windows((3,), (2,), ((1, 1),))),
+    "volume": ((1, 4, 5, 6, 2), windows((2, 3, 2), (2, 2, 2), ((0, 0), (1, 1), (0, 0)))),
+}
+
+
+@needed
+@pytest.mark.parametrize(("shape", "attributes"), POOLINGS.values(), ids=POOLINGS)
+def test_maxima_with_ties(shape, attributes, eager_for_work):
+    x = np.round(normal(*shape))
+    wide = x.astype(np.float64)
+    top, expected = (pooling_ops.max_pool.numpy(v, **attributes) for v in (x, wide))
+    np.testing.assert_array_equal(top, expected)
+    place, expected = (pooling_ops.max_pool_place.numpy(*v, **attributes) for v in ((x, top), (wide, expected)))
+    np.testing.assert_array_equal(place, expected)
+    g = normal(*top.shape, seed=1)
+    size = shape[1:-1]
+    back = pooling_ops.max_pool_back.numpy(g, place, size=size, **attributes)
+    assert_close(back, pooling_ops.max_pool_back.numpy(g.astype(np.float64), expected, size=size, **attributes))
+
+
+@needed
+@pytest.mark.parametrize("special", [np.nan, -np.inf, np.inf])
+def test_maxima_of_special_values(special, eager_for_work):
+    x, attributes = normal(2, 4, 4, 3), windows((2, 2), (2, 2))
+    x[0, :2, :2], x[1, 1, 1] = special, special
+    top = pooling_ops.max_pool.numpy(x, **attributes)
+    expected = pooling_ops.max_pool.numpy(x.astype(np.float64), **attributes)
+    np.testing.assert_array_equal(top, expected)
+    place = pooling_ops.max_pool_place.numpy(x, top, **attributes)
+    np.testing.assert_array_equal(place, pooling_ops.max_pool_place.numpy(x.astype(np.float64), expected, **attributes))
+
+
+@needed
+def test_its_threads_do_pieces_of_python_work():
+    assert library.library() is not None
+    if library.in_parallel is None:
+        pytest.skip("not GNU's OpenMP")
+    assert threads.together([lambda i=i: i * i for i in range(10)]) == [i * i for i in range(10)]
+    inner = [lambda: sum(threads.together([lambda: 1, lambda: 2])) for _ in range(4)]
+    assert threads.together(inner) == [3] * 4
+    done = []
+    with pytest.raises(ZeroDivisionError):
+        threads.together([lambda: done.append(1), lambda: 1 // 0, lambda: done.append(2)])
+    assert sorted(done) == [1, 2]
+    with np.errstate(all="ignore"):  # as in all of gradtape's work, wherever it is done
+        infinite = threads.together([lambda: np.ones(3) / 0] * 8)
+    assert np.isinf(infinite).all()
+    assert np.geterr()["divide"] == "warn"
 
 
 @needed

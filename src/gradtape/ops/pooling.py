@@ -1,7 +1,8 @@
 """Pooling: what becomes of the values under a window that moves over an image `(examples, *space, channels)`.
 
 A sum over windows is linear; a maximum sends everything to the first of the largest values. Neither looks for indices:
-the windows are walked place by place, with whole slices of the image at a time.
+the windows are walked place by place, with whole slices of the image at a time. Where oneDNN is installed, it finds the
+maxima of large float32 images.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import add_into, into, masked, put
+from ..backends import add_into, into, masked, onednn, put
 from ..dtypes import FLOAT, INT, NARROW
 from ..engine.batching import fold, spread
 from ..engine.blocks import fill
@@ -37,6 +38,10 @@ def _inside(space, paddings):
 
 def _max_pool(xp, x, *, window, strides, paddings, dilations):
     sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    if xp is np:
+        y = onednn.max_pooled(x, sizes, _attrs(window, strides, paddings, dilations))
+        if y is not None:
+            return y
     x = padded(xp, x, paddings, _lowest(x.dtype))
 
     def largest(y, x):
@@ -50,6 +55,10 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
 
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     """The number of the place in each window, in order, that holds the first of its largest values `top`."""
+    if xp is np:
+        place = onednn.max_places(x, top, _attrs(window, strides, paddings, dilations))
+        if place is not None:
+            return place
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
 
@@ -78,6 +87,10 @@ def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings
 
 def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
     """Each cotangent goes to the place under its window that won."""
+    if xp is np:
+        x = onednn.max_spread(g, place, size, _attrs(window, strides, paddings, dilations))
+        if x is not None:
+            return x
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
     apart = all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True))

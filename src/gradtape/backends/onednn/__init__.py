@@ -1,4 +1,4 @@
-"""oneDNN, if it is installed, for products and convolutions of float32: two to three times as fast as NumPy's.
+"""oneDNN, if it is installed, for products, convolutions and pooling of float32: two to five times as fast as NumPy's.
 
 `pip install gradtape[onednn]` brings the library; conda's or the system's will do as well. It is called through its C
 interface and loaded when the first computation is large enough for it. `GRADTAPE_ONEDNN=0` in the environment leaves it
@@ -7,6 +7,11 @@ alone. Whatever it cannot do, or not fast, the functions here answer with None, 
 
 from .convolutions import convolved, filter_gradient, image_gradient
 from .library import version
+from .pooling import max_places, max_pooled, max_spread
 from .products import product, sum_rows
+from .team import together
 
-__all__ = ["convolved", "filter_gradient", "image_gradient", "product", "sum_rows", "version"]
+__all__ = [
+    "convolved", "filter_gradient", "image_gradient", "max_places", "max_pooled", "max_spread", "product", "sum_rows",
+    "together", "version",
+]  # fmt: skip

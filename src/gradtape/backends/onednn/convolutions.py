@@ -1,7 +1,7 @@
 """Convolutions and their derivatives by oneDNN, on images `(examples, *space, channels)` as the ops have them.
 
-oneDNN numbers the axes in another order, (examples, channels, *space) and (groups, outputs, channels, *window), but
-takes them wherever they lie in memory: images stay as they are.
+oneDNN numbers the axes in another order but takes them wherever they lie in memory: images stay as they are. The filter
+is brought into the order it likes best.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, Temporaries, library, numbers, steps
+from .library import FLOAT32, Computation, Refused, Role, Temporaries, library, numbers, plain, steps
 
 SMALLEST = 1 << 18  # multiplications; for fewer, NumPy is as fast
 _TRAINING, _DIRECT = 64, 1
@@ -25,7 +25,7 @@ def convolved(x: Any, w: Any, sizes: tuple[int, ...], attrs: dict[str, Any]) -> 
     if prepared is None:
         return None
     y = np.empty(shape, FLOAT32)
-    prepared.run(_plain(x), _plain(w), y)
+    prepared.run(plain(x), plain(w), y)
     return y
 
 
@@ -36,7 +36,7 @@ def image_gradient(a: Any, w: Any, size: tuple[int, ...], attrs: dict[str, Any])
     if prepared is None:
         return None
     x = np.empty(shape, FLOAT32)
-    prepared.run(x, _plain(w), _plain(a))
+    prepared.run(x, plain(w), plain(a))
     return x
 
 
@@ -47,12 +47,8 @@ def filter_gradient(x: Any, b: Any, size: tuple[int, ...], attrs: dict[str, Any]
     if prepared is None:
         return None
     w = np.empty(shape, FLOAT32)
-    prepared.run(_plain(x), w, _plain(b))
+    prepared.run(plain(x), w, plain(b))
     return w
-
-
-def _plain(x: Any) -> Any:
-    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def _usable(kind: str, a: Any, b: Any, x: Any, w: Any, y: Any, attrs: dict[str, Any]) -> Computation | None:
@@ -76,40 +72,34 @@ def _prepared(
     window = [numbers(values) for values in (strides, [d - 1 for d in dilations], before, after)]
     try:
         with dnnl.temporary() as objects:
-            image, result = _image(objects, x), _image(objects, y)
-            plain, best = _filter(objects, w, groups, True), _filter(objects, w, groups, False)
+            image, result = objects.image(x), objects.image(y)
+            given, best = _filter(objects, w, groups, True), _filter(objects, w, groups, False)
             forward = objects.description(
                 "dnnl_convolution_forward_primitive_desc_create", dnnl.engine, _TRAINING, _DIRECT, image, best, None,
                 result, *window,
             )  # fmt: skip
             if kind == "forward":
-                return Computation(objects, forward, {Role.SRC: image, Role.WEIGHTS: plain, Role.DST: result})
+                return Computation(objects, forward, {Role.SRC: image, Role.WEIGHTS: given, Role.DST: result})
             if kind == "image":
                 back = objects.description(
                     "dnnl_convolution_backward_data_primitive_desc_create", dnnl.engine, _DIRECT, image, best, result,
                     *window, forward,
                 )  # fmt: skip
-                return Computation(objects, back, {Role.DIFF_SRC: image, Role.WEIGHTS: plain, Role.DIFF_DST: result})
+                return Computation(objects, back, {Role.DIFF_SRC: image, Role.WEIGHTS: given, Role.DIFF_DST: result})
             back = objects.description(
                 "dnnl_convolution_backward_weights_primitive_desc_create", dnnl.engine, _DIRECT, image, best, None,
                 result, *window, forward,
             )  # fmt: skip
-            return Computation(objects, back, {Role.SRC: image, Role.DIFF_WEIGHTS: plain, Role.DIFF_DST: result})
+            return Computation(objects, back, {Role.SRC: image, Role.DIFF_WEIGHTS: given, Role.DIFF_DST: result})
     except Refused:
         return None
 
 
-def _image(objects: Temporaries, shape: Any) -> Any:
-    order = (0, len(shape) - 1, *range(1, len(shape) - 1))
-    apart = steps(shape)
-    return objects.layout([shape[i] for i in order], [apart[i] for i in order])
-
-
-def _filter(objects: Temporaries, shape: Any, groups: int, plain: bool) -> Any:
+def _filter(objects: Temporaries, shape: Any, groups: int, as_given: bool) -> Any:
     """The filter's layout: its own, or oneDNN's choice."""
     *window, channels, outputs = shape
     *along_window, along_channels, along_outputs = steps(shape)
     sizes, apart = [outputs // groups, channels, *window], [along_outputs, along_channels, *along_window]
     if groups > 1:
         sizes, apart = [groups, *sizes], [outputs // groups, *apart]
-    return objects.layout(sizes, apart if plain else None)
+    return objects.layout(sizes, apart if as_given else None)

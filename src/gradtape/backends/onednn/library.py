@@ -22,7 +22,8 @@ FLOAT32 = np.dtype(np.float32)
 
 # The values of the C interface's enumerations and macros that are used here: dnnl_types.h.
 _QUERY_NAME = 8
-_CPU, _IN_ORDER, _F32, _ANY_LAYOUT, _SCRATCHPAD_OF_CALLER = 1, 1, 3, 1, 1
+_CPU, _IN_ORDER, _ANY_LAYOUT, _SCRATCHPAD_OF_CALLER = 1, 1, 1, 1
+_FLOAT32, _UINT8 = 3, 6
 _OPENMP, _TBB = 2, 4
 
 _NAMES = {"win32": ("dnnl.dll",), "darwin": ("libdnnl.3.dylib", "libdnnl.dylib")}.get(
@@ -30,18 +31,19 @@ _NAMES = {"win32": ("dnnl.dll",), "darwin": ("libdnnl.3.dylib", "libdnnl.dylib")
 )
 # How long OpenMP's threads wait busily for the next computation. By default that is many milliseconds, in which they
 # keep a core from the threads that do the elementwise work, and from other processes.
-_PATIENCE = {"GOMP_SPINCOUNT": "50000", "KMP_BLOCKTIME": "1"}
+_PATIENCE = {"GOMP_SPINCOUNT": "100000", "KMP_BLOCKTIME": "1"}
 
+in_parallel: Any = None  # OpenMP's function that runs a team of threads, once the library is in use
 _forked = False  # the threads of a library that was loaded before a fork are missing in the child
 
 
 class Role(IntEnum):
     """What an array is in a computation."""
 
-    SRC, DST, WEIGHTS, SCRATCHPAD, DIFF_SRC, DIFF_DST, DIFF_WEIGHTS = 1, 17, 33, 80, 129, 145, 161
+    SRC, DST, WEIGHTS, WORKSPACE, SCRATCHPAD, DIFF_SRC, DIFF_DST, DIFF_WEIGHTS = 1, 17, 33, 64, 80, 129, 145, 161
 
 
-_QUERY_LAYOUT = {Role.WEIGHTS: 131, Role.DIFF_WEIGHTS: 132, Role.SCRATCHPAD: 136}
+_QUERY_LAYOUT = {Role.WEIGHTS: 131, Role.DIFF_WEIGHTS: 132, Role.WORKSPACE: 135, Role.SCRATCHPAD: 136}
 
 
 class _Version(ctypes.Structure):
@@ -82,6 +84,9 @@ class Library:
             ctypes.c_char, ctypes.c_char, whole, whole, whole, number, c_void_p, whole, c_void_p, whole, number,
             c_void_p, whole,
         )  # fmt: skip
+        self.in_parallel = getattr(computing, "GOMP_parallel", None)  # of GNU's OpenMP
+        if self.in_parallel is not None:
+            self.in_parallel.argtypes = (c_void_p, ctypes.py_object, c_uint, c_uint)
         self.set_data = quick.dnnl_memory_set_data_handle
         self.set_data.argtypes = (c_void_p, c_void_p)
         quick.dnnl_memory_desc_get_size.restype = c_size_t
@@ -115,15 +120,21 @@ class Temporaries:
         self.library = library
         self._made: list[tuple[str, c_void_p]] = []
 
-    def layout(self, shape: Sequence[int], strides: Sequence[int] | None) -> c_void_p:
-        """Of float32 numbers with `strides`, counted in numbers; without strides, whichever oneDNN likes best."""
+    def layout(self, shape: Sequence[int], strides: Sequence[int] | None, places: bool = False) -> c_void_p:
+        """Of float32, or of `places`, with `strides` counted in elements; without strides, as oneDNN likes it best."""
+        given: tuple[Any, ...] = (len(shape), numbers(shape), _UINT8 if places else _FLOAT32)
         if strides is None:
-            call = ("dnnl_memory_desc_create_with_tag", len(shape), numbers(shape), _F32, _ANY_LAYOUT)
+            made = self.library.made("dnnl_memory_desc_create_with_tag", *given, _ANY_LAYOUT)
         else:
-            call = ("dnnl_memory_desc_create_with_strides", len(shape), numbers(shape), _F32, numbers(strides))
-        made = self.library.made(*call)
+            made = self.library.made("dnnl_memory_desc_create_with_strides", *given, numbers(strides))
         self._made.append(("dnnl_memory_desc_destroy", made))
         return made
+
+    def image(self, shape: Sequence[int], places: bool = False) -> c_void_p:
+        """Of an array `(examples, *space, channels)`, whose axes oneDNN numbers `(examples, channels, *space)`."""
+        order = (0, len(shape) - 1, *range(1, len(shape) - 1))
+        apart = steps(shape)
+        return self.layout([shape[i] for i in order], [apart[i] for i in order], places)
 
     def description(self, function: str, *arguments: Any) -> c_void_p:
         """Of a primitive, which takes its scratch memory from the caller."""
@@ -157,7 +168,7 @@ class Computation:
     """A primitive and the memory objects it is run on.
 
     `layouts` are those of the arrays it will be given. Weights, or their gradient, which are small, are brought into
-    the order that the primitive likes best, and out of it.
+    the order that the primitive likes best, or out of it.
     """
 
     def __init__(self, objects: Temporaries, description: c_void_p, layouts: dict[Role, c_void_p]) -> None:
@@ -174,18 +185,20 @@ class Computation:
         scratch = self._liked(description, Role.SCRATCHPAD)
         if library.calls.dnnl_memory_desc_get_size(scratch):
             memories[Role.SCRATCHPAD] = self._memory_of_own(scratch)
-        weights = Role.WEIGHTS if Role.WEIGHTS in layouts else Role.DIFF_WEIGHTS
-        plain, liked = layouts[weights], self._liked(description, weights)
-        if library.calls.dnnl_memory_desc_equal(plain, liked):
-            self._add_step(description, memories)
-        elif weights is Role.WEIGHTS:
-            given, memories[weights] = memories[weights], self._memory_of_own(liked)
-            self._add_step(objects.reordering(plain, liked), {Role.SRC: given, Role.DST: memories[weights]})
-            self._add_step(description, memories)
-        else:
-            given, memories[weights] = memories[weights], self._memory_of_own(liked)
-            self._add_step(description, memories)
-            self._add_step(objects.reordering(liked, plain), {Role.SRC: memories[weights], Role.DST: given})
+        before, after = [], []
+        for role in layouts.keys() & _QUERY_LAYOUT.keys():
+            plain, liked = layouts[role], self._liked(description, role)
+            if library.calls.dnnl_memory_desc_equal(plain, liked):
+                continue
+            if role is Role.WORKSPACE:
+                raise Refused("a workspace of oneDNN's own")
+            given, memories[role] = memories[role], self._memory_of_own(liked)
+            if role is Role.WEIGHTS:
+                before.append((objects.reordering(plain, liked), {Role.SRC: given, Role.DST: memories[role]}))
+            else:
+                after.append((objects.reordering(liked, plain), {Role.SRC: memories[role], Role.DST: given}))
+        for step in (*before, (description, memories), *after):
+            self._add_step(*step)
 
     def _liked(self, description: c_void_p, role: Role) -> c_void_p:
         """The layout that the primitive wants for an argument."""
@@ -224,6 +237,11 @@ class Computation:
     def __del__(self) -> None:
         for function, thing in reversed(self._objects):
             getattr(self._library.calls, function)(thing)
+
+
+def plain(x: Any) -> Any:
+    """The array, contiguous."""
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def address(array: Any) -> int:
@@ -271,14 +289,17 @@ def _with_patience() -> Iterator[None]:
 @cache
 def library() -> Library | None:
     """The library, loaded now if it was not before; None if there is none, or it is not to be used."""
+    global in_parallel
     if _forked or os.environ.get("GRADTAPE_ONEDNN") == "0" or not _is_address_right():
         return None
     for path in _candidates():
         try:
             with _with_patience():
-                return Library(path)
+                found = Library(path)
         except (OSError, AttributeError, Refused):
             continue
+        in_parallel = found.in_parallel
+        return found
     return None
 
 
@@ -289,7 +310,8 @@ def version() -> str | None:
 
 
 def _after_fork() -> None:
-    global _forked
+    global _forked, in_parallel
+    in_parallel = None
     _forked = library.cache_info().currsize > 0
     library.cache_clear()
 
