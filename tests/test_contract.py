@@ -149,9 +149,9 @@ LAYERS = {
     "backends": 0,
     **dict.fromkeys(["dtypes", "errors", "nest", "scopes", "shapes", "slices", "tensor"], 1),
     **dict.fromkeys(["archive", "engine", "sparse_tensor"], 2),
-    **dict.fromkeys(["ops", "rows", "variable", "variable_operators"], 3),
-    **dict.fromkeys(["module", "specs", "tensor_array"], 4),
-    **dict.fromkeys(["autograph", "datasets", "graph", "extend", "inspect"], 5),
+    **dict.fromkeys(["ops", "owners", "rows", "variable", "variable_operators"], 3),
+    **dict.fromkeys(["module", "moving_average", "specs", "tensor_array"], 4),
+    **dict.fromkeys(["autograph", "checkpoints", "datasets", "graph", "extend", "inspect"], 5),
     "api": 6,
     **dict.fromkeys(["__init__", "cli", "distribute", "keras", "keras_loader"], 7),
 }

@@ -42,6 +42,25 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _flush_folder(target.parent)
 
 
+def remove_drafts(folder: str, pattern: str) -> None:
+    """Removes what processes that were killed have left behind while they wrote files of this pattern."""
+    if os.name != "posix":
+        return  # elsewhere there is no way to ask whether a process is running
+    for draft in Path(folder).glob(f"{pattern}.*.part"):
+        if not _is_running(draft.name.rsplit(".", 2)[1]):
+            draft.unlink(missing_ok=True)
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 def _flush_folder(folder: Path) -> None:
     """A file's new name is on the disk when its folder is."""
     if os.name == "posix":

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from . import nest
+from .owners import Owner
 from .scopes import name_scope, scoped
 from .variable import Variable
 
@@ -15,7 +16,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 _IDENTIFIER = re.compile(r"^[a-zA-Z_]\w*$")
 
 
-class Module:
+class Module(Owner):
     """Base class of layers and models: variables and modules set as attributes, also inside lists and dicts, are found.
 
     They are found by name of the attribute, a module's own variables before those of its submodules, each once.

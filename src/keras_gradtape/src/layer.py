@@ -1,5 +1,7 @@
-"""What a layer is beside Keras' own: nothing; its variables are gradtape's already."""
+"""What a layer is beside Keras' own: something that checkpoints look into."""
+
+from gradtape.owners import Owner
 
 
-class BackendLayer:
+class BackendLayer(Owner):
     """A layer of Keras on gradtape."""

@@ -14,6 +14,7 @@ from ...engine import dispatch
 from ...engine.convert import to_tensor
 from ...engine.op import ops
 from ...engine.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
+from ...owners import Owner
 from ...tensor import Tensor
 from ...variable import Variable
 from . import distributions
@@ -51,7 +52,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     return Tensor(np.concatenate([np.zeros(size - given.size, np.int64), given]))
 
 
-class Generator:
+class Generator(Owner):
     """Random numbers from a state that moves on with every draw, the same as TensorFlow's for the same state.
 
     >>> import gradtape as tf

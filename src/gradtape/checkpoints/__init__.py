@@ -1,0 +1,1 @@
+"""Checkpoints: the variables of an object, found by the names of attributes, in one file."""

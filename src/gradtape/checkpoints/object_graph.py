@@ -1,0 +1,79 @@
+"""Objects that own variables, as a graph: a node is an object, an edge the name under which one owns another.
+
+Modules, layers, optimizers and checkpoints own what their attributes are; lists and dicts what is in them. A variable
+is stored under the names on the shortest way to it, as in TensorFlow; `model/dense/bias/.ATTRIBUTES/VARIABLE_VALUE`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..variable import Variable
+
+SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+class Node(NamedTuple):
+    """An object of the graph: the numbers of the nodes it owns, and the key of its value if it is a variable."""
+
+    children: dict[str, int]
+    key: str | None
+
+
+def variable_of(value: Any) -> Variable | None:
+    """The variable that `value` is, or holds as a variable of Keras does."""
+    return value if isinstance(value, Variable) else getattr(value, "_gradtape_variable", None)
+
+
+def is_trackable(value: Any) -> bool:
+    """Whether `value` is a variable or may own some."""
+    if isinstance(value, list | tuple | Mapping):
+        return any(map(is_trackable, value.values() if isinstance(value, Mapping) else value))
+    return variable_of(value) is not None or hasattr(type(value), "_owns_variables")
+
+
+def children(owner: Any) -> dict[str, Any]:
+    """What an object owns, by name."""
+    if variable_of(owner) is not None:
+        return {}
+    if isinstance(owner, Mapping):
+        found = {key: value for key, value in owner.items() if is_trackable(value)}
+        wrong = next((key for key in found if not isinstance(key, str | int)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"Unable to save the object {owner!r}: the key {wrong!r} maps to something that has variables. Use "
+                "strings or integers as keys"
+            )
+        return {str(key): value for key, value in found.items()}
+    if isinstance(owner, list | tuple):
+        return {str(i): value for i, value in enumerate(owner) if is_trackable(value)}
+    named = owner._owned() if hasattr(owner, "_owned") else vars(owner)
+    return {name: value for name, value in named.items() if is_trackable(value)}
+
+
+def described(root: Any) -> tuple[list[Node], dict[str, Variable]]:
+    """The graph below `root`, whose number is 0, and the variables by key."""
+    numbers, nodes, found = {id(root): 0}, [], {}
+    waiting: deque[tuple[Any, tuple[str, ...]]] = deque([(root, ())])
+    alive = [root]  # what an object makes when it is asked for its children must not be gone when its id is compared
+    while waiting:
+        owner, way = waiting.popleft()
+        below = {}
+        for name, child in children(owner).items():
+            if id(child) not in numbers:
+                numbers[id(child)] = len(numbers)
+                waiting.append((child, (*way, name)))
+                alive.append(child)
+            below[name] = numbers[id(child)]
+        variable = variable_of(owner)
+        key = None if variable is None else "/".join(map(_escaped, way)) + SUFFIX
+        nodes.append(Node(below, key))
+        if variable is not None and key is not None:
+            found[key] = variable
+    return nodes, found
+
+
+def _escaped(name: str) -> str:
+    return name.replace(".", "..").replace("/", ".S")

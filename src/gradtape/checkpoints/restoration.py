@@ -1,0 +1,206 @@
+"""Restoring: a stored graph of objects is laid over one in memory, and the variables that meet get their values.
+
+What is not there yet, such as the variables of a layer that has not been called, is restored when it is set as an
+attribute of its owner: owners keep the restorations that still wait for something in `_restorations`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from .. import errors
+from ..archive import Reader
+from ..engine import dispatch
+from ..variable import Variable
+from .object_graph import Node, children, described, is_trackable, variable_of
+
+ENDING = ".npz"
+
+
+def opened(save_path: Any) -> Reader:
+    """The archive of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none."""
+    given = os.fspath(save_path)
+    path = Path(given if given.endswith(ENDING) else given + ENDING)
+    if path.is_file():
+        return Reader(path)
+    if Path(given + ".index").exists():
+        raise errors.UnimplementedError(
+            f"{given} is a checkpoint of TensorFlow, which gradtape does not read. Save the model's weights with Keras "
+            "(model.save_weights('x.weights.h5')) under TensorFlow, and load them here"
+        )
+    raise errors.NotFoundError(
+        f"Error when restoring from checkpoint at {given}: Failed to find any matching files for {given}\nPlease "
+        "double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
+        "'path/to/ckpt-1')."
+    )
+
+
+def nodes_of(reader: Reader) -> list[Node]:
+    """The stored graph of objects."""
+    if not isinstance(reader.notes, dict) or "objects" not in reader.notes:
+        raise errors.DataLossError(f"{reader.path} has no object graph: it was not written by tf.train.Checkpoint")
+    return [Node(below, key) for below, key in reader.notes["objects"]]
+
+
+class Restoration:
+    """A checkpoint that is being restored into the objects below `root`."""
+
+    def __init__(self, save_path: Any, root: Any) -> None:
+        self.save_path = os.fspath(save_path)
+        self.root = root
+        with opened(save_path) as reader:
+            self.nodes = nodes_of(reader)
+        self.matched: dict[int, Any] = {}
+
+    def lay_over(self, owner: Any, number: int) -> None:
+        """Matches an object and what it owns; either all variables that meet get their values, or none."""
+        found: dict[int, Any] = {}
+        self._match(owner, number, found)
+        wanted = {
+            number: (variable, key)
+            for number, value in found.items()
+            if (variable := variable_of(value)) is not None and (key := self.nodes[number].key) is not None
+        }
+        if wanted:
+            with opened(self.save_path) as reader:
+                for variable, key in wanted.values():
+                    _check(reader, variable, key)
+                values = [(variable, reader.read(key)) for variable, key in wanted.values()]
+            with dispatch.traced_by(None):
+                for variable, value in values:
+                    variable.assign(value)
+        self.matched |= found
+        for number, value in found.items():
+            self._wait(value, number)
+
+    def _match(self, owner: Any, number: int, found: dict[int, Any]) -> None:
+        if number in found or self.matched.get(number, owner) is not owner:
+            return  # a second object under another name of the first keeps its value, as in TensorFlow
+        found[number] = owner
+        present = children(owner)
+        for name, child in self.nodes[number].children.items():
+            if name in present and child not in self.matched:
+                self._match(present[name], child, found)
+
+    def _wait(self, owner: Any, number: int) -> None:
+        """Keeps the restoration with an object that does not own everything yet."""
+        complete = all(child in self.matched for child in self.nodes[number].children.values())
+        for waiter in (owner, getattr(owner, "_root", None)):
+            if hasattr(type(waiter), "_owns_variables"):
+                others = [entry for entry in vars(waiter).pop("_restorations", ()) if entry != (self, number)]
+                waiting = others if complete else [*others, (self, number)]
+                if waiting:
+                    vars(waiter)["_restorations"] = waiting
+
+    def was_set(self, number: int, name: str, value: Any) -> None:
+        """The owner of a node has a new attribute."""
+        child = self.nodes[number].children.get(name)
+        if child is None or child in self.matched:
+            return
+        if is_trackable(value):
+            self.lay_over(value, child)
+            self._wait(self.matched[number], number)
+        elif hasattr(type(value), "_gradtape_variable"):  # a variable of Keras that has no value yet
+            vars(value).setdefault("_restorations", []).append((self, child))
+
+    def again(self) -> None:
+        """Lays the graph over what is there now, for what came into lists and dicts meanwhile."""
+        before, self.matched = self.matched, {}
+        try:
+            present: dict[int, Any] = {}
+            self._match(self.root, 0, present)
+        finally:
+            self.matched = before
+        for number, value in present.items():
+            if number not in self.matched:
+                self.lay_over(value, number)
+
+    def missing(self) -> list[str]:
+        """The keys of the stored values that no variable has taken."""
+        return [node.key for i, node in enumerate(self.nodes) if node.key is not None and i not in self.matched]
+
+    def unmatched(self) -> list[Variable]:
+        """The variables in memory that have no value in the checkpoint."""
+        given = {id(variable_of(value)) for value in self.matched.values()}
+        counter = variable_of(getattr(self.root, "_save_counter", None))
+        return [variable for variable in described(self.root)[1].values() if id(variable) not in given | {id(counter)}]
+
+
+def _check(reader: Reader, variable: Variable, key: str) -> None:
+    shape, dtype = reader.shape(key), reader.dtypes[key]
+    if not variable.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"Received incompatible tensor with shape {shape} when attempting to restore variable with shape "
+            f"{variable.shape} and name {variable.name}. The checkpoint {reader.path} has it as {key!r}; nothing was "
+            "restored. Make the variable in that shape, or restore into an object without it"
+        )
+    if dtype is not variable.dtype:
+        raise errors.InvalidArgumentError(
+            f"tensor_name = {key}; expected dtype {variable.dtype.name} does not equal original dtype {dtype.name}. "
+            "Nothing was restored"
+        )
+
+
+class CheckpointLoadStatus:
+    """What became of a restoration, and what must have become of it."""
+
+    def __init__(self, restoration: Restoration) -> None:
+        self._restoration = restoration
+
+    def assert_consumed(self) -> CheckpointLoadStatus:
+        """Raises `AssertionError` unless every value was restored, and every variable has one."""
+        self.assert_existing_objects_matched()
+        missing = self._restoration.missing()
+        if missing:
+            raise AssertionError(
+                f"{len(missing)} values of the checkpoint {self._restoration.save_path} were not restored, for there "
+                f"are no such variables (yet): {', '.join(missing[:10])}{' ...' if len(missing) > 10 else ''}. Use "
+                "expect_partial() if that is meant"
+            )
+        return self
+
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
+        """Raises `AssertionError` if there is a variable that the checkpoint has no value for."""
+        self._restoration.again()
+        unmatched = self._restoration.unmatched()
+        if unmatched:
+            raise AssertionError(
+                f"Found {len(unmatched)} Python objects that were not bound to checkpointed values, likely due to "
+                f"changes in the Python program. Showing {min(10, len(unmatched))} of {len(unmatched)} unmatched "
+                f"objects: {unmatched[:10]}"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
+        """Raises `AssertionError` if nothing but the root was found."""
+        self._restoration.again()
+        if len(self._restoration.matched) <= 1 and len(self._restoration.nodes) > 1:
+            raise AssertionError("Nothing except the root object matched a checkpointed value.")
+        return self
+
+    def expect_partial(self) -> CheckpointLoadStatus:
+        """Says that values may be left over."""
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Everything was restored already."""
+
+    run_restore_ops = initialize_or_restore
+
+
+class InitializationOnlyStatus:
+    """The status of a restoration from no checkpoint."""
+
+    def _nothing(self) -> Any:
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+
+    assert_consumed = assert_existing_objects_matched = assert_nontrivial_match = run_restore_ops = _nothing
+
+    def expect_partial(self) -> InitializationOnlyStatus:
+        """Nothing is expected."""
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Variables have their values from the start."""

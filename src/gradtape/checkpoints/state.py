@@ -1,0 +1,78 @@
+"""The file `checkpoint` of a folder: which checkpoints it has, and which is the latest. TensorFlow's text format."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..archive import replacing
+from .restoration import ENDING
+
+_LINE = re.compile(r'^(\w+): (".*"|[\d.e+-]+)$', re.MULTILINE)
+
+
+@dataclass
+class CheckpointState:
+    """What the file says, with whole paths."""
+
+    model_checkpoint_path: str
+    all_model_checkpoint_paths: list[str] = field(default_factory=list)
+    all_model_checkpoint_timestamps: list[float] = field(default_factory=list)
+    last_preserved_timestamp: float = 0.0
+
+
+def write(
+    folder: str,
+    latest: str,
+    paths: Sequence[str],
+    timestamps: Sequence[float] = (),
+    last_preserved: float | None = None,
+    name: str = "checkpoint",
+) -> None:
+    """Replaces the file."""
+
+    def relative(path: str) -> str:
+        return json.dumps(os.path.relpath(path, folder or "."))
+
+    lines = [f"model_checkpoint_path: {relative(latest)}"]
+    lines += [f"all_model_checkpoint_paths: {relative(path)}" for path in paths]
+    lines += [f"all_model_checkpoint_timestamps: {time!r}" for time in timestamps]
+    if last_preserved is not None:
+        lines.append(f"last_preserved_timestamp: {last_preserved!r}")
+    with replacing(Path(folder) / name) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def read(folder: str, name: str = "checkpoint") -> CheckpointState | None:
+    """What the file says, or None if there is none."""
+    try:
+        text = (Path(folder) / name).read_text()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    found: dict[str, list[str]] = {}
+    for key, value in _LINE.findall(text):
+        found.setdefault(key, []).append(value)
+
+    def whole(quoted: str) -> str:
+        return os.path.join(folder, json.loads(quoted))
+
+    if "model_checkpoint_path" not in found:
+        return None
+    return CheckpointState(
+        whole(found["model_checkpoint_path"][0]),
+        [whole(path) for path in found.get("all_model_checkpoint_paths", [])],
+        [float(time) for time in found.get("all_model_checkpoint_timestamps", [])],
+        float(found.get("last_preserved_timestamp", ["0"])[0]),
+    )
+
+
+def latest(folder: str, name: str = "checkpoint") -> str | None:
+    """The path of the latest checkpoint of a folder, or None."""
+    found = read(folder, name)
+    if found is None or not os.path.exists(found.model_checkpoint_path + ENDING):
+        return None
+    return found.model_checkpoint_path

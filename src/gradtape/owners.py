@@ -1,0 +1,21 @@
+"""`Owner`: an object whose attributes are the variables, and the other owners, that belong to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Owner:
+    """What a checkpoint looks into: modules, layers, optimizers.
+
+    While a checkpoint waits for variables that are not there yet, `_restorations` has it, with the number of this
+    object in it: an attribute that is set then gets its value.
+    """
+
+    _owns_variables = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if "_restorations" in self.__dict__:
+            for restoration, number in tuple(self.__dict__["_restorations"]):
+                restoration.was_set(number, name, self.__dict__.get(name))
