@@ -63,7 +63,7 @@ FIRST_CALLERS = ("gradtape", "gradtape-function", "tensorflow-function")
 
 def shown(seconds: float) -> str:
     """The time with three digits, in the unit that suits it."""
-    unit, factor = ("µs", 1e6) if abs(seconds) < 1e-3 else ("ms", 1e3)
+    unit, factor = ("µs", 1e6) if abs(seconds) < 1e-3 else ("ms", 1e3) if abs(seconds) < 1 else ("s", 1)
     return f"{seconds * factor:.3g} {unit}"
 
 

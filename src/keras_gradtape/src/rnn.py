@@ -10,7 +10,6 @@ from keras.src import tree
 from gradtape import Tensor
 from gradtape.engine import dispatch
 from gradtape.engine.op import ops
-from gradtape.graph import structured
 
 from .ops.core import cast
 from .ops.core import dense_tensor as convert_to_tensor
@@ -26,6 +25,8 @@ def _scan(step: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any, ba
     flat = tree.flatten(rows)
     count = flat[0].dims[0]
     if count > 1 and not unroll and dispatch.thread.trace is not None:
+        from gradtape.graph import structured
+
         try:
             return _scan_in_graph(step, start, rows, flat, backwards)
         except structured.OneByOne:
@@ -39,6 +40,8 @@ def _scan(step: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any, ba
 
 
 def _scan_in_graph(step: Any, start: Any, rows: Any, flat: list[Tensor], backwards: bool) -> Any:
+    from gradtape.graph import structured
+
     examples: list[Any] = []
 
     def flat_step(state: Any, values: list[Tensor]) -> tuple[Any, Any]:
