@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test lint docs bench bench-peers keras-suite clean
+.PHONY: help demo example test lint docs bench bench-peers keras-suite keras-slice clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,9 @@ test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, RE
 
 keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, beside JAX's numbers
 	$(RUN) tools/keras_suite.py $(FOLDER)
+
+keras-slice: $(VENV)/.test  ## Runs the part of Keras' own tests that needs no TensorFlow and is soon done
+	$(RUN) tools/keras_suite.py --slice --jobs $(JOBS)
 
 lint: $(VENV)/.lint  ## Checks style and types
 	$(RUN) -m ruff check src tests tools benchmarks examples
