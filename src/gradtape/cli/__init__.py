@@ -17,19 +17,22 @@ _EXIT_CODES = "exit codes: 0 all is well, 1 something was found (check, doctor),
 class _Parser(argparse.ArgumentParser):
     """Says which command was probably meant."""
 
-    commands: tuple[str, ...] = ()
+    commands: Sequence[str] = ()
+    given: str = ""
 
     def error(self, message: str) -> NoReturn:
-        given = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-        near = [] if given in self.commands else difflib.get_close_matches(given, self.commands, n=1, cutoff=0.5)
-        if near:
-            message = f"there is no command {given!r}. Did you mean `gradtape {near[0]}`?"
+        near = difflib.get_close_matches(self.given, self.commands, n=1, cutoff=0.5)
+        if near and self.given not in self.commands:
+            message = f"there is no command {self.given!r}. Did you mean `gradtape {near[0]}`?"
         super().error(message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command of the command line, and returns its exit code."""
-    options = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = _parser()
+    parser.given = next((word for word in words if not word.startswith("-")), "")
+    options = parser.parse_args(words)
     perform: Callable[[argparse.Namespace], int] = options.perform
     if perform is _run:  # a program's exceptions are its own
         return perform(options)
@@ -42,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> _Parser:
     parser = _Parser(
         prog="gradtape",
         description="TensorFlow's GradientTape system, made anew in Python, without TensorFlow.",
@@ -55,14 +58,14 @@ def _parser() -> argparse.ArgumentParser:
         "run",
         help="run a program with gradtape in the place of TensorFlow",
         usage="gradtape run [--trace] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
-        description="Runs a program as `python` does, except that `import tensorflow` and `import keras` find gradtape. "
+        description="Runs a program as `python` does, but `import tensorflow` and `import keras` find gradtape. "
         "Nothing outside of the program's process, and the processes it spawns by multiprocessing, changes.",
     )
     run.add_argument("--trace", action="store_true", help="explain each gradient that is None, as it happens")
     kind = run.add_mutually_exclusive_group()
     kind.add_argument("-m", dest="kind", action="store_const", const="module", help="SCRIPT is the name of a module")
     kind.add_argument("-c", dest="kind", action="store_const", const="command", help="SCRIPT is Python code")
-    run.add_argument("target", metavar="SCRIPT", help="a file, a folder or archive with a `__main__.py`, or - for stdin")
+    run.add_argument("target", metavar="SCRIPT", help="a file, or a folder or archive with a `__main__.py`, or -")
     run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the program's own arguments")
     run.set_defaults(perform=_run, kind="script")
 
@@ -90,8 +93,8 @@ def _parser() -> argparse.ArgumentParser:
     bench = commands.add_parser(
         "bench",
         help="measure gradtape against the libraries that are installed beside it",
-        description="The project's benchmark on this machine: gradtape's time divided by that of PyTorch, TensorFlow, JAX "
-        "and HIPS autograd, as far as they are installed. Takes minutes.",
+        description="The project's benchmark on this machine: gradtape's time divided by that of PyTorch, TensorFlow, "
+        "JAX and HIPS autograd, as far as they are installed. Takes minutes.",
     )
     bench.add_argument("--tables", help="which, separated by commas (default: all)")
     bench.add_argument("--only", help="names of works, separated by commas (default: all)")

@@ -19,9 +19,10 @@ from typing import Any
 
 from gradtape.api.differences import DIFFERENCES
 from gradtape.api.names import NAMES
+from gradtape.keras_loader import load
 
 from .output import console
-from .stand_in import serve
+from .stand_in import become_tensorflow
 from .used_names import Reader
 
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
@@ -92,8 +93,7 @@ def judge(path: str) -> tuple[str, str]:
     if parts[-1:] == ["*"]:
         return "different", "names that come from * are not followed"
     try:
-        serve()
-        value: Any = importlib.import_module("tensorflow" if package == "tf" else package)
+        value: Any = _root(package)
         for part in parts:
             if not isinstance(value, types.ModuleType | type):
                 break  # attributes of a value are not judged
@@ -106,6 +106,16 @@ def judge(path: str) -> tuple[str, str]:
     if note:
         return "different", note
     return ("module" if isinstance(value, types.ModuleType) else "supported"), ""
+
+
+@functools.cache
+def _root(package: str) -> types.ModuleType:
+    """What `gradtape run` would serve as TensorFlow or Keras."""
+    if package == "keras":
+        return load()
+    root = types.ModuleType("tensorflow")
+    become_tensorflow(root)
+    return root
 
 
 def _member(value: Any, name: str) -> Any:
@@ -144,7 +154,7 @@ def _files(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _pieces(file: str) -> Iterator[tuple[str, str]]:
-    """The Python in a file: a script as a whole, the cells of a notebook one by one, with what precedes a line number."""
+    """The Python in a file, a script or the cells of a notebook, each with what is put before its line numbers."""
     if not file.endswith(".ipynb"):
         with tokenize.open(file) as opened:
             yield "", opened.read()

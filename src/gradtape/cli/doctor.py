@@ -61,11 +61,14 @@ def machine() -> dict[str, str]:
         f"{os.cpu_count()}",
         "devices": ", ".join(device.name for device in gradtape.config.list_logical_devices()),
         "BLAS": _blas(),
-        "threads": ", ".join(f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.endswith("_NUM_THREADS"))
-        or "as many as there are cores (no *_NUM_THREADS is set)",
+        "threads": _thread_settings() or "as many as there are cores (no *_NUM_THREADS is set)",
         "oneDNN": _onednn(),
         "executable": sys.executable,
     }
+
+
+def _thread_settings() -> str:
+    return ", ".join(f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.endswith("_NUM_THREADS"))
 
 
 def part_found(module: str, distribution: str, purpose: str, install: str) -> dict[str, str | None]:
@@ -95,15 +98,13 @@ def _blas() -> str:
     import numpy
 
     if importlib.util.find_spec("threadpoolctl"):
-        import threadpoolctl
+        import threadpoolctl  # type: ignore[import-untyped]
 
         numpy.dot(numpy.ones((2, 2)), numpy.ones((2, 2)))
         pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
         if pools:
-            return ", ".join(
-                f"{pool['internal_api']} {pool['version']} ({pool.get('architecture', '')}, {pool['num_threads']} threads)"
-                for pool in pools
-            )
+            about = "{internal_api} {version} ({num_threads} threads)"
+            return ", ".join(about.format(**pool) for pool in pools)
     config: Any = numpy.show_config(mode="dicts")
     blas = config["Build Dependencies"]["blas"]
     return f"{blas['name']} {blas['version']}"
@@ -129,7 +130,8 @@ def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]
     shown = table(out, "optional parts", "", "", "")
     for part in parts:
         state = f"[green]{part['version']}[/]" if part["version"] else "[yellow]missing[/]"
-        shown.add_row(part["name"], state, part["for"] if part["version"] else f"{part['for']}: {_escaped(part['install'])}")
+        remedy = "" if part["version"] else f": {_escaped(part['install'])}"
+        shown.add_row(part["name"], state, f"{part['for']}{remedy}")
     out.print(shown)
 
 

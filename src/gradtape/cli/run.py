@@ -39,10 +39,12 @@ def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool 
     try:
         program = {"script": _script, "module": _module, "command": _command}[kind](target)
         sys.argv = [program.name, *arguments]
-        about = {"__builtins__": builtins, "__loader__": program.loader, "__spec__": program.spec}
+        about: dict[str, Any] = {"__builtins__": builtins, "__loader__": program.loader, "__spec__": program.spec}
         about["__package__"] = program.spec.parent if program.spec else None
         if program.file is not None:
             about |= {"__file__": program.file, "__cached__": program.spec.cached if program.spec else None}
+        if sys.version_info < (3, 14):
+            about["__annotations__"] = {}
         vars(main).update(about)
         with _explanations() if trace else contextlib.nullcontext():
             exec(program.code, vars(main))
@@ -91,7 +93,8 @@ def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> P
 
 def _found(spec: ModuleSpec | None, otherwise: str) -> Program:
     """The program that `spec` leads to."""
-    code = spec.loader.get_code(spec.name) if spec and hasattr(spec.loader, "get_code") else None
+    loader: Any = spec and spec.loader
+    code = loader.get_code(spec.name) if spec and hasattr(loader, "get_code") else None
     if spec is None or spec.origin is None or code is None:
         _give_up(otherwise, 1)
     name = sys.path[0] if spec.name == "__main__" else spec.origin

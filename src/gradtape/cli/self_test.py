@@ -67,7 +67,7 @@ def _gradients() -> None:
 
 
 def _second_order() -> None:
-    x = tf.Variable([1.0, 2.0], dtype=tf.float64)
+    x: Any = tf.Variable([1.0, 2.0], dtype=tf.float64)
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
             y = tf.reduce_sum(x**3) + x[0] * x[1]

@@ -1,4 +1,4 @@
-"""`gradtape bench` and `gradtape demo`: programs of the project's folders, which a wheel carries in `gradtape/shipped`."""
+"""`gradtape bench` and `gradtape demo`: the project's own programs, which a wheel has in `gradtape/shipped`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bench(options: dict[str, Any]) -> int:
 def demo(epochs: int | None, picture: str | None) -> int:
     """Trains on handwritten digits: a Keras CNN, or without Keras a small network by a tape alone."""
     if importlib.util.find_spec("matplotlib") is None:
-        print("gradtape demo: draws with Matplotlib, which is missing: pip install 'gradtape[examples]'", file=sys.stderr)
+        print("gradtape demo: Matplotlib is missing: pip install 'gradtape[examples]'", file=sys.stderr)
         return 1
     program = "keras_digits" if importlib.util.find_spec("keras") else "digits"
     flags = [("--picture", picture or "gradtape_demo.png")] + ([("--epochs", str(epochs))] if epochs else [])

@@ -1,8 +1,8 @@
 """TensorFlow's names served by gradtape: `import tensorflow` finds gradtape, in this process and those it spawns.
 
-The module `tensorflow` is a thin one, with TensorFlow's version and gradtape's names; `tensorflow.math` and its like are
-gradtape's own modules, and `tensorflow.keras.layers` is the module that `gradtape.keras` has. The finder stands before all
-others, so that it does not matter whether TensorFlow is installed.
+The module `tensorflow` is a thin one, with TensorFlow's version and gradtape's names; `tensorflow.math` and its like
+are gradtape's own modules, and `tensorflow.keras.layers` is the module that `gradtape.keras` has. The finder stands
+before all others, so that it does not matter whether TensorFlow is installed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Fills the module `tensorflow`; in the place of any other, puts gradtape's."""
         name = module.__name__
         if name == NAME:
-            _fill(module)
+            become_tensorflow(module)
+            for own, space in list(sys.modules.items()):
+                if isinstance(space, gradtape.api.namespace.Namespace):
+                    sys.modules[own.replace("gradtape", NAME, 1)] = space
         else:
             sys.modules[name] = _counterpart(name)
 
@@ -76,7 +79,7 @@ def _prepared(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _fill(module: Any) -> None:
+def become_tensorflow(module: Any) -> None:
     """Makes `module` TensorFlow's root: gradtape's names, TensorFlow's version."""
 
     def find(name: str) -> Any:
@@ -91,9 +94,6 @@ def _fill(module: Any) -> None:
     module.version = types.ModuleType(f"{NAME}.version", "The version of TensorFlow that gradtape takes the place of.")
     module.version.VERSION = VERSION
     module.__getattr__, module.__dir__ = find, lambda: [*dir(gradtape), "version"]
-    for name, value in list(sys.modules.items()):
-        if isinstance(value, gradtape.api.namespace.Namespace):
-            sys.modules[name.replace("gradtape", NAME, 1)] = value
 
 
 def _counterpart(name: str) -> types.ModuleType:

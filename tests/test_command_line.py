@@ -1,0 +1,294 @@
+"""`gradtape run`, `check` and `doctor`, as a shell sees them."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from gradtape.api.differences import DIFFERENCES
+from gradtape.cli import main
+from gradtape.cli.check import judge
+
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
+with_keras = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+
+
+def gradtape(*words, stdin=None, cwd=None, env=ENVIRONMENT):
+    command = [sys.executable, "-m", "gradtape", *map(str, words)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, env=env, timeout=300)
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text, name="script.py"):
+        file = tmp_path / name
+        file.write_text(textwrap.dedent(text))
+        return file
+
+    return write
+
+
+def test_a_program_sees_what_python_would_show_it(script, tmp_path):
+    text = """
+        import pickle, sys
+        class Point:
+            x = 3
+        print([name for name in ("__name__", "__file__", "__package__", "__spec__") if name in globals()])
+        print(__name__, __file__, __package__, __spec__, sys.argv, sys.path[0], sys.modules["__main__"].Point is Point)
+        print(pickle.loads(pickle.dumps(Point())).x, Point.__module__, globals().get("__annotations__"))
+        sys.exit(7)
+        """
+    file = script(text)
+    ours = gradtape("run", file, "--epochs", "3", "-x", cwd=tmp_path)
+    theirs = subprocess.run([sys.executable, file, "--epochs", "3", "-x"], capture_output=True, text=True, cwd=tmp_path)
+    assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode)
+    assert ours.returncode == 7
+
+
+def test_a_module_sees_what_python_would_show_it(script, tmp_path):
+    (tmp_path / "package").mkdir()
+    script("", "package/__init__.py")
+    text = "import sys; print(__name__, __package__, __spec__.name, __file__, sys.argv, sys.path[0])"
+    script(text, "package/part.py")
+    ours = gradtape("run", "-m", "package.part", "-v", cwd=tmp_path)
+    command = [sys.executable, "-m", "package.part", "-v"]
+    assert ours.stdout == subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout != ""
+
+
+@pytest.mark.parametrize(
+    "words", [["nowhere.py"], ["-m", "nowhere"], ["-c", "raise SystemExit('sorry')"], ["-c", "raise KeyboardInterrupt"]]
+)
+def test_what_goes_wrong_goes_wrong_as_in_python(words, tmp_path):
+    ours = gradtape("run", *words, cwd=tmp_path)
+    theirs = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=tmp_path)
+    assert ours.returncode == theirs.returncode
+    assert ours.stderr.removeprefix("gradtape run") == theirs.stderr.removeprefix(sys.executable)
+
+
+def test_tracebacks_begin_in_the_program(script, tmp_path):
+    for file in (script("def f():\n    return 1 / 0\nf()\n"), script("x = (", "broken.py")):
+        ours = gradtape("run", file)
+        theirs = subprocess.run([sys.executable, file], capture_output=True, text=True)
+        assert (ours.stderr, ours.returncode) == (theirs.stderr, 1)
+
+
+def test_tensorflow_is_gradtape_however_it_is_imported(script, tmp_path):
+    (tmp_path / "tensorflow").mkdir()
+    script("raise SystemExit('this is another TensorFlow')", "tensorflow/__init__.py")
+    done = gradtape("run", script(
+        """
+        import os, subprocess, sys
+        import tensorflow
+        import tensorflow as tf
+        import tensorflow.math as tfm
+        from tensorflow.linalg import matmul
+        import gradtape
+
+        assert tf is tensorflow and tf.__version__.startswith("2.") and tf.version.VERSION == tf.__version__
+        assert gradtape.__version__ != tf.__version__
+        assert tfm is tf.math is gradtape.math and matmul is gradtape.matmul and tf.Tensor is gradtape.Tensor
+        for line, named in {
+            "from tensorflow import no_such_thing": "tf.no_such_thing is not in gradtape",
+            "import tensorflow.python.framework": "tf.python is not in gradtape",
+            "import tensorflow.sin": "from tensorflow import sin",
+            "tf.no_such_thing": "tf.no_such_thing is not in gradtape",
+            "from tensorflow.math import no_such_thing": "no_such_thing",
+        }.items():
+            try:
+                exec(line)
+            except (ImportError, AttributeError) as error:
+                assert named in str(error), error
+            else:
+                raise AssertionError(line)
+        other = subprocess.run([sys.executable, "-c", "import tensorflow"], capture_output=True, text=True,
+                               cwd=os.path.dirname(__file__))
+        assert "another TensorFlow" in other.stderr
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr
+
+
+def test_processes_that_are_spawned_have_it_too(script):
+    done = gradtape("run", script(
+        """
+        import multiprocessing
+        import tensorflow as tf
+
+        class Answer:
+            def __init__(self, value):
+                self.value = value
+
+        def slope(at):
+            x = tf.Variable(at)
+            with tf.GradientTape() as tape:
+                y = x * x
+            return Answer(float(tape.gradient(y, x)))
+
+        if __name__ == "__main__":
+            for method in set(multiprocessing.get_all_start_methods()) - {"fork"}:
+                with multiprocessing.get_context(method).Pool(1) as pool:
+                    print(pool.apply_async(slope, (3.0,)).get(timeout=60).value)
+        """
+    ))  # fmt: skip
+    assert set(done.stdout.split()) == {"6.0"}, done.stderr
+
+
+@with_keras
+def test_keras_is_on_gradtape_however_it_is_imported(script):
+    done = gradtape("run", script(
+        """
+        import os
+        os.environ["KERAS_BACKEND"] = "tensorflow"
+        import keras as plain
+        import tensorflow as tf
+        import tensorflow.keras.layers as L
+        from tensorflow import keras
+        from tensorflow.keras import layers
+        from tensorflow.keras.preprocessing.image import ImageDataGenerator
+
+        assert plain.config.backend() == "gradtape" and os.environ["KERAS_BACKEND"] == "tensorflow"
+        assert keras is tf.keras and L is layers is keras.layers and L.Dense is plain.layers.Dense
+        flip = layers.RandomFlip()
+        model = keras.Sequential([layers.Dense(2)])
+        assert tf.function(lambda x: flip(x, training=True))(tf.ones((1, 4, 4, 3))).shape == (1, 4, 4, 3)
+        model.compile("sgd", "mse")
+        assert "loss" in model.fit(tf.ones((4, 3)), tf.ones((4, 2)), verbose=0).history
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr
+
+
+def test_programs_from_standard_input_and_folders(script, tmp_path):
+    assert gradtape("run", "-", "a", stdin="import sys; print(sys.argv)").stdout == "['-', 'a']\n"
+    script("import sys; print(sys.argv[1:], sys.path[0])", "__main__.py")
+    assert gradtape("run", tmp_path, "a").stdout == f"['a'] {tmp_path}\n"
+
+
+def names(report, status):
+    return {use["name"]: use["lines"] for use in report["files"][0]["names"] if use["status"] == status}
+
+
+def checked(file, capsys):
+    code = main(["check", "--json", str(file)])
+    return json.loads(capsys.readouterr().out), code
+
+
+def test_names_are_followed_through_a_program(script, capsys):
+    file = script(
+        """\
+        try:
+            import tensorflow as tf
+        except ImportError:
+            tf = None
+        from tensorflow import math as m, nn
+        import tensorflow.linalg
+        spare, sine = tf.no_such_space, m.sin
+
+        def f(x, nn):
+            nn.no_such_layer()
+            return helper(m.no_such_function(x)) + sine(x)
+
+        @tf.function
+        def helper(x: tf.Tensor) -> "tf.Tensor":
+            return tensorflow.linalg.inv(getattr(tf, "no_such_name")(x)) + spare.inner
+
+        class Layer(tf.Module):
+            def __call__(self, x):
+                return nn.relu(x) if tf.Variable.no_such_method else tf.float32.max
+        """
+    )
+    report, code = checked(file, capsys)
+    assert code == 1
+    assert names(report, "missing") == {
+        "tf.no_such_space": ["7"],
+        "tf.no_such_space.inner": ["15"],
+        "tf.math.no_such_function": ["11"],
+        "tf.no_such_name": ["15"],
+        "tf.Variable.no_such_method": ["19"],
+    }
+    assert names(report, "different") == {"tf.function": ["13"]}
+    assert names(report, "supported") == {
+        "tf.math.sin": ["7", "11"],
+        "tf.Tensor": ["14"],
+        "tf.linalg.inv": ["15"],
+        "tf.Module": ["17"],
+        "tf.nn.relu": ["19"],
+        "tf.float32.max": ["19"],
+    }
+    assert report["summary"] == {"missing": 5, "different": 1, "supported": 6}
+
+
+@with_keras
+def test_names_of_keras_are_looked_up_in_keras(script):
+    file = script(
+        """\
+        from tensorflow import keras
+        from tensorflow.keras import layers as L
+        from keras.layers import Dense
+        K = keras.backend
+        L.Dense, L.NoSuchLayer, K.epsilon, keras.Model.fit, keras.no_such_part.thing
+        """
+    )
+    done = gradtape("check", "--json", file)  # in a process of its own: one has one Keras
+    report = json.loads(done.stdout)
+    assert set(names(report, "missing")) == {"tf.keras.layers.NoSuchLayer", "tf.keras.no_such_part.thing"}
+    supported = {"tf.keras.layers.Dense", "keras.layers.Dense", "tf.keras.backend.epsilon", "tf.keras.Model.fit"}
+    assert set(names(report, "supported")) == supported
+
+
+def test_notebooks_and_folders(tmp_path, script, capsys):
+    def cell(*lines):
+        return {"cell_type": "code", "source": [f"{line}\n" for line in lines]}
+
+    cells = [
+        {"cell_type": "markdown", "source": ["import nothing\n"]},
+        cell("%matplotlib inline", "!pip install x", "import tensorflow as tf"),
+        cell("%%bash", "this is not python"),
+        cell("%%time", "if True:", "    !ls", "tf.lost"),
+        cell("this is not python either"),
+        cell("tf.sin?", "tf.cos"),
+    ]
+    (tmp_path / "book.ipynb").write_text(json.dumps({"cells": cells}))
+    report, code = checked(tmp_path, capsys)
+    assert code == 2
+    (book,) = report["files"]
+    assert book["errors"] == ["cell 5:1: invalid syntax"]
+    assert names(report, "missing") == {"tf.lost": ["cell 4:4"]} and set(names(report, "supported")) == {"tf.cos"}
+
+
+def test_check_prints_lines_that_can_be_searched(script, capsys):
+    file = script("import tensorflow as tf\ntf.lost\ntf.sin\ntf.lost\n")
+    assert main(["check", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert out == f"{file}:2: missing tf.lost (also 4)\n1 file: 1 supported, 0 different, 1 missing\n"
+    assert main(["check", str(script("import tensorflow as tf; tf.sin"))]) == 0
+    assert main(["check", "nowhere.py"]) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in DIFFERENCES if not name.startswith("keras.")])
+def test_the_table_of_differences_speaks_of_names_that_exist(name):
+    assert judge(f"tf.{name}") == ("different", DIFFERENCES[name])
+
+
+def test_doctor_finds_this_machine_in_good_health():
+    done = gradtape("doctor", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 0 and {test["status"] for test in report["tests"]} <= {"passed", "skipped"}
+    assert report["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert {"processor", "BLAS", "devices"} <= set(report["machine"])
+
+
+def test_usage(capsys):
+    for words, said in ([["chekc", "x"], "gradtape check"], [[], "COMMAND"], [["run"], "SCRIPT"]):
+        with pytest.raises(SystemExit) as stop:
+            main(words)
+        assert stop.value.code == 2 and said in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0 and capsys.readouterr().out.startswith("gradtape ")
