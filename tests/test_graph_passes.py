@@ -8,7 +8,7 @@ from gradtape.graph.effects import guard
 from gradtape.graph.graph import Graph, Node, Value
 from gradtape.graph.passes import common_subexpressions, dead_code, folded_constants, optimize
 from gradtape.graph.peepholes import simplified
-from gradtape.graph.products import gathered_products
+from gradtape.graph.products import gathered_products, scaled_products
 
 X = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 
@@ -216,3 +216,32 @@ def test_a_product_used_elsewhere_stays():
     first, second = (b.op("matmul", a, b.op("add", g, n), transpose_a=True) for n in (1.0, 2.0))
     graph = after(b, gathered_products, b.op("add", first, second), first)
     assert names(graph).count("matmul") == 2
+
+
+@pytest.mark.parametrize("number_first", [True, False])
+def test_a_number_times_a_product_multiplies_the_smaller_factor(number_first):
+    b = Builder()
+    a, g = b.input(np.tile(X, (1, 5))), b.input(np.tile(X, (1, 4)))
+    product = b.op("matmul", a, g, transpose_a=True)
+    scaled = b.op("mul", *((np.float32(0.25), product) if number_first else (product, np.float32(0.25))))
+    graph = after(b, lambda graph: dead_code(scaled_products(graph)), scaled)
+    assert names(graph) == ["mul", "matmul"]
+    assert graph.nodes[0].outputs[0].shape == (2, 12)
+    assert graph.nodes[1].attrs == {"transpose_a": True}
+
+
+@pytest.mark.parametrize("number", [0.0, 1e-12, 3.0, np.inf, np.nan])
+def test_a_number_that_may_make_the_factor_vanish_or_overflow_multiplies_the_product(number):
+    b = Builder()
+    product = b.op("matmul", b.input(np.tile(X, (1, 5))), b.input(np.tile(X, (1, 4))), transpose_a=True)
+    graph = after(b, scaled_products, b.op("mul", np.float32(number), product))
+    assert names(graph) == ["matmul", "mul"]
+
+
+def test_a_product_that_is_used_twice_or_is_no_larger_than_its_factors_is_multiplied_itself():
+    b = Builder()
+    large = b.op("matmul", b.input(np.tile(X, (1, 5))), b.input(np.tile(X, (1, 4))), transpose_a=True)
+    small = b.op("matmul", b.input(X), b.input(X), transpose_b=True)
+    scaled = [b.op("mul", np.float32(0.25), y) for y in (large, small)]
+    graph = after(b, lambda graph: dead_code(scaled_products(graph)), *scaled, large)
+    assert names(graph) == ["matmul", "matmul", "mul", "mul"]

@@ -6,10 +6,11 @@ import traceback
 
 import numpy as np
 import pytest
-from small_graphs import Builder, Effect, constant, registry
+from small_graphs import Builder, Effect, constant, names, registry
 
 import gradtape as tf
 from gradtape import dtypes
+from gradtape.graph.cross_entropy import joined_with_softmax
 from gradtape.graph.graph import Graph, Node, Value
 from gradtape.graph.numpy_executor import compile_graph, compiled
 from gradtape.inspect.opcheck import draw
@@ -102,3 +103,27 @@ def test_the_source_goes_with_the_function():
     del run, graph
     gc.collect()
     assert filename not in linecache.cache
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3,), (2, 4, 3)])
+def test_a_cross_entropy_and_its_softmax_are_computed_together(shape):
+    logits = np.random.default_rng(0).standard_normal(shape).astype(np.float32) * 30
+    labels = np.random.default_rng(1).integers(0, 3, shape[:-1])
+    b = Builder()
+    x, y = b.input(labels), b.input(logits)
+    loss, softmax = b.op("sparse_softmax_cross_entropy", x, y), b.op("softmax", y, axis=len(shape) - 1)
+    graph = b.expecting(loss, b.op("mul", softmax, np.float32(2.0)))
+    assert names(joined_with_softmax(graph)) == ["cross_entropy_and_softmax", "mul"]
+    b.agrees(graph)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
+        compile_graph(graph)(np.full(shape[:-1], 7), logits)
+
+
+def test_a_softmax_before_the_cross_entropy_or_over_another_axis_stays():
+    b = Builder()
+    x, y = b.input(np.array([0, 1])), b.input(np.float32([[1.0, 2.0], [3.0, 5.0]]))
+    before = b.op("softmax", y, axis=1)
+    loss = b.op("sparse_softmax_cross_entropy", x, y)
+    graph = b.expecting(before, loss, b.op("softmax", y, axis=0))
+    assert len(joined_with_softmax(graph).nodes) == 3
+    b.agrees(graph)

@@ -11,7 +11,10 @@ from .graph import Graph, Node, Value
 from .lowering import Primitive, view
 
 # Kernels that always make the array they return, unless it is empty.
-FRESH = frozenset({"matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax"})
+FRESH = frozenset({
+    "matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax",
+    "cross_entropy_and_softmax",
+})  # fmt: skip
 
 
 class _Memory:

@@ -19,6 +19,7 @@ import numpy as np
 from .. import dtypes
 from ..engine import blocks, dispatch
 from .buffers import overwritten
+from .cross_entropy import joined_with_softmax
 from .fusion import fused
 from .graph import Graph, Node, Value
 from .lowering import Primitive, cast, lowered, view
@@ -43,7 +44,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    graph = fused(dead_code(common_subexpressions(lowered(graph))))
+    graph = fused(dead_code(common_subexpressions(lowered(joined_with_softmax(graph)))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:

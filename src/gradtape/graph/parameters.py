@@ -52,6 +52,9 @@ class Parameters:
 
     def arranged(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The same call with every argument at its position, or by name where it has none, and all defaults given."""
+        if not kwargs and self._open_ended and not self._named and len(args) >= len(self._positional):
+            if self.specs is None:
+                return tuple(args), {}
         positional, named, rest = list(args), {}, dict(kwargs)
         for p in self._positional[len(args) :]:
             value = rest.pop(p.name, p.default) if p.kind is p.POSITIONAL_OR_KEYWORD else p.default

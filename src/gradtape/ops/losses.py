@@ -72,17 +72,36 @@ softmax_cross_entropy = opaque(
 
 
 def _sparse(xp, labels, logits):
-    classes = logits.shape[-1]
-    if xp is np and labels.size and not _all_below(labels, classes):
+    if xp is np:
+        _check(labels, logits.shape[-1])
+    z, total = _shifted(xp, logits)
+    if xp is np:
+        return total - _chosen(z, labels)
+    return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+def sparse_with_softmax(labels, logits):
+    """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
+    _check(labels, logits.shape[-1])
+    z = logits - logits.max(axis=-1, keepdims=True)
+    softmax = np.exp(z)
+    total = softmax.sum(axis=-1, keepdims=True)
+    softmax /= total
+    return np.log(total).reshape(labels.shape) - _chosen(z, labels), softmax
+
+
+def _check(labels, classes):
+    if labels.size and not _all_below(labels, classes):
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
         raise ValueError(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
             f"{labels}"
         )
-    z, total = _shifted(xp, logits)
-    if xp is np:
-        return total - z.reshape(-1, classes)[_entries(labels)].reshape(labels.shape)
-    return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+def _chosen(z, labels):
+    """The entry of each row that its label names."""
+    return z.reshape(-1, z.shape[-1])[_entries(labels)].reshape(labels.shape)
 
 
 def _all_below(labels, classes):
