@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class Reader:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""
-        with self._zip.open(f"{name}.npy") as member:
+        with self._member(name) as member:
             version = np.lib.format.read_magic(member)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             return read(member)[0]
@@ -132,9 +132,14 @@ class Reader:
         return wrap(array if array.ndim else array[()], dtype)
 
     def _array(self, name: str) -> np.ndarray[Any, Any]:
+        with self._member(name) as member:
+            return np.lib.format.read_array(member, allow_pickle=False)
+
+    @contextmanager
+    def _member(self, name: str) -> Iterator[IO[bytes]]:
         try:
             with self._zip.open(f"{name}.npy") as member:
-                return np.lib.format.read_array(member, allow_pickle=False)
+                yield member
         except (zipfile.BadZipFile, ValueError, EOFError) as error:
             raise errors.DataLossError(f"{name} in {self.path} is damaged: {error}") from error
 

@@ -68,7 +68,8 @@ class CheckpointManager:
             if len(times) != len(found.all_model_checkpoint_paths):
                 times = [now] * len(found.all_model_checkpoint_paths)
             self._kept = dict(zip(found.all_model_checkpoint_paths, times, strict=True))
-        archive.remove_drafts(self._directory, f"{checkpoint_name}-*{ENDING}")
+        for pattern in ("checkpoint", f"{checkpoint_name}-*{ENDING}"):
+            archive.remove_drafts(self._directory, pattern)
 
     @property
     def checkpoint(self) -> Checkpoint:

@@ -1,0 +1,78 @@
+"""Kills processes that write checkpoints, at random moments, and looks at what is left each time.
+
+    python tests/kill_writers.py FOLDER KILLS
+
+Run by test_checkpoint.py in a process of its own, which imports gradtape once and forks the writers.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+
+import numpy as np
+
+import gradtape as tf
+
+SIZE = 300_000
+
+
+def objects():
+    return {"weights": tf.Variable(np.zeros(SIZE, np.float32)), "step": tf.Variable(0, dtype=tf.int64)}
+
+
+def writing(folder):
+    """Writes a checkpoint after the other, each time that the next one is asked for."""
+    mine = objects()
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(**mine), folder, max_to_keep=2)
+    manager.restore_or_initialize()
+    while True:
+        mine["step"].assign_add(1)
+        mine["weights"].assign(np.full(SIZE, int(mine["step"]), np.float32))
+        yield manager.save()
+
+
+def newest_step(folder):
+    """The step of the newest checkpoint, which must be whole, or 0 if there is none yet."""
+    path = tf.train.latest_checkpoint(folder)
+    if path is None:
+        assert not os.path.exists(os.path.join(folder, "checkpoint"))
+        return 0
+    mine = objects()
+    tf.train.Checkpoint(**mine).restore(path).assert_consumed()
+    step = int(mine["step"])
+    assert np.all(mine["weights"].numpy() == step), path
+    return step
+
+
+def main(folder, kills):
+    chance, before, died_writing = random.Random(0), 0, 0
+    began = time.perf_counter()
+    next(writing(folder))
+    duration = min(time.perf_counter() - began, 0.02)
+    for _ in range(kills):
+        read, write = os.pipe()
+        writer = os.fork()
+        if writer == 0:
+            os.write(write, b".")
+            for _ in writing(folder):
+                pass
+        os.read(read, 1)
+        time.sleep(chance.uniform(0, 4 * duration))
+        os.kill(writer, signal.SIGKILL)
+        os.close(read)
+        os.close(write)
+        os.waitpid(writer, 0)
+        died_writing += any(name.endswith(".part") for name in os.listdir(folder))
+        step = newest_step(folder)
+        assert step >= before
+        before = step
+    tf.train.CheckpointManager(tf.train.Checkpoint(**objects()), folder, max_to_keep=2)
+    drafts = [name for name in os.listdir(folder) if name.endswith(".part")]
+    assert not drafts, drafts
+    print(kills, before, died_writing)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

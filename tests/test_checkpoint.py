@@ -1,0 +1,309 @@
+"""Checkpoints: what is stored under which name, what is restored where, and what a crash leaves."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+class Net(tf.Module):
+    def __init__(self, value=1.0):
+        super().__init__()
+        self.a = tf.Variable(value)
+        self.parts = [tf.Variable([value, value]), {"x": tf.Variable(value)}]
+        self.named = {"p/q": tf.Variable(value), "r.s": tf.Variable(value)}
+        self.pair = (tf.Variable(value),)
+        self.same = self.a
+        self.size, self.text = 3, "text"
+
+
+def keys(path):
+    return [name.removesuffix(VALUE) for name, _ in tf.train.list_variables(path)]
+
+
+def values(net):
+    return [v.numpy().tolist() for v in net.variables]
+
+
+def test_keys_are_those_of_tensorflow(tmp_path):
+    v, w = tf.Variable(1.0), tf.Variable([1, 2])
+    path = tf.train.Checkpoint(m=Net(), v=v, l=[v, w]).save(tmp_path / "ckpt")
+    assert path == str(tmp_path / "ckpt-1")
+    assert keys(path) == [
+        "l/1", "m/a", "m/named/p.Sq", "m/named/r..s", "m/pair/0", "m/parts/0", "m/parts/1/x", "save_counter", "v",
+    ]  # fmt: skip
+    assert keys(tf.train.Checkpoint(Net(), extra=v).write(tmp_path / "root"))[:2] == ["a", "extra"]
+    assert keys(tf.train.Checkpoint(v).write(tmp_path / "alone")) == [""]
+
+
+def test_restoring(tmp_path):
+    saved, other = Net(3.0), Net(0.0)
+    path = tf.train.Checkpoint(net=saved).save(tmp_path / "ckpt")
+    checkpoint = tf.train.Checkpoint(net=other)
+    checkpoint.restore(path).assert_consumed().assert_existing_objects_matched().assert_nontrivial_match()
+    assert values(other) == values(saved)
+    assert int(checkpoint.save_counter) == 1
+    assert checkpoint.save(tmp_path / "ckpt") == str(tmp_path / "ckpt-2")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.float32(1.5), np.arange(6.0).reshape(2, 3), np.zeros((0, 2), np.int8), np.array([True, False]),
+        np.array([1 + 2j]), "text", ["", "a", "ünï\0"], [[b"x"], [b"\n\r"]],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_dtypes_survive(tmp_path, value):
+    v = tf.Variable(value)
+    path = tf.train.Checkpoint(v=v).write(tmp_path / "ckpt")
+    w = tf.Variable(tf.zeros(v.shape, v.dtype) if v.dtype is not tf.string else tf.constant("", shape=v.shape))
+    tf.train.Checkpoint(v=w).read(path).assert_consumed()
+    assert w.dtype is v.dtype
+    np.testing.assert_array_equal(w.numpy(), v.numpy())
+
+
+@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16, tf.dtypes.experimental.float8_e4m3fn])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_narrow_dtypes_survive(tmp_path, dtype, shape):
+    v, w = (tf.Variable(tf.cast(tf.fill(shape, x), dtype)) for x in (1.5, 0.0))
+    tf.train.Checkpoint(v=w).read(tf.train.Checkpoint(v=v).write(tmp_path / "ckpt"))
+    assert tf.cast(w, tf.float32).numpy().tolist() == tf.cast(v, tf.float32).numpy().tolist()
+
+
+def test_other_shapes_and_dtypes_change_nothing(tmp_path):
+    path = tf.train.Checkpoint(a=tf.Variable(1.0), b=tf.Variable([1.0, 2.0])).save(tmp_path / "ckpt")
+    a, b = tf.Variable(9.0), tf.Variable([0.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match=r"shape \(2,\).*variable with shape \(3,\).*nothing was restored"):
+        tf.train.Checkpoint(a=a, b=b).restore(path)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"expected dtype int32 .* original dtype float32"):
+        tf.train.Checkpoint(a=a, b=tf.Variable([1, 2])).restore(path)
+    assert float(a) == 9
+    loose = tf.Variable([0.0], shape=[None])
+    tf.train.Checkpoint(b=loose).restore(path).assert_existing_objects_matched()
+    assert loose.numpy().tolist() == [1, 2]
+
+
+def test_what_does_not_match_is_told(tmp_path):
+    path = tf.train.Checkpoint(a=tf.Variable(1.0), b=tf.Variable(2.0)).save(tmp_path / "ckpt")
+    less = tf.train.Checkpoint(a=tf.Variable(0.0)).restore(path)
+    less.expect_partial().assert_existing_objects_matched()
+    with pytest.raises(AssertionError, match=r"b/\.ATTRIBUTES"):
+        less.assert_consumed()
+    more = tf.train.Checkpoint(a=tf.Variable(0.0), c=tf.Variable(0.0)).restore(path)
+    with pytest.raises(AssertionError, match="Found 1 Python objects"):
+        more.assert_existing_objects_matched()
+    with pytest.raises(AssertionError, match="Nothing except the root"):
+        tf.train.Checkpoint(z=tf.Variable(0.0)).read(path).assert_nontrivial_match()
+    nothing = tf.train.Checkpoint(a=tf.Variable(0.0)).restore(None)
+    nothing.expect_partial()
+    with pytest.raises(AssertionError, match="save_path=None"):
+        nothing.assert_consumed()
+
+
+def test_variables_made_later_are_restored_when_they_become_attributes(tmp_path):
+    class Lazy(tf.Module):
+        def build(self, value):
+            self.w = tf.Variable([value, value])
+            self.inner = Net(value)
+
+    saved = Lazy()
+    saved.build(7.0)
+    path = tf.train.Checkpoint(lazy=saved).save(tmp_path / "ckpt")
+    for checkpoint_of in (lambda lazy: tf.train.Checkpoint(lazy=lazy), None):
+        lazy = Lazy()
+        if checkpoint_of is None:
+            path = tf.train.Checkpoint(saved).write(tmp_path / "root")
+            status = tf.train.Checkpoint(lazy).read(path)
+        else:
+            status = checkpoint_of(lazy).restore(path)
+        with pytest.raises(AssertionError):
+            status.assert_consumed()
+        lazy.build(0.0)
+        assert values(lazy) == values(saved)
+        status.assert_consumed()
+        assert "_restorations" not in vars(lazy)
+        lazy.w = tf.Variable([1.0, 1.0])
+        assert lazy.w.numpy().tolist() == [1, 1]
+
+
+def test_a_later_variable_of_another_shape_fails(tmp_path):
+    saved, lazy = tf.Module(), tf.Module()
+    saved.w = tf.Variable([1.0, 2.0])
+    tf.train.Checkpoint(m=lazy).read(tf.train.Checkpoint(m=saved).write(tmp_path / "ckpt"))
+    with pytest.raises(ValueError, match="incompatible tensor"):
+        lazy.w = tf.Variable([0.0])
+
+
+def test_what_came_into_a_list_is_restored_when_asked(tmp_path):
+    saved, later = tf.Module(), tf.Module()
+    saved.parts, later.parts = [tf.Variable(5.0)], []
+    status = tf.train.Checkpoint(m=later).read(tf.train.Checkpoint(m=saved).write(tmp_path / "ckpt"))
+    later.parts.append(tf.Variable(0.0))
+    status.assert_consumed()
+    assert float(later.parts[0]) == 5
+
+
+def test_bad_input(tmp_path):
+    with pytest.raises(ValueError, match="expecting a to be a trackable object"):
+        tf.train.Checkpoint(a=3)
+    with pytest.raises(ValueError, match="expecting root"):
+        tf.train.Checkpoint(tf.constant(1.0))
+    net = Net()
+    with pytest.raises(ValueError, match="keyword argument a"):
+        tf.train.Checkpoint(net, a=tf.Variable(1.0))
+    net.named[(1, 2)] = tf.Variable(1.0)
+    with pytest.raises(ValueError, match="strings or integers"):
+        tf.train.Checkpoint(net=net).save(tmp_path / "ckpt")
+    assert not list(tmp_path.iterdir())
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    with pytest.raises(tf.errors.NotFoundError, match="double-check"):
+        checkpoint.restore(tmp_path / "none")
+    (tmp_path / "tf.index").write_bytes(b"")
+    with pytest.raises(tf.errors.UnimplementedError, match="checkpoint of TensorFlow"):
+        checkpoint.restore(tmp_path / "tf")
+    path = Path(checkpoint.write(tmp_path / "cut") + ".npz")
+    whole = path.read_bytes()
+    for size in (0, 10, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(tf.errors.DataLossError):
+            checkpoint.read(tmp_path / "cut")
+    at = whole.index(b"\x93NUMPY") + 128
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with pytest.raises(tf.errors.DataLossError):
+        checkpoint.read(tmp_path / "cut")
+
+
+def test_a_save_that_fails_leaves_everything_as_it_was(tmp_path, monkeypatch):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    first = checkpoint.save(tmp_path / "ckpt")
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        checkpoint.save(tmp_path / "ckpt")
+    monkeypatch.undo()
+    assert int(checkpoint.save_counter) == 1
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-1.npz"]
+    assert tf.train.latest_checkpoint(tmp_path) == first
+
+
+def test_reading_values(tmp_path):
+    path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).save(tmp_path / "ckpt")
+    assert tf.train.load_variable(tmp_path, "v" + VALUE).tolist() == [1, 2]
+    reader = tf.train.load_checkpoint(path)
+    assert reader.get_variable_to_shape_map()["v" + VALUE] == [2]
+    assert reader.get_variable_to_dtype_map()["v" + VALUE] is tf.float32
+    assert reader.has_tensor("v" + VALUE) and not reader.has_tensor("q")
+    with pytest.raises(tf.errors.NotFoundError, match="Key q not found"):
+        reader.get_tensor("q")
+    with np.load(path + ".npz") as arrays:  # any NumPy reads it
+        assert arrays["v" + VALUE].tolist() == [1, 2]
+
+
+def names(paths):
+    return [os.path.basename(path) for path in paths]
+
+
+def test_manager_keeps_the_last_ones(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=2)
+    assert manager.latest_checkpoint is None and manager.checkpoints == []
+    assert names(manager.save() for _ in range(4)) == ["ckpt-1", "ckpt-2", "ckpt-3", "ckpt-4"]
+    assert names(manager.checkpoints) == ["ckpt-3", "ckpt-4"]
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-3.npz", "ckpt-4.npz"]
+    assert names([manager.save(checkpoint_number=10)]) == ["ckpt-10"]
+    again = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=3)
+    assert names(again.checkpoints) == ["ckpt-4", "ckpt-10"]
+    assert again.latest_checkpoint == tf.train.latest_checkpoint(tmp_path)
+    with pytest.raises(ValueError, match="max_to_keep"):
+        tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=0)
+
+
+def test_manager_keeps_some_for_good(tmp_path):
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(v=tf.Variable(1.0)), tmp_path, max_to_keep=1, keep_checkpoint_every_n_hours=1e-9
+    )
+    for _ in range(3):
+        manager.save()
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-1.npz", "ckpt-2.npz", "ckpt-3.npz"]
+    assert names(manager.checkpoints) == ["ckpt-3"]
+
+
+def test_manager_waits_for_an_interval(tmp_path):
+    step = tf.Variable(0, dtype=tf.int64)
+    checkpoint = tf.train.Checkpoint(step=step)
+    with pytest.raises(ValueError, match="step_counter"):
+        tf.train.CheckpointManager(checkpoint, tmp_path, 2, checkpoint_interval=2)
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path, 2, step_counter=step, checkpoint_interval=2)
+    saved = []
+    for _ in range(5):
+        saved.append(manager.save() is not None)
+        step.assign_add(1)
+    assert saved == [True, False, True, False, True]
+    assert manager.save(check_interval=False) is not None
+
+
+def test_restore_or_initialize(tmp_path):
+    v, called = tf.Variable(1.0), []
+    checkpoint = tf.train.Checkpoint(v=v)
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path, 2, init_fn=lambda: called.append(1))
+    assert manager.restore_or_initialize() is None and called == [1]
+    path = manager.save()
+    v.assign(5.0)
+    assert manager.restore_or_initialize() == path and float(v) == 1 and called == [1]
+
+
+def test_generators_go_on_where_they_were(tmp_path):
+    generator = tf.random.Generator.from_seed(1)
+    path = tf.train.Checkpoint(g=generator).write(tmp_path / "ckpt")
+    first = generator.normal([3]).numpy()
+    tf.train.Checkpoint(g=generator).read(path).assert_consumed()
+    assert generator.normal([3]).numpy().tolist() == first.tolist()
+
+
+def test_no_tape_sees_a_restoration(tmp_path):
+    v = tf.Variable(2.0)
+    checkpoint = tf.train.Checkpoint(v=v)
+    path = checkpoint.write(tmp_path / "ckpt")
+    with tf.GradientTape() as tape:
+        checkpoint.read(path)
+        y = v * v
+    assert float(tape.gradient(y, v)) == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the writers are forked")
+def test_killed_writers_leave_a_whole_checkpoint(tmp_path):
+    """GRADTAPE_KILLS=50 kills as often as that."""
+    kills = int(os.environ.get("GRADTAPE_KILLS", "10"))
+    script = Path(__file__).parent / "kill_writers.py"
+    done = subprocess.run([sys.executable, script, tmp_path, str(kills)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    count, last_step, _ = map(int, done.stdout.split())
+    assert count == kills and last_step > 1
+
+
+def test_moving_average():
+    v = tf.Variable([1.0, 2.0])
+    average = tf.train.ExponentialMovingAverage(0.9)
+    assert average.average(v) is None
+    average.apply([v])
+    v.assign([3.0, 4.0])
+    average.apply([v])
+    np.testing.assert_allclose(average.average(v), [1.2, 2.2], rtol=1e-6)
+    assert average.average(v).name == "Variable/ExponentialMovingAverage:0" and not average.average(v).trainable
+    assert list(average.variables_to_restore()) == ["Variable/ExponentialMovingAverage"]
+    early = tf.train.ExponentialMovingAverage(0.9, num_updates=1)
+    w = tf.Variable(1.0)
+    early.apply([w])
+    w.assign(3.0)
+    early.apply([w])
+    np.testing.assert_allclose(early.average(w), 3 - 2 * 2 / 11, rtol=1e-6)
+    for wrong in (tf.constant(1.0), tf.Variable(1)):
+        with pytest.raises(TypeError):
+            average.apply([wrong])
