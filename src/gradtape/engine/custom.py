@@ -54,9 +54,15 @@ class OneCall:
     batch = None
     takes_none = False
 
-    def __init__(self, name: str, rule: Callable[[tuple[Tensor, ...]], Sequence[Any]]) -> None:
+    def __init__(
+        self,
+        name: str,
+        rule: Callable[[tuple[Tensor, ...]], Sequence[Any]],
+        again: Callable[[Sequence[Tensor]], list[Tensor]] | None = None,
+    ) -> None:
         self.name = self.title = name
         self.rule = rule
+        self.again = again  # runs the function on other inputs, where that is possible
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
         """The rule's closure holds what it needs."""
@@ -160,6 +166,12 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
         pulled = _asked(gs, lambda members: _user_rule(grad_fn, members, arguments, variables))
         return [_checked(c, x, i, name) for i, (c, x) in enumerate(zip(pulled, inputs, strict=True))]
 
+    def again(values: Sequence[Tensor]) -> list[Tensor]:
+        replaced = {id(arguments.leaves[i]): value for i, value in zip(arguments.tensors, values, strict=False)}
+        positional = nest.map_structure(lambda x: replaced.get(id(x), x), list(args))
+        named = {key: nest.map_structure(lambda x: replaced.get(id(x), x), x) for key, x in kwargs.items()}
+        return [to_tensor(y) for y in nest.flatten(f(*positional, **named)[0])]
+
     trace = dispatch.thread.trace
     if trace is not None and inputs and _innermost((*inputs, *tensors)) is None:
         fresh = trace.with_rule(inputs, tensors, rule)
@@ -167,7 +179,7 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
         with dispatch.recorded_by(()):
             fresh = tuple(ops.identity(y) for y in tensors)
     if inputs:
-        record(OneCall(name, rule), inputs, fresh)
+        record(OneCall(name, rule, again), inputs, fresh)
     return nest.pack_sequence_as(result, list(fresh))
 
 

@@ -6,6 +6,7 @@ The answers are made in `gradtape.inspect`, above the engine, which is imported 
 from __future__ import annotations
 
 import importlib
+from time import monotonic
 from typing import Any
 
 from numpy import add, isfinite
@@ -13,8 +14,14 @@ from numpy import add, isfinite
 from .. import dtypes, errors
 from ..slices import IndexedSlices
 from ..tensor import Tensor
+from .places import Place, here
 
 _FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
+
+
+def born() -> tuple[float, Place]:
+    """When and where a tape is made: noted of those that may live long."""
+    return monotonic(), here(3)
 
 
 def _inspect() -> Any:
@@ -53,6 +60,65 @@ class Inspection:
         ('log', 'forward', (1,))
         """
         return _inspect().diagnose(self, target, sources)
+
+    def check(self, target: Any = None, sources: Any = None) -> Any:
+        """Checks the rules recorded on this tape, custom gradients included, at the values they were recorded with.
+
+        Each is compared with a difference of its op along a random direction. A tape made with `trace=True` has noted
+        what that takes; with a target, only the records between it and the sources are checked.
+
+        >>> import gradtape as tf
+        >>> @tf.custom_gradient
+        ... def double(x):
+        ...     return 2.0 * x, lambda g: 3.0 * g
+        >>> x = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape(trace=True) as tape:
+        ...     y = tf.exp(double(x))
+        >>> [row.op for row in tape.check().wrong]
+        ['double']
+        """
+        return _inspect().check_rules(self, target, sources)
+
+    def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Any:
+        """How large each gradient is, how much of it is zero, and how many units get none, by variable or layer.
+
+        >>> import gradtape as tf
+        >>> w = tf.Variable([[1.0, -1.0]], name="w")
+        >>> with tf.GradientTape(persistent=True) as tape:
+        ...     loss = tf.reduce_sum(tf.square(w) * [[3.0, 0.0]])
+        >>> print(tape.flow(loss, w))
+        Gradients by variable
+        variable  shape   gradient norm  / value norm  largest  zeros  dead units  remark
+        ────────  ──────  ─────────────  ────────────  ───────  ─────  ──────────  ──────────────────────────────────
+        w         [1, 2]              6          4.24        6    50%         50%  half of the units or more are dead
+        """
+        return _inspect().flow(self, target, sources, by)
+
+    def profile(self, target: Any = None, sources: Any = None) -> Any:
+        """Time and kept bytes, forward and backward, by op and by line; `print` it, or `show` it in colour.
+
+        Forward times and lines need a tape made with `trace=True`. The backward times are those of a sweep made now.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable(tf.ones([100, 100]))
+        >>> with tf.GradientTape(trace=True) as tape:
+        ...     y = tf.reduce_sum(tf.exp(v))
+        >>> tape.profile(y, v).by_op["exp"].kept
+        40000
+        """
+        return _inspect().profile(self, target, sources)
+
+    def memory(self) -> Any:
+        """What this tape keeps alive for its derivatives, by op and by line, with the biggest arrays.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable(tf.ones([1000]))
+        >>> with tf.GradientTape() as tape:
+        ...     y = tf.exp(v)
+        >>> tape.memory().total
+        4000
+        """
+        return _inspect().memory(self)
 
     def _answered(self, log: Any, question: tuple[Any, ...], gradients: list[Any]) -> None:
         """Remembers the last question, for those that come without one; raises if a check fails."""

@@ -35,7 +35,9 @@ class ZeroWinsTensor(Tensor):
         return self.value.dims
 
     def __getattr__(self, name: str) -> Any:
-        return self.value.array if name == "array" else super().__getattr__(name)
+        if name == "array":
+            return self.value.array
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the values inside; recorders entered before the sweep are told of that."""
@@ -64,7 +66,9 @@ def _run(op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]
             g, divisor = values
             return ops.where(ops.equal(g, ops.zeros_like(g)), ops.zeros_like(g), g / divisor)
         if op.name == "matmul" and not _is_finite(values[flags.index(False)]):
-            a, b = (_transposed(x) if attrs.get(f"transpose_{side}") else x for x, side in zip(values, "ab", strict=True))
+            a, b = values
+            a = _transposed(a) if attrs.get("transpose_a") else a
+            b = _transposed(b) if attrs.get("transpose_b") else b
             return _matmul(a, b, g_first=flags[0])
     return dispatch.run(op, values, attrs)
 

@@ -20,7 +20,7 @@ from .batching import batched_identity
 from .checked import CheckedLog
 from .collector import recording_starts, recording_stops
 from .cotangents import Products
-from .inspection import Inspection
+from .inspection import Inspection, born
 from .jacobians import DEPENDENT_ROWS, chunks, rows_are_independent, rows_of, same_entry_of_each_row
 from .log import Log
 from .nan_safe import unwrapped, zero_wins
@@ -87,6 +87,7 @@ class GradientTape(Inspection):
         self._watch_accessed_variables = watch_accessed_variables
         self._trace = trace
         self._check = check
+        self._born = born() if persistent or trace else None
         self._log: Log | None = None
         self._past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
         self._entered = False

@@ -2,10 +2,16 @@
 
 from ..engine.witness import tracing
 from .explain import Cause, Explanation, Reason, explain, report_missing
+from .flow import Flow, flow
+from .gradient_check import GradientCheck, check_gradients
+from .memory import LiveTapes, Memory, live_tapes, memory
 from .nonfinite import Diagnosis, diagnose
 from .opcheck import CHECKS, check_op
+from .profile import Profile, profile
+from .rule_check import RuleCheck, check_rules
 
 __all__ = [
-    "CHECKS", "Cause", "Diagnosis", "Explanation", "Reason", "check_op", "diagnose", "explain", "report_missing",
-    "tracing",
+    "CHECKS", "Cause", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "Memory", "Profile", "Reason",
+    "RuleCheck", "check_gradients", "check_op", "check_rules", "diagnose", "explain", "flow", "live_tapes", "memory",
+    "profile", "report_missing", "tracing",
 ]  # fmt: skip

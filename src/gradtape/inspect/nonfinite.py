@@ -118,9 +118,8 @@ def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Di
         "it at the door."
     )
     index = _first_bad(value)
-    return Diagnosis(
-        False, symptom, "given", name, at, reading.line(at), index, {"value": value[index].item()}, _count(value), remedy
-    )  # fmt: skip
+    numbers = {"value": value[index].item()}
+    return Diagnosis(False, symptom, "given", name, at, reading.line(at), index, numbers, _count(value), remedy)
 
 
 def _made(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnosis:

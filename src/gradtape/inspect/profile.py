@@ -1,0 +1,166 @@
+"""What a step costs: time and kept bytes, forward and backward, by op and by line of the program.
+
+Forward times are those between one record and the next, so they hold what Python did between them as well. Backward
+times are those of a second sweep, which keeps everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import Any
+
+from ..engine import dispatch
+from ..engine.backprop import sweep
+from ..engine.op import raw
+from ..engine.places import Line
+from ..engine.witness import TracingLog
+from ..tensor import Tensor
+from .memory import kept_arrays
+from .reading import Reading, readable_bytes, readable_time, short, source_text
+from .tables import Printable, Table
+
+_MOST_ROWS = 15
+
+
+@dataclass
+class Cost:
+    """What some records cost: seconds forward (None if the tape was not traced) and backward, bytes kept."""
+
+    records: int = 0
+    forward: float | None = None
+    backward: float = 0.0
+    kept: int = 0
+
+    @property
+    def time(self) -> float:
+        """Forward and backward together."""
+        return (self.forward or 0.0) + self.backward
+
+    def add(self, other: Cost) -> None:
+        """Takes the cost of further records in."""
+        self.records += other.records
+        if other.forward is not None:
+            self.forward = (self.forward or 0.0) + other.forward
+        self.backward += other.backward
+        self.kept += other.kept
+
+
+@dataclass(frozen=True, repr=False)
+class Profile(Printable):
+    """The costs of a tape's records; `of_records` by position."""
+
+    of_records: dict[int, Cost]
+    ops: dict[int, str] = field(default_factory=dict)
+    lines: dict[int, Line | None] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Cost:
+        """Everything together."""
+        return _gathered((0, cost) for cost in self.of_records.values()).get(0, Cost())
+
+    @property
+    def by_op(self) -> dict[str, Cost]:
+        """The cost of each op, the dearest first."""
+        return _gathered((self.ops[at], cost) for at, cost in self.of_records.items())
+
+    @property
+    def by_line(self) -> dict[Line, Cost]:
+        """The cost of each line of the program, the dearest first."""
+        known = ((self.lines[at], cost) for at, cost in self.of_records.items())
+        return _gathered((line, cost) for line, cost in known if line is not None)
+
+    def tables(self) -> list[Table]:
+        """By op, then by line."""
+        total = self.total
+        traced = total.forward is not None
+        spent = readable_time(total.time) if total.records else "nothing"
+        title = f"{total.records} records, {spent}, {readable_bytes(total.kept)} kept"
+        numbers = [">records", ">forward", ">backward", ">share", ">kept"]
+        ops = Table(title, ["op", *numbers])
+        ops.rows = [[op, *_cells(cost, total)] for op, cost in list(self.by_op.items())[:_MOST_ROWS]]
+        if not traced:
+            ops.notes.append("GradientTape(trace=True) adds forward times and the lines of the program.")
+            return [ops]
+        ops.notes.append("A forward time is the time since the record before: it includes what Python did between.")
+        lines = Table("By line", ["line", *numbers, ""])
+        for line, cost in list(self.by_line.items())[:_MOST_ROWS]:
+            lines.rows.append([short(line), *_cells(cost, total), source_text(line)[:60]])
+        return [ops, lines]
+
+
+def _cells(cost: Cost, total: Cost) -> list[str]:
+    forward = "" if cost.forward is None else readable_time(cost.forward)
+    share = f"{cost.time / total.time:.0%}" if total.time else ""
+    return [str(cost.records), forward, readable_time(cost.backward), share, readable_bytes(cost.kept)]
+
+
+def _gathered(pairs: Any) -> dict[Any, Cost]:
+    sums: dict[Any, Cost] = {}
+    for key, cost in pairs:
+        sums.setdefault(key, Cost()).add(cost)
+    return dict(sorted(sums.items(), key=lambda item: -item[1].time))
+
+
+def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
+    """The costs of the records on `tape`; see `GradientTape.profile`.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(tf.ones([100, 100]))
+    >>> with tf.GradientTape(trace=True) as tape:
+    ...     y = tf.reduce_sum(v @ v)
+    >>> found = tf.inspect.profile(tape, y, v)
+    >>> sorted(found.by_op), found.total.forward > 0 and found.total.backward > 0
+    (['matmul', 'sum'], True)
+    """
+    reading = Reading(tape, target, sources, "profile this tape")
+    positions = [at for at, record in enumerate(reading.records) if type(record) is tuple]
+    costs = {at: Cost(records=1) for at in positions}
+    if isinstance(reading.log, TracingLog):
+        before = reading.log.started
+        for at in positions:
+            after = reading.log.notes[at][2]
+            costs[at].forward = (after - before) * 1e-9
+            before = after
+    for at, seconds in backward_times(reading).items():
+        costs[at].backward = seconds
+    for kept in kept_arrays(reading.log):
+        costs[kept.position].kept += kept.bytes
+    names = {at: reading.records[at][0].name for at in positions}
+    return Profile(costs, names, {at: reading.line(at) for at in positions})
+
+
+class _Clock:
+    """The hooks of a sweep, which asks for a position's when its cotangent is complete: then its rule's time begins."""
+
+    def __init__(self) -> None:
+        self.started: list[tuple[int, int]] = []
+
+    def __contains__(self, position: int) -> bool:
+        self.started.append((position, perf_counter_ns()))
+        return False
+
+    def __getitem__(self, position: int) -> Any:
+        raise KeyError(position)
+
+
+def backward_times(reading: Reading) -> dict[int, float]:
+    """Seconds that the rule of each record took in a sweep."""
+    plain = reading.namespace is raw
+    grads = {at: g if plain else Tensor(g) for at, g in reading.seeds.items()}
+    clock: Any = _Clock()
+    path = reading.path
+    with dispatch.recorded_by(()):
+        sweep(
+            reading.records, grads, {at for _, _, at in reading.sources if at is not None}, m=reading.namespace,
+            order=reversed(path), need=set(path), release=False, hooks=clock,
+        )  # fmt: skip
+    ends = [time for _, time in clock.started[1:]] + [perf_counter_ns()]
+    found: dict[int, float] = {}
+    for (at, start), end in zip(clock.started, ends, strict=True):
+        record = reading.records[at]
+        if type(record) is int:
+            at = record
+        if type(reading.records[at]) is tuple:
+            found[at] = found.get(at, 0.0) + (end - start) * 1e-9
+    return found

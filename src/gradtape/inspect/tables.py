@@ -1,0 +1,74 @@
+"""Tables of text: plain everywhere, coloured by rich where there is a terminal and rich is installed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+
+@dataclass
+class Table:
+    """A title, columns (a name that starts with `>` stands to the right), rows of text, and notes below."""
+
+    title: str
+    columns: Sequence[str]
+    rows: list[list[str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        names = [c.removeprefix(">") for c in self.columns]
+        widths = [max(map(len, cells)) for cells in zip(names, *self.rows, strict=True)]
+
+        def text(cells: Sequence[str]) -> str:
+            aligned = [
+                cell.rjust(width) if column.startswith(">") else cell.ljust(width)
+                for cell, width, column in zip(cells, widths, self.columns, strict=True)
+            ]
+            return "  ".join(aligned).rstrip()
+
+        body = [text(names), "  ".join("─" * width for width in widths), *map(text, self.rows)] if self.rows else []
+        return "\n".join([self.title, *body, *self.notes])
+
+
+class Printable:
+    """Something that is read as one or more tables: `str` is plain, `show` is coloured in a terminal."""
+
+    def tables(self) -> list[Table]:
+        """What there is to read."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.tables()))
+
+    __repr__ = __str__
+
+    def show(self, file: TextIO | None = None) -> None:
+        """Prints the tables; coloured if `file` (standard output unless given) is a terminal and rich is installed."""
+        out = file or sys.stdout
+        if not out.isatty():
+            print(self, file=out)
+            return
+        try:
+            from rich.console import Console
+        except ImportError:
+            print(self, file=out)
+            return
+        console = Console(file=out)
+        for table in self.tables():
+            console.print(_rich(table))
+            for note in table.notes:
+                console.print(note, style="dim")
+
+
+def _rich(table: Table) -> Any:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    made = RichTable(title=table.title, title_justify="left", title_style="bold", header_style="cyan")
+    for column in table.columns:
+        made.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
+    for row in table.rows:
+        made.add_row(*map(Text, row))
+    return made

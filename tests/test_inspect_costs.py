@@ -1,0 +1,170 @@
+"""What a tape costs and keeps, which tapes are alive, and how gradients flow."""
+
+import io
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.inspect import live_tapes
+
+
+def mlp(tape_options):
+    rng = np.random.default_rng(0)
+    w = [tf.Variable(rng.normal(size=s).astype(np.float32), name=n) for s, n in (((8, 16), "w0"), ((16, 4), "w1"))]
+    x = tf.constant(rng.normal(size=(32, 8)).astype(np.float32))
+    with tf.GradientTape(**tape_options) as tape:
+        hidden = tf.nn.relu(x @ w[0])
+        loss = tf.reduce_mean(tf.square(hidden @ w[1]))
+    return tape, loss, w
+
+
+def test_a_profile_has_times_bytes_and_lines():
+    tape, loss, w = mlp({"trace": True})
+    tape.gradient(loss, w)
+    profile = tape.profile()
+    assert profile.by_op["matmul"].records == 2
+    assert set(profile.by_op) == {"matmul", "relu", "square", "mean"}
+    assert all(cost.forward > 0 and cost.backward > 0 for cost in profile.by_op.values())
+    assert len(profile.by_line) == 2 and all(line[0] == __file__ for line in profile.by_line)
+    assert profile.total.kept == tape.memory().total > 0
+    text = str(profile)
+    assert "matmul" in text and "hidden = tf.nn.relu(x @ w[0])" in text and "test_inspect_costs.py" in text
+
+
+def test_an_untraced_profile_says_how_to_get_the_rest():
+    tape, loss, w = mlp({"persistent": True})
+    profile = tape.profile(loss, w)
+    assert profile.total.forward is None and profile.total.backward > 0
+    assert "trace=True" in str(profile)
+    tape, loss, w = mlp({})
+    tape.gradient(loss, w)
+    with pytest.raises(RuntimeError, match="trace=True"):
+        tape.profile(loss, w)
+
+
+def test_backward_times_of_an_op_with_several_outputs():
+    x = tf.Variable([1.0, 2.0, 3.0, 4.0])
+    with tf.GradientTape(trace=True) as tape:
+        first, second = tf.split(x, 2)
+        y = tf.reduce_sum(first * 2.0 + second)
+    assert tape.profile(y, x).by_op["split"].backward > 0
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_tables_are_plain_when_piped_and_coloured_in_a_terminal(monkeypatch):
+    pytest.importorskip("rich")
+    tape, loss, w = mlp({"trace": True})
+    tape.gradient(loss, w)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    plain, coloured = io.StringIO(), Terminal()
+    tape.memory().show(plain)
+    tape.memory().show(coloured)
+    assert plain.getvalue() == f"{tape.memory()}\n"
+    assert "\x1b[" in coloured.getvalue()
+
+
+def test_memory_counts_each_array_once_and_leaves_variables_out():
+    x = tf.Variable(tf.ones([1000]))
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.exp(x)
+        tf.square(y)
+        y * y * x
+    memory = tape.memory()
+    assert memory.total == 2 * 4000
+    assert memory.variables == 4000
+    assert memory.by_op == {"exp": 4000, "mul": 4000}
+    assert memory.biggest[0].shape == (1000,) and memory.biggest[0].dtype == "float32"
+    assert "8.0 kB" in str(memory)
+
+
+def test_memory_of_a_compiled_function():
+    @tf.function
+    def f(x):
+        return tf.reduce_sum(tf.exp(x) * tf.sin(x))
+
+    x = tf.Variable(tf.ones([1000]))
+    f(x)
+    with tf.GradientTape() as tape:
+        f(x)
+    assert tape.memory().total >= 4000
+
+
+def test_live_tapes_are_found_with_who_holds_them():
+    class Trainer:
+        pass
+
+    trainer = Trainer()
+    x = tf.Variable(tf.ones([500]))
+    with tf.GradientTape(persistent=True) as trainer.tape:
+        tf.exp(x)
+    (row,) = [row for row in live_tapes().rows if row.bytes == 2000 and row.line[0] == __file__]
+    assert row.persistent and row.age >= 0 and row.records == 1
+    assert "attribute 'tape' of a Trainer" in row.held_by
+    trainer.tape = None
+    assert not [row for row in live_tapes().rows if row.bytes == 2000]
+
+
+def test_a_tape_for_each_step_is_called_a_leak():
+    x = tf.Variable(tf.ones([700]))
+    history = []
+    for _ in range(4):
+        with tf.GradientTape(persistent=True) as tape:
+            tf.exp(x)
+        history.append(tape)
+    del tape
+    found = live_tapes()
+    (warning,) = [text for text in found.warnings if "4 tapes" in text]
+    assert "test_inspect_costs.py" in warning and "del tape" in warning
+    assert any("a list of 4" in row.held_by for row in found.rows)
+    assert warning in str(found)
+
+
+def test_an_old_persistent_tape_is_warned_of(monkeypatch):
+    x = tf.Variable(tf.ones([900]))
+    with tf.GradientTape(persistent=True) as tape:
+        tf.exp(x)
+    monkeypatch.setattr(tape, "_born", (tape._born[0] - 100.0, tape._born[1]))
+    assert any("100 s old" in text for text in live_tapes().warnings)
+
+
+def test_flow_by_variable():
+    dead = tf.Variable(np.array([[1.0, -1.0, 1.0], [1.0, -1.0, 1.0]], np.float32), name="dead")
+    unused = tf.Variable(1.0, name="unused")
+    with tf.GradientTape(persistent=True) as tape:
+        loss = tf.reduce_sum(tf.nn.relu(tf.ones([4, 2]) @ dead)) + 0.0 * unused
+    row, constant = tape.flow(loss, [dead, unused]).rows
+    assert row.name == "dead" and row.shape == (2, 3)
+    assert row.norm == pytest.approx(8.0) and row.largest == 4.0
+    assert row.ratio == pytest.approx(8.0 / np.sqrt(6.0))
+    assert row.zeros == pytest.approx(1 / 3) and row.dead == pytest.approx(1 / 3)
+    assert constant.remark == "all zero" or constant.norm == 5.0
+
+
+def test_flow_says_what_is_wrong():
+    small, missing, broken = (tf.Variable(1.0, name=n) for n in ("small", "missing", "broken"))
+    with tf.GradientTape(persistent=True) as tape:
+        loss = small * 1e-9 + tf.sqrt(broken - 1.0)
+    remarks = {r.name: r.remark for r in tape.flow(loss, [small, missing, broken]).rows}
+    assert remarks["small"] == "vanishing"
+    assert "explain" in remarks["missing"]
+    assert "diagnose" in remarks["broken"]
+
+
+def test_flow_shows_dead_activations_of_a_traced_tape():
+    tape, loss, w = mlp({"trace": True})
+    tape.gradient(loss, w)
+    (row,) = tape.flow().activations
+    assert row.op == "relu" and row.shape == (32, 16) and 0 < row.zeros < 1
+    assert "Activations" in str(tape.flow())
+
+
+def test_flow_by_something_else_is_refused():
+    tape, loss, w = mlp({"trace": True})
+    with pytest.raises(ValueError, match="layer"):
+        tape.flow(loss, w, by="colour")
