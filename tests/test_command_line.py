@@ -164,6 +164,40 @@ def test_keras_is_on_gradtape_however_it_is_imported(script):
     assert done.stdout == "all of it\n", done.stderr
 
 
+def test_older_and_newer_names_of_the_root(script):
+    done = gradtape("run", script(
+        """
+        import tensorflow as plain
+        import tensorflow.compat.v2 as tf
+        from tensorflow.compat import v1
+
+        assert tf is plain is plain.compat.v2
+        v1.logging.set_verbosity(v1.logging.ERROR)
+        tf.compat.v1.enable_eager_execution()
+        try:
+            v1.Session()
+        except AttributeError as error:
+            print(error)
+        """
+    ))  # fmt: skip
+    assert "tf.compat.v1.Session is not in gradtape" in done.stdout, done.stderr
+
+
+def test_missing_gradients_are_explained_as_they_happen(script):
+    file = script(
+        """\
+        import tensorflow as tf
+        c = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            y = c * c
+        print(tape.gradient(y, c))
+        """
+    )
+    explained, silent = gradtape("run", "--trace", file), gradtape("run", file)
+    assert explained.stdout == silent.stdout == "None\n" and silent.stderr == ""
+    assert "`c`" in explained.stderr and "watch" in explained.stderr and "script.py:4" in explained.stderr
+
+
 def test_programs_from_standard_input_and_folders(script, tmp_path):
     assert gradtape("run", "-", "a", stdin="import sys; print(sys.argv)").stdout == "['-', 'a']\n"
     script("import sys; print(sys.argv[1:], sys.path[0])", "__main__.py")

@@ -51,6 +51,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             for own, space in list(sys.modules.items()):
                 if isinstance(space, gradtape.api.namespace.Namespace):
                     sys.modules[own.replace("gradtape", NAME, 1)] = space
+            sys.modules[f"{NAME}.compat.v2"] = module
         else:
             sys.modules[name] = _counterpart(name)
 
@@ -93,6 +94,7 @@ def become_tensorflow(module: Any) -> None:
     module.__version__ = VERSION
     module.version = types.ModuleType(f"{NAME}.version", "The version of TensorFlow that gradtape takes the place of.")
     module.version.VERSION = VERSION
+    vars(gradtape.compat)["v2"] = module
     module.__getattr__, module.__dir__ = find, lambda: [*dir(gradtape), "version"]
 
 
