@@ -93,9 +93,14 @@ class Writer:
         with self._zip.open(f"{name}.npy", "w", force_zip64=True) as member:
             np.lib.format.write_array(member, array, allow_pickle=False)
 
-    def close(self, notes: Any) -> None:
+    def finish(self, notes: Any) -> None:
         """The archive is complete; `notes`, anything that JSON can say, goes with it."""
         self._zip.writestr(_CONTENTS, json.dumps({"dtypes": self._dtypes, "notes": notes}))
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
         self._zip.close()
 
 

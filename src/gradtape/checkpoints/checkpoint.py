@@ -85,11 +85,10 @@ class Checkpoint(Owner):
         with dispatch.traced_by(None):
             nodes, variables = described(self._top)
             values = {key: wrap(variable.numpy(), variable.dtype) for key, variable in variables.items()}
-        with archive.replacing(prefix + ENDING) as file:
-            writer = archive.Writer(file)
+        with archive.replacing(prefix + ENDING) as file, archive.Writer(file) as writer:
             for key, value in values.items():
                 writer.add(key, value)
-            writer.close({"objects": nodes})
+            writer.finish({"objects": nodes})
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:

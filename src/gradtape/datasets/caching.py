@@ -52,8 +52,7 @@ class File:
             yield from self._make()  # another pass is writing
             return
         try:
-            with archive.replacing(self._path) as file:
-                writer = archive.Writer(file)
+            with archive.replacing(self._path) as file, archive.Writer(file) as writer:
                 count = 0
                 for element in self._make():
                     for j, leaf in enumerate(leaves(element)):
@@ -62,7 +61,7 @@ class File:
                         writer.add(f"{count}/{j}", leaf)
                     count += 1
                     yield element
-                writer.close(count)
+                writer.finish(count)
         finally:
             self._lock.release()
 
