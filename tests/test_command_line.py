@@ -297,7 +297,7 @@ def test_notebooks_and_folders(tmp_path, script, capsys):
 
 
 def test_check_prints_lines_that_can_be_searched(script, capsys):
-    file = script("import tensorflow as tf\ntf.lost\ntf.sin\ntf.lost\n")
+    file = script("import tensorflow as tf\ntf.lost\ntf.sin\ntf.lost\n", "script[old].py")
     assert main(["check", str(file)]) == 1
     out = capsys.readouterr().out
     assert out == f"{file}:2: missing tf.lost (also 4)\n1 file: 1 supported, 0 different, 1 missing\n"

@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from gradtape.api.differences import DIFFERENCES
 from gradtape.api.names import NAMES
 from gradtape.keras_loader import load
@@ -174,9 +176,9 @@ def _show(reports: list[Report], everything: bool) -> None:
             out.print(f"{report.path}:{error}", style="red", markup=False)
         for use in report.names:
             if everything or use.status != "supported":
-                where = f"{report.path}:{use.lines[0]}"
+                where = escape(f"{report.path}:{use.lines[0]}")
                 more = f" (also {_listed(use.lines[1:])})" if len(use.lines) > 1 else ""
-                note = f": {use.note}" if use.note else ""
+                note = f": {escape(use.note)}" if use.note else ""
                 out.print(f"{where}: [{COLOURS[use.status]}]{use.status}[/] [bold]{use.name}[/]{note}{more}")
     counts = Counter({use.name: use.status for report in reports for use in report.names}.values())
     files = f"{len(reports)} file{'s' * (len(reports) != 1)}"

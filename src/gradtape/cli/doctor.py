@@ -13,6 +13,8 @@ import platform
 import sys
 from typing import Any
 
+from rich.markup import escape
+
 import gradtape
 
 from .output import console, table
@@ -130,15 +132,9 @@ def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]
     shown = table(out, "optional parts", "", "", "")
     for part in parts:
         state = f"[green]{part['version']}[/]" if part["version"] else "[yellow]missing[/]"
-        remedy = "" if part["version"] else f": {_escaped(part['install'])}"
+        remedy = "" if part["version"] else f": {escape(str(part['install']))}"
         shown.add_row(part["name"], state, f"{part['for']}{remedy}")
     out.print(shown)
-
-
-def _escaped(text: str | None) -> str:
-    from rich.markup import escape
-
-    return escape(text or "")
 
 
 def _show_tests() -> list[Outcome]:
@@ -150,7 +146,7 @@ def _show_tests() -> list[Outcome]:
         with contextlib.redirect_stdout(io.StringIO()):
             outcome = perform(name)
         outcomes.append(outcome)
-        note = f": {_escaped(outcome.note)}" if outcome.note else ""
+        note = f": {escape(outcome.note)}" if outcome.note else ""
         out.print(f"[{colours[outcome.status]}]{outcome.status}[/] {name} ({outcome.seconds:.1f} s){note}")
     failed = sum(outcome.status == "failed" for outcome in outcomes)
     out.print(f"[red]{failed} of {len(outcomes)} tests failed[/]" if failed else "[green]all is well[/]")
