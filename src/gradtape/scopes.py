@@ -1,16 +1,48 @@
-"""Name scopes: what variables made inside a `with` block have in front of their names."""
+"""Scopes: the names in front of the names of variables, and the layers that what happens belongs to."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
 class _Current(threading.local):
     prefix = ""
+    parts: tuple[str, ...] = ()  # the name scopes and layers around what happens now
 
 
 _current = _Current()
+_told: Callable[[], None] | None = None
+
+
+def when_changed(told: Callable[[], None] | None) -> None:
+    """Makes `told()`, or nobody, the one who is told when the scopes of a thread change."""
+    global _told
+    _told = told
+
+
+def parts() -> tuple[str, ...]:
+    """The name scopes and layers around what happens now, the outermost first."""
+    return _current.parts
+
+
+@contextmanager
+def inside(name: str) -> Iterator[None]:
+    """What happens in the block belongs to `name`, such as a layer; names of variables are not touched."""
+    outer = _current.parts
+    _become((*outer, name))
+    try:
+        yield
+    finally:
+        _become(outer)
+
+
+def _become(parts: tuple[str, ...]) -> None:
+    _current.parts = parts
+    if _told is not None:
+        _told()
 
 
 def scoped(name: str) -> str:
@@ -45,7 +77,7 @@ class name_scope:
         if not isinstance(name, str):
             raise ValueError(f"name for name_scope must be a string, got {name!r}.")
         self._name = name
-        self._outer: list[str] = []
+        self._outer: list[tuple[str, tuple[str, ...]]] = []
 
     @property
     def name(self) -> str:
@@ -53,10 +85,12 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        self._outer.append(_current.prefix)
+        self._outer.append((_current.prefix, _current.parts))
         relative = self._name and not self._name.endswith("/")
         _current.prefix = f"{_current.prefix}{self._name}/" if relative else self._name
+        _become((*_current.parts, self._name) if relative else tuple(filter(None, self._name.split("/"))))
         return _current.prefix
 
     def __exit__(self, *error: Any) -> None:
-        _current.prefix = self._outer.pop()
+        _current.prefix, parts = self._outer.pop()
+        _become(parts)

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import itertools
 import threading
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from .. import scopes
 from ..tensor import Tensor, when_made
 from . import dispatch
 from .log import Log, new_key
@@ -104,6 +107,7 @@ def start() -> None:
         if _holders == 1:
             dispatch.set_witness(witness)
             when_made(witness.made)
+            scopes.when_changed(_scope_changed)
 
 
 def stop() -> None:
@@ -114,6 +118,13 @@ def stop() -> None:
         if _holders == 0:
             dispatch.set_witness(None)
             when_made(None)
+            scopes.when_changed(None)
+
+
+def _scope_changed() -> None:
+    for recorder in dispatch.thread.recorders:
+        if recorder.traces:
+            recorder.scopes.append((len(recorder.records), scopes.parts()))
 
 
 @contextmanager
@@ -158,11 +169,13 @@ class TracingLog(Log):
         self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
         self.thread = threading.get_ident()
         self.spans: list[list[int]] = []
+        self.scopes: list[tuple[int, tuple[str, ...]]] = []  # from which position on, the scopes it belongs to
         self.started = perf_counter_ns()
 
     def resumes(self) -> None:
         """Recording begins, or goes on."""
         self.spans.append([_tick()])
+        self.scopes.append((len(self.records), scopes.parts()))
 
     def pauses(self) -> None:
         """Recording ends, perhaps for a while."""
@@ -228,6 +241,10 @@ class TracingLog(Log):
         if first in self.notes:
             return line_at(self.notes[first][0])
         return line_at(self.watch_places[first]) if first in self.watch_places else None
+
+    def scope(self, at: int) -> tuple[str, ...]:
+        """The name scopes and layers that the record at a position belongs to, the outermost first."""
+        return self.scopes[bisect_right(self.scopes, at, key=itemgetter(0)) - 1][1]
 
     def _note_exit(self, x: Tensor, by: Any) -> None:
         before = len(self.exits)

@@ -1,7 +1,17 @@
-"""What a layer is beside Keras' own: something that checkpoints look into."""
+"""What a layer is beside Keras' own: variables are gradtape's already; a traced tape is told which layer is called."""
 
-from gradtape.owners import Owner
+from typing import Any
+
+from gradtape import scopes
+from gradtape.engine import dispatch
 
 
-class BackendLayer(Owner):
+class BackendLayer:
     """A layer of Keras on gradtape."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the layer; what is recorded meanwhile belongs to it."""
+        if dispatch.witness is None:
+            return super().__call__(*args, **kwargs)  # type: ignore[misc]
+        with scopes.inside(self.name):  # type: ignore[attr-defined]
+            return super().__call__(*args, **kwargs)  # type: ignore[misc]
