@@ -65,6 +65,7 @@ class Tensor:
     __mul__: Callable[..., Tensor]
     __truediv__: Callable[..., Tensor]
     __neg__: Callable[..., Tensor]
+    __abs__: Callable[..., Tensor]
     __getitem__: Callable[..., Tensor]
 
     def __init__(self, array: Any, dtype: DType | None = None) -> None:

@@ -48,7 +48,7 @@ class BatchedTensor(Tensor):
                 "the value of a tensor inside vectorized_map, or of a Jacobian's cotangent, is not known: it stands "
                 "for many. Use tf.where or tf.cond instead of Python's if, and tf ops instead of NumPy"
             )
-        return super().__getattr__(name)
+        return object.__getattribute__(self, name)  # raises
 
     def __bool__(self) -> bool:
         return bool(self.array)
