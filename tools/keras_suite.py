@@ -37,7 +37,7 @@ OTHERS = (
     "utils", "wrappers",
 )  # fmt: skip
 SLICE = (
-    "losses", "activations", "models", "random", "layers/core", "layers/merging", "layers/normalization",
+    "losses", "activations", "models", "layers/core", "layers/merging", "layers/normalization",
     "layers/attention", "layers/rnn", "layers/convolutional", "ops/core_test.py", "ops/nn_test.py", "ops/math_test.py",
     "trainers/trainer_test.py", "optimizers/adam_test.py", "saving/saving_lib_test.py",
 )  # what CI runs  # fmt: skip
