@@ -4,10 +4,11 @@ from typing import Any
 
 from gradtape import scopes
 from gradtape.engine import dispatch
+from gradtape.owners import Owner
 
 
-class BackendLayer:
-    """A layer of Keras on gradtape."""
+class BackendLayer(Owner):
+    """A layer of Keras on gradtape; checkpoints look into it."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; what is recorded meanwhile belongs to it."""
