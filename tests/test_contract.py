@@ -153,7 +153,7 @@ LAYERS = {
     **dict.fromkeys(["module", "moving_average", "specs", "tensor_array"], 4),
     **dict.fromkeys(["autograph", "checkpoints", "datasets", "graph", "extend", "inspect"], 5),
     "api": 6,
-    **dict.fromkeys(["__init__", "cli", "distribute", "keras", "keras_loader"], 7),
+    **dict.fromkeys(["__init__", "__main__", "cli", "distribute", "keras", "keras_loader"], 7),
 }
 
 
