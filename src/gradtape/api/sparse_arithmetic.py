@@ -22,7 +22,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """`a + b`: sparse if both are, with the places of both, otherwise dense.
 
     Args:
-      threshold: sums smaller than this in magnitude are dropped from a sparse result.
+      threshold: sums of two elements that are smaller than this in magnitude are dropped from a sparse result.
 
     >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 2])
@@ -34,13 +34,14 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         _check_pair(a, b, "SparseAdd")
         flat = ops.concat(places(a), places(b), axis=0)
-        first, segments, _ = ops.unique_slices(flat, axis=0)
+        first, segments, counts = ops.unique_slices(flat, axis=0)
         total = ops.segment_sum(ops.concat(a.values, b.values, axis=0), segments, count=first.dims[0])
         y = SparseTensor(coordinates(ops.gather(flat, first, axis=0, batch=0), a.dims), total, a.dense_shape)
         least = to_tensor(threshold, None, a.dtype.real_dtype)
         if type(least) is Tensor and not least.array:
             return y
-        return selected(y, where_true(ops.greater_equal(ops.abs(total), least)))
+        alone = ops.equal(counts, ops.ones_like(counts))
+        return selected(y, where_true(ops.logical_or(alone, ops.greater_equal(ops.abs(total), least))))
     s, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
     dense = to_tensor(dense, None, s.dtype)
     if dense.dims != s.dims:
