@@ -517,7 +517,10 @@ class Trace(dispatch.Recorder):
     def graph(self, outputs: Sequence[Tensor]) -> Graph:
         """The finished graph, which gives these outputs."""
         self.open = False
-        updates = [(variable, self.place_of(self.values[at][1])) for at, variable in self.written.items()]
+        # In the order of the variables, in which XLA finds the memory that an update may have: another means copies.
+        order = {at: i for i, at in enumerate(self.reads)}
+        written = sorted(self.written.items(), key=lambda item: order.get(item[0], len(order)))
+        updates = [(variable, self.place_of(self.values[at][1])) for at, variable in written]
         return Graph(
             self.name, tuple(self.inputs), tuple(self.nodes), tuple([self.place_of(y) for y in outputs]),
             tuple(self.reads.values()), tuple(updates),
