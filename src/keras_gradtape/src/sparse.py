@@ -26,6 +26,7 @@ from gradtape.tensor import Tensor
 
 Sparse = tf.SparseTensor | tf.IndexedSlices
 _KINDS = (tf.SparseTensor, tf.IndexedSlices)
+_DENSE = {Tensor, float, int, np.ndarray}  # what most arguments are: nothing else need be asked
 
 
 def is_sparse(x: Any) -> bool:
@@ -113,7 +114,7 @@ def union(f: Any) -> Any:
 
     @functools.wraps(f)
     def call(x1, x2):
-        if type(x1) is Tensor and type(x2) is Tensor:
+        if type(x1) in _DENSE and type(x2) in _DENSE:
             return f(x1, x2)
         if isinstance(x1, _KINDS) or isinstance(x2, _KINDS):
             if not _alike(x1, x2):
@@ -130,7 +131,7 @@ def intersection(f: Any) -> Any:
 
     @functools.wraps(f)
     def call(x1, x2):
-        if type(x1) is Tensor and type(x2) is Tensor:
+        if type(x1) in _DENSE and type(x2) in _DENSE:
             return f(x1, x2)
         first, second = isinstance(x1, _KINDS), isinstance(x2, _KINDS)
         if not first and not second:
@@ -154,7 +155,7 @@ def quotient(f: Any) -> Any:
 
     @functools.wraps(f)
     def call(x1, x2):
-        if type(x1) is Tensor and type(x2) is Tensor:
+        if type(x1) in _DENSE and type(x2) in _DENSE:
             return f(x1, x2)
         if isinstance(x2, _KINDS):
             return f(densified(x1), densified(x2))

@@ -196,7 +196,7 @@ def not_equal(x1, x2):
 def select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist):
         raise ValueError(f"{len(condlist)} conditions select among {len(choicelist)} choices: give one for each")
-    values = promote(*choicelist, default)
+    values = list(promote(*choicelist, default))
     chosen = values.pop()
     for condition, value in builtins.reversed(list(zip(condlist, values, strict=True))):
         chosen = ops.where(_truth(condition), value, chosen)

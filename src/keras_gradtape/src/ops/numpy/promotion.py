@@ -6,6 +6,7 @@ though an argument already has 64, the 64 bits are kept: nothing that was given 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -72,10 +73,12 @@ def weak(x: Any) -> Any:
     return x if isinstance(x, Tensor | int | float) else dense_tensor(x)
 
 
-def promote(*values: Any) -> list[Tensor]:
+def promote(*values: Any) -> Sequence[Tensor]:
     """The values as tensors of their common dtype."""
     if len(values) == 2:  # most of all calls, and in most of them there is nothing to find out
         x, y = values
+        if type(x) is Tensor is type(y) and x.dtype is y.dtype:
+            return values
         if not isinstance(x, Tensor):
             if isinstance(y, Tensor) and _follows(x, y.dtype):
                 return [_number(x, y.dtype), y]
@@ -93,7 +96,7 @@ def _follows(number: Any, dtype: DType) -> bool:
     return (type(number) is float and dtype.is_floating) or (type(number) is int and dtype.kind & NUMERIC > 0)
 
 
-def promote_floats(*values: Any) -> list[Tensor]:
+def promote_floats(*values: Any) -> Sequence[Tensor]:
     """The values as tensors of their common floating dtype; integers become `floatx`."""
     if isinstance(values[0], Tensor) and values[0].dtype.is_floating:
         return promote(*values)
