@@ -120,6 +120,22 @@ class Inspection:
         """
         return _inspect().memory(self)
 
+    def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
+        """Writes a page about this step to `path`: its graph by layers, with lines, costs, values and gradients.
+
+        It is one file that opens in any browser. Make the tape with `trace=True`: otherwise lines, layers, times and
+        most values are not known.
+
+        >>> import gradtape as tf, os, tempfile
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape(trace=True) as tape:
+        ...     y = tf.reduce_sum(v * v)
+        >>> page = tape.report(os.path.join(tempfile.mkdtemp(), "step.html"), y, v)
+        >>> page.name
+        'step.html'
+        """
+        return _inspect().report(self, path, target, sources)
+
     def _answered(self, log: Any, question: tuple[Any, ...], gradients: list[Any]) -> None:
         """Remembers the last question, for those that come without one; raises if a check fails."""
         log.question = question

@@ -8,10 +8,11 @@ from .memory import LiveTapes, Memory, live_tapes, memory
 from .nonfinite import Diagnosis, diagnose
 from .opcheck import CHECKS, check_op
 from .profile import Profile, profile
+from .report import report
 from .rule_check import RuleCheck, check_rules
 
 __all__ = [
     "CHECKS", "Cause", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "Memory", "Profile", "Reason",
     "RuleCheck", "check_gradients", "check_op", "check_rules", "diagnose", "explain", "flow", "live_tapes", "memory",
-    "profile", "report_missing", "tracing",
+    "profile", "report", "report_missing", "tracing",
 ]  # fmt: skip

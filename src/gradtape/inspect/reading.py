@@ -20,8 +20,9 @@ from ..engine.backprop import between, sweep
 from ..engine.cotangents import finished
 from ..engine.log import Log, Past
 from ..engine.op import ops, raw
-from ..engine.places import Line
+from ..engine.places import Line, Place, line_at
 from ..engine.questions import differentiable, native, ones
+from ..engine.witness import TracingLog
 from ..tensor import Tensor
 
 
@@ -35,6 +36,7 @@ class Reading:
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "look into this tape") -> None:
         self.log = kept_log(tape, doing)
         self.records = self.log.records
+        self._lines: dict[Place, Line] = {}
         asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
         if target is not None:
             targets = [differentiable(t, "target") for t in nest.flatten(target)]
@@ -194,8 +196,14 @@ class Reading:
 
     def line(self, at: int | None) -> Line | None:
         """The line of the record at `at`, if the tape is a traced one."""
-        find = getattr(self.log, "line", None)
-        return None if find is None or at is None else find(at)
+        if at is None or not isinstance(self.log, TracingLog):
+            return None
+        first = self.records[at] if type(self.records[at]) is int else at
+        note = self.log.notes.get(first)
+        place = self.log.watch_places.get(first) if note is None else note[0]
+        if place is not None and place not in self._lines:  # a loop comes to the same place again and again
+            self._lines[place] = line_at(place)
+        return None if place is None else self._lines[place]
 
     def name(self, at: int) -> str:
         """What stands at `at`: a variable's name, or the op that made it."""
@@ -243,6 +251,12 @@ def short(line: Line | None) -> str:
 def source_text(line: Line | None) -> str:
     """The text of a line of a program, where it can be read."""
     return "" if line is None else linecache.getline(line[0], line[1]).strip()
+
+
+def line_data(line: Line) -> dict[str, Any]:
+    """A line of the program with its text, for JSON."""
+    file, number, function = line
+    return {"file": os.path.basename(file), "number": number, "function": function, "text": source_text(line)}
 
 
 def readable_bytes(count: float) -> str:
