@@ -178,7 +178,7 @@ def cast(x, dtype):
 def compute_output_spec(fn, *args: Any, **kwargs: Any):
     """What `fn` returns for symbolic arguments, as symbolic tensors.
 
-    A model made of layers asks their rules. Anything else is run on zeros; where a size is not known, with two sizes, and
+    A model made of layers asks their rules. All else is run on zeros; where a size is not known, with two sizes, and
     what differs between the results is not known either: small sizes for the first axis, the batch, larger ones where a
     window has to fit. Nobody is told of what happens meanwhile, and no variable changes.
     """

@@ -34,7 +34,7 @@ def scan(
         raise ValueError(f"`unroll` must be an positive integer or boolean. Received: unroll={unroll}")
     if xs is None and length is None:
         raise ValueError("Got no `xs` to scan over and `length` not provided.")
-    xs, carry = _tensors(xs), _tensors(init)
+    xs, carry = None if xs is None else _tensors(xs), _tensors(init)
     rows = tree.flatten(xs)
     n = int(length) if length is not None else rows[0].dims[0]
 
@@ -132,5 +132,10 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
 
 def fori_loop(lower, upper, body_fun, init_val):
     """`body_fun(i, value)` for each `i` from `lower` to `upper`."""
-    i, value = _tensors(lower), _tensors(init_val)
+    value = _tensors(init_val)
+    if dispatch.thread.trace is None:
+        for i in range(int(lower), int(upper)):
+            value = _tensors(body_fun(i, value))
+        return value
+    i = _tensors(lower)
     return tf.while_loop(lambda i, _: i < upper, lambda i, value: (i + 1, _tensors(body_fun(i, value))), (i, value))[1]
