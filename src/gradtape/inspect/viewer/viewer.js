@@ -35,13 +35,14 @@ const root = makeItem({ name: data.title, children: data.tree }, null, 0);
 root.open = true;
 
 function summarise(group) {
-  const sum = { ops: 0, forward: 0, backward: 0, bytes: 0, marks: new Set(), target: false, norm: 0 };
+  const sum = { ops: 0, forward: 0, backward: 0, bytes: 0, marks: new Set(), target: false, norm: 0, kinds: {} };
   for (const child of group.children) {
     const part = child.children ? summarise(child) : {
       ops: child.node.kind === "variable" || child.node.kind === "input" ? 0 : 1, forward: child.node.forward || 0,
       backward: child.node.backward || 0, bytes: child.node.bytes || 0, marks: child.node.marks.map((m) => m[0]),
-      target: child.node.target, norm: child.node.gradient?.norm || 0,
+      target: child.node.target, norm: child.node.gradient?.norm || 0, kinds: { [child.node.kind]: 1 },
     };
+    for (const [kind, count] of Object.entries(part.kinds)) sum.kinds[kind] = (sum.kinds[kind] || 0) + count;
     sum.ops += part.ops; sum.forward += part.forward; sum.backward += part.backward; sum.bytes += part.bytes;
     sum.norm = Math.max(sum.norm, part.norm);
     sum.target = sum.target || part.target;
@@ -137,7 +138,11 @@ function layOut(group) {
     const right = Math.max(...column.map((row) => edge(row, 1)));
     let y = PAD + (group.parent ? HEAD : 0);
     column.forEach((row, i) => {
-      for (const child of row) { child.x = x + child.cx - left - child.w / 2; child.y = y + (heights[start + i] - ROW - child.h) / 2; }
+      for (const child of row) {
+        child.x = x + child.cx - left - child.w / 2;
+        child.y = y + (heights[start + i] - ROW - child.h) / 2;
+        child.gutter = x - 23;
+      }
       y += heights[start + i];
     });
     height = Math.max(height, y - ROW + PAD);
@@ -290,10 +295,18 @@ function drawWire({ a, b, onPath }, strong, left, top, right, bottom) {
   pen.strokeStyle = strong ? colours.accent : colours.wire;
   pen.globalAlpha = strong || onPath ? 1 : 0.35;
   pen.setLineDash(onPath ? [] : [5, 5]);
-  const bend = y2 > y1 ? Math.max(18, (y2 - y1) / 2) : 46;
   pen.beginPath();
   pen.moveTo(x1, y1);
-  pen.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
+  if (y2 > y1) {
+    const bend = Math.max(18, (y2 - y1) / 2);
+    pen.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
+  } else {  // on to the next column, through the space between the columns
+    const x = gutter(a, b);
+    for (const [from, to] of [[[x1, y1 + 14], [x, y1 + 14]], [[x, y1 + 14], [x, y2 - 18]], [[x, y2 - 18], [x2, y2 - 18]], [[x2, y2 - 18], [x2, y2]]]) {
+      pen.arcTo(...from, ...to, 9);
+    }
+    pen.lineTo(x2, y2);
+  }
   pen.stroke();
   pen.setLineDash([]);
   if (view.scale > 0.25) {
@@ -303,6 +316,14 @@ function drawWire({ a, b, onPath }, strong, left, top, right, bottom) {
     pen.fill();
   }
   pen.globalAlpha = 1;
+}
+
+// Where the column begins that a wire from `a` has to go over to, to reach `b`.
+function gutter(a, b) {
+  while (a.parent !== b.parent) {
+    if (a.depth > b.depth) a = a.parent; else b = b.parent;
+  }
+  return (b.parent.ax || 0) + b.gutter;
 }
 
 function drawBox(item) {
@@ -326,11 +347,21 @@ function drawBox(item) {
     pen.textAlign = "center";
     pen.fillStyle = colours.ink;
     pen.font = `600 14px ${FONT}`;
-    const middle = item.ax + item.w / 2, line = item.ay + item.h / 2;
+    const middle = item.ax + item.w / 2, line = item.ay + item.h / 2 - (item.children ? 4 : 0);
     pen.fillText(clipped(label(item), item.w - 16), middle, line - 2);
     pen.fillStyle = colours.quiet;
     pen.font = `12px ${FONT}`;
     pen.fillText(clipped(caption(item), item.w - 12), middle, line + 14);
+  }
+  if (item.children && mode === "kind") {
+    const counts = Object.entries(item.sum.kinds), all = counts.reduce((sum, entry) => sum + entry[1], 0);
+    let x = item.ax + 12;
+    for (const [kind, count] of counts) {
+      const w = (item.w - 24) * count / all;
+      pen.fillStyle = colours[kind];
+      pen.fillRect(x, item.ay + item.h - 9, w, 4);
+      x += w;
+    }
   }
   const flags = marks.map((mark) => [mark, { nan: "NaN", none: "None", zero: "0" }[mark]]);
   flags.forEach(([mark, text], i) => flag(item, colours[mark], text, i));
@@ -369,8 +400,9 @@ function show(x, y, w, h) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   const below = element("legend").clientHeight;
   view.scale = Math.min(1.4, (width - 24) / w, (height - 24 - below) / h);
+  if (innerWidth <= 760) view.scale = Math.max(view.scale, Math.min(0.62, (width - 24) / w));  // read on by moving up
   view.x = width / 2 - (x + w / 2) * view.scale;
-  view.y = (height - below) / 2 - (y + h / 2) * view.scale;
+  view.y = Math.max(4, (height - below - h * view.scale) / 2) - y * view.scale;
   redraw();
 }
 
@@ -604,12 +636,13 @@ function find(text) {
 function openAFew() {
   // As many groups as keep the picture readable, the smallest first; trouble is opened before all others.
   let visible = root.children.length;
+  const most = innerWidth > 760 ? 70 : 18;
   const closed = root.children.filter((child) => child.children);
   const rank = (group) => (group.sum.marks.has("nan") || group.sum.marks.has("none") ? 0 : 1000) + group.children.length;
   while (closed.length) {
     closed.sort((a, b) => rank(a) - rank(b));
     const group = closed.shift();
-    if (visible + group.children.length > 70) continue;
+    if (visible + group.children.length > most || group.children.length === 1 && most < 70) continue;
     group.open = true;
     visible += group.children.length;
     closed.push(...group.children.filter((child) => child.children));
@@ -735,7 +768,7 @@ dark.addEventListener("change", () => theme(dark.matches ? "dark" : "light"));
 element("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
 
 const report = {
-  drawMs: 0, data, view, go, select, find, fit,
+  drawMs: 0, data, view, draw, go, select, find, fit,
   boxes: () => boxes, wires: () => wires, groups: () => groupCount, selected: () => selected,
 };
 globalThis.gradtapeReport = report;
@@ -752,4 +785,4 @@ legend();
 arrange();
 select(null);
 fit();
-report.ready = true;
+if (byId.has(Number(location.hash.slice(1) || NaN))) go(Number(location.hash.slice(1)));  // step.html#12 shows record 12

@@ -1,0 +1,256 @@
+"""The page of a step: what it holds, and that it works in a browser."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.inspect.grouping import tree
+from gradtape.inspect.report import tape_data
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def embedded(page):
+    text = page.read_text("utf-8")
+    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)[1])
+
+
+def mlp_step():
+    rng = np.random.default_rng(0)
+    w = [tf.Variable(rng.normal(size=s).astype(np.float32), name=n) for s, n in (((4, 8), "first"), ((8, 2), "second"))]
+    spare = tf.Variable(1.0, name="spare")
+    x = tf.constant(rng.normal(size=(16, 4)).astype(np.float32))
+    with tf.GradientTape(trace=True) as tape:
+        with tf.name_scope("hidden"):
+            hidden = tf.nn.relu(x @ w[0])
+        with tf.name_scope("loss"):
+            loss = tf.reduce_mean(tf.square(hidden @ w[1]))
+    tape.gradient(loss, [*w, spare])
+    return tape
+
+
+def test_the_page_is_one_file_without_outside_references(tmp_path):
+    page = mlp_step().report(tmp_path / "step.html")
+    text = page.read_text("utf-8")
+    assert not re.search(r'(src|href)="', text)
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "{{" not in text
+
+
+def test_nodes_have_lines_shapes_costs_and_histograms(tmp_path):
+    data = embedded(mlp_step().report(tmp_path / "step.html"))
+    nodes = {node["op"]: node for node in data["nodes"]}
+    assert {"first", "second", "matmul", "relu", "square", "mean"} == set(nodes)
+    relu = nodes["relu"]
+    assert relu["shape"] == [16, 8] and relu["dtype"] == "float32"
+    assert relu["line"]["text"] == "hidden = tf.nn.relu(x @ w[0])"
+    assert relu["forward"] > 0 and relu["backward"] > 0 and relu["bytes"] > 0
+    assert sum(relu["value"]["bins"]) == relu["value"]["size"] == 128
+    assert relu["value"]["zeros"] > 0
+    assert relu["gradient"]["norm"] > 0
+    assert nodes["mean"]["target"] and nodes["first"]["kind"] == "variable"
+    assert [group["name"] for group in data["tree"]] == ["hidden", "loss"]
+
+
+def test_missing_gradients_are_explained_and_marked(tmp_path):
+    data = embedded(mlp_step().report(tmp_path / "step.html"))
+    (problem,) = data["problems"]
+    assert problem["kind"] == "none" and problem["title"] == "spare" and problem["text"]
+    assert {s["name"]: s["gradient"] is None for s in data["sources"]} == {
+        "first": False, "second": False, "spare": True,
+    }  # fmt: skip
+
+
+def nan_step():
+    x = tf.Variable([1.0, 0.0], name="x")
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.reduce_sum(tf.where(x > 0, tf.math.log(x), 0.0))
+    tape.gradient(y, x)
+    return tape
+
+
+def test_nan_is_marked_where_it_began(tmp_path):
+    data = embedded(nan_step().report(tmp_path / "nan.html"))
+    (problem,) = [p for p in data["problems"] if p["kind"] == "nan"]
+    assert "trap" in problem["text"]
+    (log,) = [node for node in data["nodes"] if node["id"] == problem["id"]]
+    assert log["op"] == "log"
+    assert any("here it began" in text for _, text in log["marks"])
+
+
+def test_text_from_the_program_cannot_end_the_script(tmp_path):
+    v = tf.Variable(2.0, name="</script><b>")
+    with tf.GradientTape(trace=True) as tape:
+        y = v * v
+    tape.gradient(y, v)
+    page = tape.report(tmp_path / "step.html")
+    assert "</script><b>" not in page.read_text("utf-8")
+    assert "</script><b>" in {node["op"] for node in embedded(page)["nodes"]}
+
+
+def test_an_untraced_tape_has_a_page_too(tmp_path):
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.exp(x * x)
+    data = embedded(tape.report(tmp_path / "step.html", y, x))
+    assert [node["op"] for node in data["nodes"]] == ["Variable", "mul", "exp"]
+    assert not data["traced"]
+
+
+def test_ops_with_several_outputs_are_one_box(tmp_path):
+    x = tf.Variable([1.0, 2.0, 3.0, 4.0])
+    with tf.GradientTape(trace=True) as tape:
+        a, b = tf.split(x, 2)
+        y = tf.reduce_sum(a * b)
+    tape.gradient(y, x)
+    nodes = {node["op"]: node for node in tape_data(tape)["nodes"]}
+    assert nodes["split"]["outputs"] == 2
+    assert nodes["mul"]["ins"] == [nodes["split"]["id"]]
+
+
+def conditional(x, n):
+    y = x @ x
+    y = y * 2.0 if tf.reduce_sum(y) > 0 else tf.exp(y)
+    for _ in tf.range(n):
+        y = tf.tanh(y)
+    return tf.reduce_sum(y)
+
+
+def test_the_graph_of_a_function_with_its_inner_graphs(tmp_path):
+    pytest.importorskip("malt")
+    concrete = tf.function(conditional).get_concrete_function(tf.TensorSpec([3, 3]), tf.TensorSpec([], tf.int32))
+    for subject in (concrete, concrete.graph):
+        data = embedded(tf.inspect.report(subject, tmp_path / "graph.html"))
+        assert data["title"] == "The graph of conditional"
+        assert {"matmul", "tanh", "exp", "sum"} <= {node["op"] for node in data["nodes"]}
+        assert {"cond", "loop"} & {child["name"] for child in data["tree"] if isinstance(child, dict)}
+
+
+def test_what_cannot_be_drawn_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="GradientTape"):
+        tf.inspect.report(lambda x: x, tmp_path / "graph.html")
+
+
+def test_long_lists_become_pieces_that_keep_the_order():
+    def flat(children):
+        for child in children:
+            yield from [child] if isinstance(child, int) else flat(child["children"])
+
+    found = tree([(at, ("step",)) for at in range(5000)])
+    assert list(flat(found)) == list(range(5000))
+
+    def widest(children):
+        return max(len(children), *(widest(c["children"]) for c in children if not isinstance(c, int)), 0)
+
+    assert widest(found) <= 130
+
+
+def in_browser(page, script, size="1600,1000"):
+    """What `script`, run when the page's own has run, returns; an error on the way is raised here."""
+    asking = f"""
+<script>
+const result = document.createElement("pre");
+result.id = "result";
+try {{
+  result.textContent = JSON.stringify(((report) => {{ {script} }})(gradtapeReport));
+}} catch (error) {{
+  result.textContent = JSON.stringify({{ error: String(error) }});
+}}
+document.body.append(result);
+</script>"""
+    tried = page.with_name("tried.html")
+    tried.write_text(page.read_text("utf-8").replace("</body>", asking + "</body>"), "utf-8")
+    command = [
+        BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={size}",
+        f"--user-data-dir={page.parent / 'profile'}", "--dump-dom", tried.as_uri(),
+    ]  # fmt: skip
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    result = json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)[1]))
+    assert not (isinstance(result, dict) and "error" in result), result
+    return result
+
+
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+
+
+@needs_browser
+@pytest.mark.parametrize("size", ["1600,1000", "390,844"])
+def test_the_page_draws_the_graph_and_lists_what_is_wrong(tmp_path, size):
+    page = mlp_step().report(tmp_path / "step.html")
+    found = in_browser(
+        page,
+        """
+        const canvas = document.getElementById("graph");
+        report.fit();
+        report.draw();
+        const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        const colours = new Set();
+        for (let i = 0; i < pixels.length; i += 4) colours.add(pixels.slice(i, i + 3).join());
+        return {
+          colours: colours.size, boxes: report.boxes().length, text: document.getElementById("content").innerText,
+          sideways: document.documentElement.scrollWidth > innerWidth,
+        };
+        """,
+        size,
+    )
+    assert found["colours"] > 20
+    assert found["boxes"] >= 2
+    assert "spare: the gradient is None" in found["text"]
+    assert "How to read this page" in found["text"]
+    assert not found["sideways"]
+
+
+@needs_browser
+def test_groups_open_boxes_are_selected_and_found(tmp_path):
+    page = nan_step().report(tmp_path / "step.html")
+    found = in_browser(
+        page,
+        """
+        const log = report.data.nodes.find((node) => node.op === "log");
+        report.go(log.id);
+        const details = document.getElementById("content").innerText;
+        report.select(null);
+        document.querySelector("#content .card").click();
+        const colour = document.getElementById("colour");
+        colour.value = "forward";
+        colour.dispatchEvent(new Event("change"));
+        document.getElementById("theme").click();
+        report.find("log");
+        return { details, selected: report.selected().node.op, theme: document.documentElement.dataset.theme };
+        """,
+    )
+    assert "here it began" in found["details"] and "Value" in found["details"] and "Used by" in found["details"]
+    assert found["selected"] == "log"
+    assert found["theme"] in ("light", "dark")
+
+
+@needs_browser
+def test_five_thousand_ops_stay_usable(tmp_path):
+    v = tf.Variable(np.full(4, 0.5, np.float32))
+    with tf.GradientTape(trace=True) as tape:
+        y = v
+        for _ in range(2500):
+            y = tf.tanh(y * 1.01)
+    tape.gradient(y, v)
+    page = tape.report(tmp_path / "big.html")
+    assert page.stat().st_size < 8e6
+    found = in_browser(
+        page,
+        """
+        const first = report.boxes().length;
+        report.go(report.data.nodes[2600].id);
+        report.draw();
+        return { first, after: report.boxes().length, selected: report.selected().node.id, draw: report.drawMs,
+                 nodes: report.data.nodes.length };
+        """,
+    )
+    assert found["nodes"] == 5001
+    assert found["first"] <= 150 and found["after"] <= 400
+    assert found["selected"] == 2600
+    assert found["draw"] < 500
