@@ -117,13 +117,14 @@ def record(counts: Counts) -> None:
 
 
 def row(name: str, found: Counter[str], jax: Counter[str], alone: int) -> str:
-    """A line of the table; `alone` tests are for JAX alone, and leave themselves out."""
+    """A line of the table; `alone` tests left themselves out: for JAX alone, or in need of what is not installed."""
     columns = [f"{counts[place]:6} {place}" for counts in (found, jax) for place in PLACES]
     line = f"{name:34}{''.join(columns[:3])}   JAX:{''.join(columns[3:])}"
     if not jax["passed"]:
         return line
     line += f"  {found['passed'] / (jax['passed'] - alone):8.2%}"
-    return f"{line} ({found['passed'] / jax['passed']:.2%} with {alone} for JAX alone)" if alone else line
+    with_them = f"{found['passed'] / jax['passed']:.2%} with {alone} tests for JAX alone or not installed"
+    return f"{line} ({with_them})" if alone else line
 
 
 def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
@@ -135,7 +136,8 @@ def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
     if reasons:
         for reason, times in skipped.most_common():
             print(f"  {times} skipped: {reason[:160]}")
-    alone = sum(times for reason, times in skipped.items() if "jax" in reason.lower())
+    apart = ("jax", "no module named")
+    alone = sum(times for reason, times in skipped.items() if any(words in reason.lower() for words in apart))
     counts, jax = by_file(outcomes), recorded(what)
     found, known = total(counts, counts), total(jax, jax)
     print(row(what, found, known, alone), flush=True)
