@@ -39,7 +39,7 @@ OTHERS = (
 SLICE = (
     "losses", "activations", "models", "layers/core", "layers/merging", "layers/normalization",
     "layers/attention", "layers/rnn", "layers/convolutional", "ops/core_test.py", "ops/nn_test.py", "ops/math_test.py",
-    "trainers/trainer_test.py", "optimizers/adam_test.py", "saving/saving_lib_test.py",
+    "trainers/trainer_test.py", "optimizers/adam_test.py", "saving",
 )  # what CI runs  # fmt: skip
 # Not run: `applications` and `datasets` load files from the network.
 PLACES = ("passed", "failed", "skipped")
@@ -136,7 +136,7 @@ def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
     if reasons:
         for reason, times in skipped.most_common():
             print(f"  {times} skipped: {reason[:160]}")
-    apart = ("jax", "no module named")
+    apart = ("jax", "no module named", "requires the tensorflow module")
     alone = sum(times for reason, times in skipped.items() if any(words in reason.lower() for words in apart))
     counts, jax = by_file(outcomes), recorded(what)
     found, known = total(counts, counts), total(jax, jax)

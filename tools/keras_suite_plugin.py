@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 # What single tests import. `make keras-suite` installs it; where it is missing, those tests are skipped.
-_NOT_INSTALLED = re.compile(r"No module named '(tensorflow|torch|grain|sklearn|pandas|orbax|tensorboard)")
+_NOT_INSTALLED = re.compile(
+    r"No module named .(tensorflow|torch|grain|sklearn|pandas|orbax|tensorboard)|requires the tensorflow module"
+)
 
 
 def pytest_configure(config: Any) -> None:
