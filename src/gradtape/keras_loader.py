@@ -31,6 +31,7 @@ _WRITTEN_WITH_TENSORFLOW = (
     "keras.src.layers.preprocessing.normalization",
     "keras.src.layers.preprocessing.discretization",
 )
+_SEEDS = "keras.src.utils.rng_utils"
 _SLOT = "keras.src.backend.numpy"
 _SERVED = {
     _SLOT: "from keras_gradtape.src import *",
@@ -73,6 +74,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.waiting.discard(module.__name__)
         if not self.waiting:
             _give_name()
+            _serve_seeds()
 
     def _configured(self, config: Any) -> None:
         """Keras knows which backend it is to use: until its choices are made, it takes ours for `numpy`."""
@@ -143,6 +145,14 @@ def _serve_tensorflow(module: Any) -> None:
     import gradtape
 
     module.tf = gradtape
+
+
+def _serve_seeds() -> None:
+    """`keras.utils.set_random_seed` sets the seed of `tf.random` too where there is TensorFlow: here, gradtape's."""
+    import gradtape
+
+    rng_utils: Any = importlib.import_module(_SEEDS)  # loaded before Keras knew its backend
+    rng_utils.tf = types.SimpleNamespace(available=True, random=gradtape.random)
 
 
 def _give_name() -> None:
