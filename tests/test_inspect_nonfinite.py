@@ -154,6 +154,39 @@ def test_a_custom_gradient_is_named():
     assert "custom_gradient" in found.remedy
 
 
+@tf.function
+def log_of(x):
+    return tf.reduce_sum(tf.math.log(x))
+
+
+@tf.function
+def masked_log(x):
+    logs = tf.math.log(x)
+    return tf.reduce_sum(tf.where(x > 0, logs, 0.0))
+
+
+@tf.function
+def noisy_sqrt(x):
+    tf.print("once", output_stream="file:///dev/null")
+    return tf.sqrt(x)
+
+
+def test_it_is_found_inside_a_traced_function():
+    for _ in range(2):
+        found = diagnosed(lambda x: log_of(x * 1.0) * 2.0, [1.0, 0.0])
+        assert (found.direction, found.op, found.index) == ("forward", "log", (1,))
+        assert found.line[0] == __file__ and "log_of" in str(found)
+        found = diagnosed(lambda x: masked_log(x) * 2.0, [1.0, 0.0])
+        assert (found.direction, found.op, found.where_trap) == ("backward", "log", True)
+        assert found.line[2] == "masked_log"
+
+
+def test_a_function_that_must_not_run_again_is_named():
+    found = diagnosed(lambda x: noisy_sqrt(x), 0.0)
+    assert found.op == "noisy_sqrt"
+    assert "run_functions_eagerly" in found.remedy
+
+
 def test_an_op_with_several_outputs():
     found = diagnosed(lambda x: tf.add_n(tf.split(tf.sqrt(x), 2)), [[1.0, 0.0]][0])
     assert (found.direction, found.op, found.index) == ("backward", "sqrt", (1,))

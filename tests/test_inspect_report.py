@@ -105,6 +105,17 @@ def test_an_untraced_tape_has_a_page_too(tmp_path):
     assert not data["traced"]
 
 
+def test_empty_tapes_and_targets_from_elsewhere_have_pages(tmp_path):
+    with tf.GradientTape(trace=True) as tape:
+        pass
+    assert embedded(tape.report(tmp_path / "empty.html"))["nodes"] == []
+    x = tf.Variable(2.0)
+    with tf.GradientTape(trace=True) as tape:
+        x * x
+    data = embedded(tape.report(tmp_path / "elsewhere.html", tf.constant(1.0), x))
+    assert [p["kind"] for p in data["problems"]] == ["none"]
+
+
 def test_ops_with_several_outputs_are_one_box(tmp_path):
     x = tf.Variable([1.0, 2.0, 3.0, 4.0])
     with tf.GradientTape(trace=True) as tape:

@@ -7,12 +7,13 @@ finite for a finite cotangent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..engine.places import Line
+from .inside_calls import replayed
 from .reading import Reading, short, source_text
 from .remedies import Scene, backward_remedy, forward_remedy
 
@@ -124,6 +125,8 @@ def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Di
 
 def _made(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnosis:
     op = reading.operation(at)
+    if op.family == "call" and (inside := _inside(op, [], symptom)) is not None:
+        return inside
     y = reading.values[at]
     index = _first_bad(y)
     numbers = _at(inputs, index, y.shape, _argument_names(op, len(inputs)))
@@ -146,7 +149,8 @@ def _backward(reading: Reading, symptom: str) -> Diagnosis:
             continue
         for i, contribution in enumerate(reading.pulled(at)):
             if contribution is not None and not _sound(contribution):
-                return _ruled(reading, symptom, at, i, incoming[0], contribution)
+                inside = _inside(record[0], incoming, symptom) if record[0].family == "call" else None
+                return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)
     return Diagnosis(False, f"{symptom} Each rule gives finite numbers; their sum overflows.")
 
 
@@ -179,6 +183,19 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
         False, symptom, "backward", op.name, at, reading.line(at), index, numbers, _count(contribution), remedy,
         choice is not None,
     )  # fmt: skip
+
+
+def _inside(call: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
+    """Where it began inside the call of a traced function, if its ops can be run once more."""
+    found = replayed(call, incoming or [None])
+    if found is None:
+        return None
+    tape, lines = found
+    diagnosis = diagnose(tape)
+    if diagnosis.ok or diagnosis.position is None:
+        return None
+    where = f"{symptom} It is inside the function {call.name}."
+    return replace(diagnosis, symptom=where, line=lines.get(diagnosis.position))
 
 
 def _harmless(op: str) -> str:

@@ -155,7 +155,7 @@ def backward_times(reading: Reading) -> dict[int, float]:
             reading.records, grads, {at for _, _, at in reading.sources if at is not None}, m=reading.namespace,
             order=reversed(path), need=set(path), release=False, hooks=clock,
         )  # fmt: skip
-    ends = [time for _, time in clock.started[1:]] + [perf_counter_ns()]
+    ends = [time for _, time in clock.started[1:]] + [perf_counter_ns()][: len(clock.started)]
     found: dict[int, float] = {}
     for (at, start), end in zip(clock.started, ends, strict=True):
         record = reading.records[at]

@@ -14,6 +14,8 @@ from .reading import Reading
 _PROBABILITIES = {"softmax", "sigmoid"}
 _SQUARES = {"square", "half_square", "power_2", "mul", "squared_difference"}
 
+_EAGERLY = "It is inside this function: tf.config.run_functions_eagerly(True) records what it does op by op."
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -43,6 +45,11 @@ class Scene:
                 yield self.reading.operation(at).name
 
     @property
+    def family(self) -> str:
+        """Which family the op is of."""
+        return self.reading.operation(self.at).family
+
+    @property
     def x(self) -> float:
         """The number the op was given, NaN if it is not known."""
         value = next(iter(self.values.values()), math.nan)
@@ -58,6 +65,8 @@ class Scene:
 def forward_remedy(scene: Scene) -> str:
     """What to do about an op that makes infinities or NaNs from finite numbers."""
     op, x = scene.op, scene.x
+    if scene.family == "call":
+        return _EAGERLY
     if op in ("log", "log2", "log10") and _PROBABILITIES.intersection(scene.before()):
         return (
             "A probability was rounded to 0 before its logarithm was taken. Work from the logits: tf.nn.log_softmax, "
@@ -121,7 +130,9 @@ def backward_remedy(scene: Scene) -> str:
         return f"The derivative of {op} is not finite here. Keep its input away from 0: tf.maximum(x, 1e-7)."
     if op in ("asin", "acos", "atanh", "acosh"):
         return f"{op} has an infinite derivative at the edge of its domain. Keep away from it with tf.clip_by_value."
-    if getattr(scene.reading.operation(scene.at), "family", "") == "custom":
+    if scene.family == "call":
+        return _EAGERLY
+    if scene.family == "custom":
         return f"The gradient that {op} brings itself (tf.custom_gradient) gave it: check its grad function there."
     if scene.dtype == np.float16:
         return "Gradients overflow in float16, which ends at 65504: scale the loss down, or use bfloat16 or float32."

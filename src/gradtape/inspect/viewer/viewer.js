@@ -633,6 +633,11 @@ function find(text) {
   redraw();
 }
 
+function groupsBelow(group) {
+  const inner = group.children.filter((child) => child.children);
+  return [...inner, ...inner.flatMap(groupsBelow)];
+}
+
 function openAFew() {
   // As many groups as keep the picture readable, the smallest first; trouble is opened before all others.
   let visible = root.children.length;
@@ -724,12 +729,10 @@ element("fit").onclick = fit;
 element("closer").onclick = () => zoom(1.3);
 element("farther").onclick = () => zoom(1 / 1.3);
 element("grip").onclick = () => { element("panel").classList.toggle("tall"); redraw(); };
+element("open-all").hidden = data.nodes.length > 600 || !groupsBelow(root).length;
 element("open-all").onclick = () => {
-  const groups = [...new Set([...itemOf.values()].map((item) => item.parent))].filter((group) => group && group.parent);
-  const open = groups.some((group) => !group.open) && data.nodes.length <= 600;
-  const all = new Set();
-  for (let group of groups) for (; group && group.parent; group = group.parent) all.add(group);
-  for (const group of all) group.open = open;
+  const groups = groupsBelow(root), open = groups.some((group) => !group.open);
+  for (const group of groups) group.open = open;
   element("open-all").textContent = open ? "Close all" : "Open all";
   arrange();
   fit();
