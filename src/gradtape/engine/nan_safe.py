@@ -2,7 +2,7 @@
 
 A `ZeroWinsTensor` takes a tensor's place in the sweep. Rules run on it as they do on any tensor; of the ops they use, a
 product, a quotient and a matrix product with such a cotangent are computed so that what is multiplied by an exact zero
-does not count, be it infinite or NaN. Everything else is linear in the cotangent, and runs as it is.
+does not count, be it infinite or NaN. Everything else (sums, moves, convolutions, einsum) runs as it is.
 """
 
 from __future__ import annotations

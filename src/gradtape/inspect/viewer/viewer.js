@@ -349,7 +349,7 @@ function drawBox(item) {
     pen.font = `600 14px ${FONT}`;
     const middle = item.ax + item.w / 2, line = item.ay + item.h / 2 - (item.children ? 4 : 0);
     pen.fillText(clipped(label(item), item.w - 16), middle, line - 2);
-    pen.fillStyle = colours.quiet;
+    pen.fillStyle = mode === "kind" ? colours.quiet : colours.ink;
     pen.font = `12px ${FONT}`;
     pen.fillText(clipped(caption(item), item.w - 12), middle, line + 14);
   }
