@@ -136,7 +136,7 @@ def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
     if reasons:
         for reason, times in skipped.most_common():
             print(f"  {times} skipped: {reason[:160]}")
-    apart = ("jax", "no module named", "requires the tensorflow module")
+    apart = ("jax", "no module named", "requires the tensorflow", "requires installing tensorflow")
     alone = sum(times for reason, times in skipped.items() if any(words in reason.lower() for words in apart))
     counts, jax = by_file(outcomes), recorded(what)
     found, known = total(counts, counts), total(jax, jax)
