@@ -15,7 +15,9 @@ import pytest
 
 # What single tests import. `make keras-suite` installs it; where it is missing, those tests are skipped.
 _NOT_INSTALLED = re.compile(
-    r"No module named .(tensorflow|torch|grain|sklearn|pandas|orbax|tensorboard)|requires (the|installing) tensorflow", re.IGNORECASE
+    r"No module named .(tensorflow|torch|grain|sklearn|pandas|orbax|tensorboard)"
+    r"|requires (the|installing) tensorflow",
+    re.IGNORECASE,
 )
 
 
