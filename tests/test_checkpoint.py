@@ -307,3 +307,19 @@ def test_moving_average():
     for wrong in (tf.constant(1.0), tf.Variable(1)):
         with pytest.raises(TypeError):
             average.apply([wrong])
+
+
+def test_a_name_may_end_like_a_file(tmp_path):
+    v = tf.Variable(1.0)
+    checkpoint = tf.train.Checkpoint(v=v)
+    path = checkpoint.write(tmp_path / "weights.npz")
+    for given in (path, path + ".npz", os.fsencode(path)):
+        v.assign(2.0)
+        checkpoint.read(given).assert_consumed()
+        assert float(v) == 1.0
+
+
+def test_a_file_of_another_kind_is_closed_and_named(tmp_path):
+    np.savez(tmp_path / "other.npz", a=[1.0])
+    with pytest.raises(tf.errors.DataLossError, match="no archive of tensors"):
+        tf.train.Checkpoint(v=tf.Variable(1.0)).read(tmp_path / "other")

@@ -129,6 +129,9 @@ def test_asking_for_specs_changes_no_order():
     first, second = (numbers(20).shuffle(20, seed=1) for _ in range(2))
     assert first.map(lambda x: x).element_spec == tf.TensorSpec([], tf.int64)
     assert values(first) == values(second)
+    first, second = (Dataset.random(4, rerandomize_each_iteration=True).map(lambda x: x).take(3) for _ in range(2))
+    assert first.element_spec == tf.TensorSpec([], tf.int64)
+    assert values(first) == values(second)
 
 
 def test_reduce():
@@ -149,6 +152,10 @@ def test_reduce():
         (lambda: numbers().shard(2, 2), tf.errors.InvalidArgumentError, "Index must be between 0 and 1"),
         (lambda: values(numbers().filter(lambda x: x)), ValueError, "must return a `tf.bool` scalar"),
         (lambda: values(numbers().map(lambda x: tf.ones([x])).batch(2)), tf.errors.InvalidArgumentError, "not match"),
+        (lambda: values(numbers().map(lambda x: x if x < 2 else 0.5).batch(5)), tf.errors.InvalidArgumentError,
+         "float32, int64"),
+        (lambda: values(numbers().map(lambda x: tf.ones([1] * int(x))).padded_batch(5)),
+         tf.errors.InvalidArgumentError, "same rank"),
         (lambda: values(numbers().map(lambda x: tf.ones([x])).padded_batch(5, [2])), tf.errors.DataLossError, "small"),
         (lambda: values(numbers().flat_map(lambda x: x)), TypeError, "must return a `Dataset`"),
         (lambda: Dataset.from_tensor_slices(([1, 2], [1, 2, 3])), ValueError, "2 and 3 are not compatible"),
@@ -299,6 +306,23 @@ def test_caches(tmp_path):
     del unfinished
     gc.collect()
     assert not list(tmp_path.glob("other*"))
+
+
+def test_a_file_caches_nothing_too(tmp_path):
+    empty = numbers(0).map(lambda x: x).cache(str(tmp_path / "empty"))
+    assert values(empty) == values(empty) == []
+
+
+def test_two_passes_may_write_the_same_cache(tmp_path):
+    both = Dataset.zip(*(numbers(3).cache(str(tmp_path / "cache")) for _ in range(2)))
+    for _ in range(2):
+        assert values(both) == [(0, 0), (1, 1), (2, 2)]
+    assert [path.name for path in tmp_path.iterdir()] == ["cache.npz"]
+
+
+def test_a_batch_of_strings_has_plain_strings():
+    batch = next(iter(Dataset.from_tensor_slices(["a", "bcd"]).batch(2)))
+    assert [(type(x), x) for x in batch.numpy()] == [(bytes, b"a"), (bytes, b"bcd")]
 
 
 def test_sparse_elements():

@@ -375,6 +375,24 @@ def test_the_witness_leaves_when_tracing_ends() -> None:
     assert tf.constant(1.0).mark is None
 
 
+def test_the_witness_comes_to_threads_that_had_tapes_and_leaves_them() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from gradtape.engine import dispatch
+
+    def recorder_after_a_tape() -> Any:
+        with tf.GradientTape():
+            pass
+        return dispatch.thread.recorder
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(recorder_after_a_tape).result() is None
+        with tf.inspect.tracing():
+            assert pool.submit(lambda: dispatch.thread.recorder).result() is dispatch.witness is not None
+            assert pool.submit(recorder_after_a_tape).result() is dispatch.witness
+        assert pool.submit(lambda: dispatch.thread.recorder).result() is None
+
+
 def test_numbers_are_the_same_under_tracing() -> None:
     def step(v: Any) -> Any:
         with tf.GradientTape() as outer:
@@ -451,4 +469,3 @@ def test_a_long_computation_that_nobody_records_is_not_kept_for_ever() -> None:
         event = tf.nest.flatten(x)[0].mark[1]
         assert event.steps < 2100
         assert x.mark[0] is witness.key
-

@@ -6,11 +6,12 @@ or the new one. A zip file carries a checksum of every member, so that a damaged
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -20,6 +21,7 @@ from . import dtypes, errors
 from .dtypes import as_dtype
 from .tensor import Tensor, wrap
 
+_numbers = itertools.count()  # several threads, or passes through a dataset, may write the same file at once
 _CONTENTS = "contents.json"
 _BYTES = ".bytes"  # strings are one array of all their bytes, beside the array of their lengths
 
@@ -29,7 +31,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of `path` when the block has ended well, and is removed otherwise."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
+    draft = target.with_name(f"{target.name}.{next(_numbers)}.{os.getpid()}.part")
     try:
         with open(draft, "wb") as file:
             yield file
@@ -109,13 +111,15 @@ class Reader:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        try:
-            self._zip = zipfile.ZipFile(self.path)
-            contents = json.loads(self._zip.read(_CONTENTS))
-        except (zipfile.BadZipFile, KeyError, ValueError) as error:
-            raise errors.DataLossError(f"{path} is no archive of tensors, or is damaged: {error}") from error
-        self.dtypes = {name: as_dtype(dtype) for name, dtype in contents["dtypes"].items()}
-        self.notes = contents["notes"]
+        with ExitStack() as when_damaged:
+            try:
+                self._zip = when_damaged.enter_context(zipfile.ZipFile(self.path))
+                contents = json.loads(self._zip.read(_CONTENTS))
+                self.dtypes = {name: as_dtype(dtype) for name, dtype in contents["dtypes"].items()}
+                self.notes = contents["notes"]
+            except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+                raise errors.DataLossError(f"{path} is no archive of tensors, or is damaged: {error}") from error
+            when_damaged.pop_all()
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""

@@ -7,7 +7,6 @@ attribute of its owner: owners keep the restorations that still wait for somethi
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from .. import errors
@@ -21,11 +20,11 @@ ENDING = ".npz"
 
 def opened(save_path: Any) -> Reader:
     """The archive of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none."""
-    given = os.fspath(save_path)
-    path = Path(given if given.endswith(ENDING) else given + ENDING)
-    if path.is_file():
-        return Reader(path)
-    if Path(given + ".index").exists():
+    given = os.fsdecode(save_path)
+    for path in (given + ENDING, given):
+        if path.endswith(ENDING) and os.path.isfile(path):
+            return Reader(path)
+    if os.path.exists(given + ".index"):
         raise errors.UnimplementedError(
             f"{given} is a checkpoint of TensorFlow, which gradtape does not read. Save the model's weights with Keras "
             "(model.save_weights('x.weights.h5')) under TensorFlow, and load them here"
@@ -48,7 +47,7 @@ class Restoration:
     """A checkpoint that is being restored into the objects below `root`."""
 
     def __init__(self, save_path: Any, root: Any) -> None:
-        self.save_path = os.fspath(save_path)
+        self.save_path = os.fsdecode(save_path)
         self.root = root
         with opened(save_path) as reader:
             self.nodes = nodes_of(reader)

@@ -85,8 +85,8 @@ class Batching(Sources):
         [0, 1, 2, 3, 4]
         """
         known = self._known(may_run=False)
-        rows = None if known is None else leaves(known)[0].shape
-        each = rows[0] if rows else None
+        shape = None if known is None else next((spec.shape for spec in leaves(known) if hasattr(spec, "shape")), None)
+        each = shape[0] if shape else None
         return self._derived(
             "_UnbatchDataset",
             grouping.unbatched,

@@ -66,8 +66,9 @@ class File:
             self._lock.release()
 
     def _read(self) -> Elements:
-        structure = self._structure()
-        width = len(leaves(structure))
         with archive.Reader(self._path) as reader:
-            for i in range(reader.notes):
+            count = reader.notes
+            structure = self._structure() if count else ()  # which may take an element to find out
+            width = len(leaves(structure))
+            for i in range(count):
                 yield packed(structure, iter([reader.read(f"{i}/{j}") for j in range(width)]))

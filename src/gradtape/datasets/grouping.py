@@ -88,6 +88,11 @@ def padded_shape(shape: Any) -> TensorShape:
 
 def _padded(tensors: Sequence[Tensor], shape: Any, filling: Any) -> Tensor:
     first = tensors[0]
+    other = next((t for t in tensors if len(t.dims) != len(first.dims)), None)
+    if other is not None:
+        raise errors.InvalidArgumentError(
+            f"All elements in a batch must have the same rank, got shapes {first.shape} and {other.shape}"
+        )
     largest = tuple(max(sizes) for sizes in zip(*[t.dims for t in tensors], strict=True))
     wanted = padded_shape(shape)
     if wanted.rank is not None:

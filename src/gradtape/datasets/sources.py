@@ -122,7 +122,8 @@ class Sources(Pipeline):
             while True:
                 yield wrap(np.int64(chance.getrandbits(32)), dtypes.int64)
 
-        return cls("_RandomDataset", numbers, lambda _: TensorSpec([], dtypes.int64), INFINITE_CARDINALITY)
+        spec, zero = TensorSpec([], dtypes.int64), wrap(np.int64(0), dtypes.int64)
+        return cls("_RandomDataset", numbers, lambda _: spec, INFINITE_CARDINALITY, lambda: itertools.repeat(zero))
 
     @classmethod
     def from_generator(

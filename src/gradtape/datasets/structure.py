@@ -182,10 +182,16 @@ def stacked(values: Sequence[Any]) -> Any:
             f"A {type(first).__name__} cannot be batched. Batch the windows themselves: "
             "dataset.flat_map(lambda window: window.batch(size))"
         )
+    kinds = {value.dtype.name for value in values}
+    if len(kinds) > 1:
+        raise errors.InvalidArgumentError(
+            f"Cannot add tensor to the batch: the elements are of different dtypes, {', '.join(sorted(kinds))}. Use "
+            "tf.cast in the function that makes them"
+        )
+    arrays = [value.array for value in values]
     try:
-        array = np.array([value.array for value in values], first.dtype.numpy) if not first.dims else None
-        if array is None:
-            array = np.stack([value.array for value in values])
+        # Of scalars `np.array` makes one ten times faster; but strings would stay arrays inside of an array.
+        array = np.stack(arrays) if first.dims or first.dtype is dtypes.string else np.array(arrays)
     except ValueError:
         array = None
     if array is None or array.shape != (len(values), *first.dims):

@@ -100,7 +100,7 @@ def set_witness(recorder: Any) -> None:
     """Makes `recorder`, or nobody, the witness of all threads."""
     global witness
     witness = recorder
-    _Thread.recorder = recorder  # what a thread has that never had a recorder
+    _Thread.recorder = recorder  # what a thread has that has no recorder of its own
     set_recorders(thread.recorders)
 
 
@@ -121,6 +121,9 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
     """Makes `recorders` the ones that are told about this thread's ops."""
     thread.recorders = recorders
     trace = thread.trace
+    if trace is None and not recorders:
+        vars(thread).pop("recorder", None)  # the witness, which all such threads share: it comes and goes for all
+        return
     if trace is None:
         told = listeners()
     else:

@@ -26,7 +26,7 @@ from .places import Line, Place, here, line_at
 _MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
 
 _tick = itertools.count(1).__next__
-_lock = threading.Lock()
+_lock = threading.RLock()  # the collector may end a traced tape while it is held here
 _holders = 0
 
 

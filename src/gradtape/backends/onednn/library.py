@@ -312,7 +312,7 @@ def version() -> str | None:
 def _after_fork() -> None:
     global _forked, in_parallel
     in_parallel = None
-    _forked = library.cache_info().currsize > 0
+    _forked = _forked or library.cache_info().currsize > 0
     library.cache_clear()
 
 
