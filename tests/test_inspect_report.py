@@ -59,6 +59,21 @@ def test_nodes_have_lines_shapes_costs_and_histograms(tmp_path):
     assert [group["name"] for group in data["tree"]] == ["hidden", "loss"]
 
 
+def dense(x, w):
+    return tf.nn.relu(x @ w)
+
+
+def test_without_scopes_each_call_of_a_function_is_a_group(tmp_path):
+    w = [tf.Variable(tf.eye(2), name=f"w{i}") for i in range(2)]
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.reduce_sum(dense(dense(tf.ones([1, 2]), w[0]), w[1]))
+    tape.gradient(y, w)
+    data = embedded(tape.report(tmp_path / "step.html"))
+    own = "test_without_scopes_each_call_of_a_function_is_a_group"
+    assert [group["name"] for group in data["tree"]] == ["dense 1", "dense 2", own]
+    assert [len(group["children"]) for group in data["tree"]] == [3, 3, 1]
+
+
 def test_missing_gradients_are_explained_and_marked(tmp_path):
     data = embedded(mlp_step().report(tmp_path / "step.html"))
     (problem,) = data["problems"]

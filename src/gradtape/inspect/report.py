@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, A
         "facts": [fact for fact in facts if fact[1]],
         "traced": isinstance(reading.log, TracingLog),
         "nodes": list(nodes.values()),
-        "tree": tree([(at, _path(reading, at)) for at in nodes]),
+        "tree": tree(_paths(reading, nodes)),
         "problems": problems,
         "sources": [_source(reading, name, at, cotangents) for name, _, at in reading.sources],
     }
@@ -143,19 +144,33 @@ def _first(reading: Reading, at: int) -> int:
     return record if type(record) is int else at
 
 
-def _path(reading: Reading, at: int) -> tuple[str, ...]:
-    """The groups a record is in: its scopes; without any, the function of the program that it happened in."""
+def _paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[str, ...]]]:
+    """The groups each record is in: its scopes; without any, the call of the user's function that it happened in.
+
+    A function that goes back to an earlier instruction has been called again, or has begun its loop again.
+    """
     log = reading.log
     if not isinstance(log, TracingLog):
-        return ()
-    scopes = log.scope(at)
-    if scopes:
-        return scopes
-    line = reading.line(at)
-    if line is None:  # a variable: it belongs to its first use
-        user = next(reading.users(at), None)
-        return () if user is None else _path(reading, user)
-    return () if line[2] == "<module>" else (line[2],)
+        return [(at, ()) for at in positions]
+    calls: dict[int, tuple[str, int]] = {}
+    last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
+    for at, note in log.notes.items():
+        (code, instruction), line = note[0], reading.line(at)
+        before, count = last.get(code, (-1, 0))
+        last[code] = (instruction, count + (instruction < before or not count))
+        if line is not None and line[2] != "<module>" and not log.scope(at):
+            calls[at] = (line[2], last[code][1])
+    often = {name for name, count in calls.values() if count > 1}
+    found = []
+    for at in positions:
+        # A variable belongs to its first use.
+        owner = at if reading.records[at] is not None else next(reading.users(at), at)
+        path = log.scope(at)
+        if not path and owner in calls:
+            name, count = calls[owner]
+            path = (f"{name} {count}" if name in often else name,)
+        found.append((at, path))
+    return found
 
 
 def _numbers(array: Any) -> dict[str, Any] | None:
