@@ -4,6 +4,7 @@ import collections
 import gc
 import threading
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -166,6 +167,14 @@ def test_reduce():
         (lambda: numbers(0).get_single_element(), tf.errors.InvalidArgumentError, "empty"),
         (lambda: numbers(2).get_single_element(), tf.errors.InvalidArgumentError, "more than one"),
         (lambda: iter(numbers(0)).get_next(), tf.errors.OutOfRangeError, "End of sequence"),
+        (lambda: Dataset.range(1, 5, 0), tf.errors.InvalidArgumentError, "must not be zero"),
+        (lambda: numbers().batch(2.5), TypeError, "integer"),
+        (lambda: numbers().unbatch(), ValueError, "scalar components"),
+        (lambda: values(Dataset.choose_from_datasets([numbers()], numbers(2))),
+         tf.errors.InvalidArgumentError, "range"),
+        (lambda: values(Dataset.choose_from_datasets([numbers()], Dataset.range(-1, 0))),
+         tf.errors.InvalidArgumentError, "range"),
+        (lambda: Dataset.sample_from_datasets([numbers()], [0.0]), ValueError, "greater than zero"),
         (lambda: Dataset.list_files("/nowhere/*.x"), tf.errors.InvalidArgumentError, "No files matched"),
         (lambda: values(tf.data.TextLineDataset("/nowhere/x")), tf.errors.NotFoundError, "No such file"),
     ],
@@ -306,6 +315,30 @@ def test_caches(tmp_path):
     del unfinished
     gc.collect()
     assert not list(tmp_path.glob("other*"))
+
+
+def test_datasets_made_by_functions_may_be_empty_and_are_followed_once():
+    calls = []
+
+    def seen(x):
+        calls.append(int(x))
+        return x
+
+    data = numbers(3).flat_map(lambda n: Dataset.range(n).map(seen))
+    assert values(data) == calls == [0, 0, 1]
+
+
+def test_what_has_no_weight_is_not_waited_for():
+    assert values(Dataset.sample_from_datasets([numbers(3), numbers()], weights=[1.0, 0.0])) == [0, 1, 2]
+
+
+def test_lines_of_text(tmp_path):
+    text = b"a\r\nb\r\r\n\nc\rd\ne"
+    (tmp_path / "plain").write_bytes(text)
+    (tmp_path / "zlib").write_bytes(zlib.compress(text))
+    for name, compression in (("plain", None), ("zlib", "ZLIB")):
+        lines = values(tf.data.TextLineDataset(str(tmp_path / name), compression))
+        assert lines == [b"a", b"b", b"", b"cd", b"e"]  # recorded under TensorFlow
 
 
 def test_a_file_caches_nothing_too(tmp_path):

@@ -120,7 +120,7 @@ def for_stmt(
     if staging():
         if over_tensor:
             return _staged_for(iter_, extra_test, body, get_state, set_state, symbol_names, opts)
-        if hasattr(iter_, "reduce") and hasattr(iter_, "element_spec"):  # a dataset
+        if hasattr(iter_, "reduce") and hasattr(type(iter_), "element_spec"):  # a dataset
             return _reduced(iter_, extra_test, body, get_state, set_state, symbol_names)
     limit = opts.get("maximum_iterations") if over_tensor else None
     elements = iter_ if limit is None else itertools.islice(iter_, int(limit))

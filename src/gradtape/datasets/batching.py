@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -85,8 +86,10 @@ class Batching(Sources):
         [0, 1, 2, 3, 4]
         """
         known = self._known(may_run=False)
-        shape = None if known is None else next((spec.shape for spec in leaves(known) if hasattr(spec, "shape")), None)
-        each = shape[0] if shape else None
+        shapes = [] if known is None else [spec.shape for spec in leaves(known) if hasattr(spec, "shape")]
+        if any(shape.rank == 0 for shape in shapes):
+            raise ValueError(f"Cannot unbatch an input with scalar components: its elements are {known}")
+        each = shapes[0][0] if shapes and shapes[0].rank else None
         return self._derived(
             "_UnbatchDataset",
             grouping.unbatched,
@@ -229,7 +232,7 @@ def _unknown_sizes(element: Any) -> list[list[None]]:
 
 
 def positive(value: Any, what: str) -> int:
-    number = int(value)
+    number = operator.index(value)
     if number <= 0:
         raise errors.InvalidArgumentError(f"{what} must be greater than zero, got {number}.")
     return number

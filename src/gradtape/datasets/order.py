@@ -7,6 +7,8 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .. import errors
+
 Make = Callable[[], Iterator[Any]]
 
 
@@ -74,6 +76,10 @@ def chosen(inputs: Sequence[Iterator[Any]], choices: Iterator[int], stop_on_empt
     open_inputs: list[Iterator[Any] | None] = list(inputs)
     nothing = object()
     for choice in choices:
+        if not 0 <= choice < len(open_inputs):
+            raise errors.InvalidArgumentError(
+                f"Selector index out of range: {choice} is not one of the {len(open_inputs)} datasets, counted from 0"
+            )
         current = open_inputs[choice]
         if current is None:
             continue

@@ -80,7 +80,10 @@ class Sources(Pipeline):
         kwargs.pop("name", None)
         if kwargs or not 1 <= len(args) <= 3:
             raise ValueError(f"range takes 1 to 3 numbers and `output_type`, got {args} and {kwargs}")
-        numbers = range(*[int(number) for number in args])
+        try:
+            numbers = range(*[int(number) for number in args])
+        except ValueError:
+            raise errors.InvalidArgumentError(f"the step of a range must not be zero, got {args}") from None
         spec, scalar = TensorSpec([], dtype), dtype.numpy.type
         return cls("_RangeDataset", lambda: (wrap(scalar(n), dtype) for n in numbers), lambda _: spec, len(numbers))
 
@@ -252,6 +255,11 @@ class Sources(Pipeline):
         given = [1.0] * len(datasets) if weights is None else to_array(weights).tolist()
         if len(given) != len(datasets):
             raise ValueError(f"Invalid `weights`: there are {len(datasets)} datasets, but {len(given)} weights")
+        # Those that are never drawn must not be waited for when all others have ended.
+        drawable = [(dataset, weight) for dataset, weight in zip(datasets, given, strict=True) if weight > 0]
+        if not drawable:
+            raise ValueError(f"Invalid `weights`: one of them must be greater than zero, got {given}")
+        datasets, given = zip(*drawable, strict=True)
         seeds = seeds_of_op(_seed(seed))
         passes = Shuffles(seeds, seeds is None or bool(rerandomize_each_iteration))
         return cls._directed(datasets, lambda: drawn(given, passes.begin()), stop_on_empty_dataset)
@@ -308,6 +316,7 @@ class Sources(Pipeline):
 def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
     """The lines of text files, without their ends."""
     import gzip
+    import io
     import zlib
 
     names = [os.fsdecode(name) for name in np.ravel(to_tensor(filenames).array).tolist()]
@@ -318,9 +327,9 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
         for name in names:
             try:
                 with gzip.open(name) if compression_type == "GZIP" else open(name, "rb") as file:
-                    text = zlib.decompress(file.read()).splitlines() if compression_type == "ZLIB" else file
+                    text = io.BytesIO(zlib.decompress(file.read())) if compression_type == "ZLIB" else file
                     for line in text:
-                        yield to_tensor(line.rstrip(b"\r\n"))
+                        yield to_tensor(line.rstrip(b"\n").replace(b"\r", b""))  # all of them, as TensorFlow
             except FileNotFoundError:
                 raise errors.NotFoundError(f"{name}; No such file or directory") from None
 

@@ -74,7 +74,7 @@ def as_leaf(value: Any) -> Any:
     """A tensor that nobody has marked, or another leaf as it is."""
     if type(value) is Tensor and value.mark is None:
         return value
-    if value is None or isinstance(value, SparseTensor) or hasattr(value, "element_spec"):
+    if value is None or isinstance(value, SparseTensor) or hasattr(type(value), "element_spec"):
         return value
     tensor = to_tensor(value)
     if type(tensor) is not Tensor:
@@ -98,7 +98,7 @@ def leaf_spec(leaf: Any) -> Any:
         return NoneTensorSpec()
     if isinstance(leaf, SparseTensor):
         return SparseTensorSpec(leaf.shape, leaf.dtype)
-    if hasattr(leaf, "element_spec"):
+    if hasattr(type(leaf), "element_spec"):
         from .specs import DatasetSpec
 
         return DatasetSpec(leaf.element_spec)

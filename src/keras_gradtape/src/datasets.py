@@ -43,7 +43,7 @@ class DatasetAdapter(DataAdapter):
         """The size that all batches have, if it is known without making one."""
         specs = self._dataset._known(may_run=False)
         shape = None if specs is None else leaves(specs)[0].shape
-        return shape[0] if shape else None
+        return shape[0] if shape and shape.rank else None
 
     @property
     def has_partial_batch(self) -> None:
