@@ -110,6 +110,7 @@ def test_large_arrays_divide_by_zero_without_a_warning():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:os.fork")  # of JAX, where another test has loaded it
 def test_large_arrays_after_a_fork():
     x = tf.zeros([2 * LARGE])
     tf.exp(x)  # the threads exist

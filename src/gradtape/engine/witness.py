@@ -84,6 +84,14 @@ class Witness(dispatch.Recorder):
             x.mark = self.made(x)
         return x.mark
 
+    def event_of(self, x: Tensor) -> Event:
+        """What made a tensor, as far as is known."""
+        event = dispatch.note(x.mark, self.key)
+        if event is None:
+            event = _new(Event, _MADE)
+            x.mark = (self.key, event, x.mark)
+        return event
+
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark of a value that is read from `variable`."""
         return (self.key, self._event(None, (), variable), rest)
@@ -155,8 +163,7 @@ _NO_ATTRIBUTES: dict[str, Any] = {}
 class TracingLog(Log):
     """A log that notes of each record its place, its output, and the time; of what it does not record, it tells.
 
-    `spans` are the times it was recording, on the witness' clock; `strays` are, for each record, the marks of inputs
-    that are not on this tape.
+    `spans` are the times it was recording, on the witness' clock.
     """
 
     traces = keeps = True
@@ -164,7 +171,6 @@ class TracingLog(Log):
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
         self.notes: dict[int, Note] = {}
-        self.strays: dict[int, list[Any]] = {}
         self.exit_places: list[Place] = []  # of `exits`
         self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
         self.thread = threading.get_ident()
@@ -198,8 +204,6 @@ class TracingLog(Log):
         _record(self, op, a, b, y)
         if len(records) > at:
             self.notes[at] = (here(3), y, perf_counter_ns(), (a, b), _NO_ATTRIBUTES)
-            if -1 in records[at][1]:
-                self._note_strays(at, (a, b))
         else:
             witness.record(op, (a, b), y)
 
@@ -209,8 +213,6 @@ class TracingLog(Log):
         Log.record(self, op, inputs, outputs, attrs)
         if len(self.records) > at:
             self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
-            if -1 in self.records[at][1]:
-                self._note_strays(at, inputs)
         elif op.pull is not None and (type(outputs) is tuple or outputs.dtype.differentiable):
             witness.record(op, inputs, outputs)  # `constant` has not told
 
@@ -251,6 +253,3 @@ class TracingLog(Log):
         super()._note_exit(x, by)
         if len(self.exits) > before:
             self.exit_places.append(here(3))
-
-    def _note_strays(self, at: int, inputs: Sequence[Tensor]) -> None:
-        self.strays[at] = [witness.mark_in(x) for x in inputs if dispatch.note(x.mark, self.key) is None]

@@ -25,19 +25,19 @@ def step_of(log: Log, mark: Any) -> Step | None:
 def steps_before(log: Log, step: Step) -> Iterator[Step]:
     """The steps whose results went into a step."""
     if isinstance(step, Event):
-        marks = step.inputs
-    else:
-        record = log.records[step]
-        if type(record) is int:
-            yield record
-            return
-        if record is not None:
-            yield from (p for p in record[1] if p >= 0)
-        marks = tuple(log.strays.get(step, ())) if isinstance(log, TracingLog) else ()
-    for mark in marks:
-        before = step_of(log, mark)
-        if before is not None:
-            yield before
+        found = (step_of(log, mark) for mark in step.inputs)
+        yield from (before for before in found if before is not None)
+        return
+    record = log.records[step]
+    if type(record) is int:
+        yield record
+    elif record is not None:
+        inputs = log.notes[step][3] if isinstance(log, TracingLog) else ()
+        for i, p in enumerate(record[1]):
+            if p >= 0:
+                yield p
+            elif i < len(inputs):  # it was not on the tape then, though it may be by now
+                yield witness.event_of(inputs[i])
 
 
 def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[Step] | None:
