@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import errors
+from .. import dtypes, errors
 from ..datasets.dataset import AUTOTUNE, Dataset
 from ..datasets.iterators import Optional
 from ..datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -17,7 +17,6 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Counter",
-    "Optional",
     "assert_cardinality",
     "cardinality",
     "choose_from_datasets",
@@ -32,9 +31,40 @@ __all__ = [
     "unique",
 ]
 
-Counter = Dataset.counter
-choose_from_datasets = Dataset.choose_from_datasets
-sample_from_datasets = Dataset.sample_from_datasets
+
+def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
+    """Numbers without end: `Dataset.counter`.
+
+    >>> import gradtape as tf
+    >>> list(tf.data.experimental.Counter().take(2).as_numpy_iterator())
+    [np.int64(0), np.int64(1)]
+    """
+    return Dataset.counter(start, step, dtype)
+
+
+def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:
+    """Elements of the datasets that `choice_dataset` names one after the other: `Dataset.choose_from_datasets`.
+
+    >>> import gradtape as tf
+    >>> data = [tf.data.Dataset.from_tensors(3), tf.data.Dataset.from_tensors(4)]
+    >>> chosen = tf.data.experimental.choose_from_datasets(data, tf.data.Dataset.from_tensors(tf.constant(1, tf.int64)))
+    >>> [int(x) for x in chosen]
+    [4]
+    """
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def sample_from_datasets(
+    datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """Elements of datasets drawn at random: `Dataset.sample_from_datasets`.
+
+    >>> import gradtape as tf
+    >>> data = [tf.data.Dataset.range(2), tf.data.Dataset.range(2)]
+    >>> sorted(int(x) for x in tf.data.experimental.sample_from_datasets(data))
+    [0, 0, 1, 1]
+    """
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
 def cardinality(dataset: Dataset) -> Tensor:
