@@ -362,6 +362,33 @@ def test_a_traced_tape_knows_the_line(name: str) -> None:
         assert f"test_explain.py:{expected}" in str(reason)
 
 
+def test_reporting_what_is_missing_does_not_change_a_traced_function() -> None:
+    traced = []
+
+    @tf.function
+    def slope(x: Any) -> Any:
+        traced.append(x)
+        with tf.GradientTape() as tape:
+            y = v * x
+        return tape.gradient(y, [v, unused])[0]
+
+    v, unused = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="unused")
+    said = io.StringIO()
+    with tf.inspect.tracing(), tf.inspect.report_missing(said):
+        assert [float(slope(tf.constant(x))) for x in (1.0, 2.0, 3.0)] == [1.0, 2.0, 3.0]
+    assert len(traced) == 1
+    assert said.getvalue().startswith("gradient is None for `unused`")
+
+
+def test_a_source_that_is_the_target_and_one_without_elements() -> None:
+    v, empty = tf.Variable([1.0, 2.0]), tf.Variable(tf.zeros([0, 3]))
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(empty * 2.0)
+    for target, source in ((v, v), (y, empty)):
+        assert tape.gradient(target, source) is not None
+        assert tape.explain(target, source).reasons[0].cause is Cause.CONNECTED
+
+
 def test_the_witness_leaves_when_tracing_ends() -> None:
     from gradtape.engine import dispatch
 

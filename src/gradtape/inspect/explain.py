@@ -131,10 +131,11 @@ def report_missing(stream: TextIO | None = None) -> Iterator[None]:
     said: set[str] = set()
 
     def missing(tape: Any, target: Any, sources: Any, gradients: list[Any]) -> None:
-        reasons = explain(tape, target, sources).reasons
-        for reason, gradient in zip(reasons, gradients, strict=True):
+        # Not of the others: their values would be looked at, which a function that is being traced would depend on.
+        absent = [source for source, g in zip(nest.flatten(sources), gradients, strict=True) if g is None]
+        for reason in explain(tape, target, absent).reasons:
             text = f"gradient is None for {reason}"
-            if gradient is None and text not in said:
+            if text not in said:
                 said.add(text)
                 print(text, file=stream or sys.stderr)
 
@@ -169,6 +170,8 @@ class _Question:
                 "the tape has been used up and its records are gone. Use GradientTape(persistent=True), or trace=True, "
                 "to ask again",
             )
+        if any(target is source for target in self.targets):
+            return self._say(Cause.CONNECTED, "it is the target itself, and its gradient is one")
         at = self.log.position(source)
         if at is not None and any(at in ancestors(self.log, end) for end in self._ends()):
             return self._connected(at)

@@ -93,4 +93,4 @@ def _state(g: Any) -> str:
     array = np.asarray(values.array if isinstance(values, Tensor) else values)
     if not np.isfinite(array).all():
         return "not finite"
-    return "some" if np.any(array) else "zero"
+    return "some" if np.any(array) or not array.size else "zero"
