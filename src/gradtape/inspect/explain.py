@@ -26,6 +26,7 @@ from ..engine.witness import Event, TracingLog, witness
 from ..tensor import Tensor
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
+from .reading import Reading
 from .zeros import why_zero
 
 
@@ -199,7 +200,7 @@ class _Question:
                 "the target depends on it; if the gradient is None all the same, a custom gradient on the way gives "
                 "none. GradientTape(trace=True) tells which",
             )
-        cause, sentence, where = why_zero(self.log, self._ends(), at)
+        cause, sentence, where = why_zero(Reading(self.tape, self.targets, [self.source]), at)
         if where is not None and cause == Cause.NO_RULE:
             op, parents, *_ = self.log.records[where]
             for argument, parent in enumerate(parents):

@@ -6,13 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backprop import between, sweep
-from ..engine.cotangents import Products
-from ..engine.log import Log
-from ..engine.op import ops, raw
-from ..engine.questions import ones
-from ..slices import IndexedSlices
-from ..tensor import Tensor
+from .reading import Reading
 
 _BECAUSE = {
     "relu": "every input of relu that it leads to is negative: a dead ReLU",
@@ -35,18 +29,18 @@ _BECAUSE = {
 }
 
 
-def why_zero(log: Log, targets: dict[int, Any], at: int) -> tuple[str, str, int | None]:
-    """What became of the cotangents on the way from the targets (by position) to `at`: a cause, a sentence, and where.
+def why_zero(reading: Reading, at: int) -> tuple[str, str, int | None]:
+    """What became of the cotangents on the way from the targets to `at`: a cause, a sentence, and where.
 
     The place is the position of the last op that was given something.
     """
-    known, path = cotangents(log, targets, at)
+    known = reading.cotangents
     g = known.get(at)
     state = _state(g)
     if state == "some":
         return "connected", "the target depends on it, and its gradient is not zero", None
-    culprit = _last_with(log, known, path, at, state)
-    name = "nothing" if culprit is None else log.records[culprit][0].name
+    culprit = _last_with(reading, at, state)
+    name = "nothing" if culprit is None else reading.operation(culprit).name
     if state == "none":
         return (
             "the rule gives none",
@@ -59,21 +53,12 @@ def why_zero(log: Log, targets: dict[int, Any], at: int) -> tuple[str, str, int 
     return "zero", f"the target depends on it, but the gradient is zero: {because}", culprit
 
 
-def cotangents(log: Log, targets: dict[int, Any], at: int) -> tuple[dict[int, Any], list[int]]:
-    """The cotangent of every position between `at` and the targets, and these positions."""
-    path = between(log.records, targets, {at})
-    known = set(path)
-    found = {end: (ones(target).array if log.plain else ones(target)) for end, target in targets.items()}
-    m = raw if log.plain else ops
-    sweep(log.records, found, known, m=m, order=list(reversed(path)), need=known, release=False, hooks={})
-    return {p: g for p, g in found.items() if p in known}, path
-
-
-def _last_with(log: Log, known: dict[int, Any], path: list[int], at: int, state: str) -> int | None:
+def _last_with(reading: Reading, at: int, state: str) -> int | None:
     """The op nearest to the target that was given a cotangent and handed on `state`, on the way to `at`."""
+    known = reading.cotangents
     below = {at}
-    for position in path:  # in order of execution: from `at` to the target
-        record = log.records[position]
+    for position in reading.path:  # in order of execution: from `at` to the target
+        record = reading.records[position]
         if type(record) is not tuple:
             continue
         if any(p in below and _state(known.get(p)) == state for p in record[1]):
@@ -87,10 +72,6 @@ def _state(g: Any) -> str:
     """Of a cotangent: none, not finite, zero or some."""
     if g is None:
         return "none"
-    if type(g) is Products:
-        g = g.value()
-    values = g.values if type(g) is IndexedSlices else g
-    array = np.asarray(values.array if isinstance(values, Tensor) else values)
-    if not np.isfinite(array).all():
+    if not np.isfinite(g).all():
         return "not finite"
-    return "some" if np.any(array) or not array.size else "zero"
+    return "some" if np.any(g) or not g.size else "zero"
