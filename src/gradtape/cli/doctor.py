@@ -25,7 +25,6 @@ PARTS = [
     ("keras", "keras", "tf.keras", "gradtape[keras]"),
     ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
     ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
-    ("cupy", "cupy", "arrays on NVIDIA GPUs", "cupy-cuda12x"),
     ("PIL", "pillow", "JPEG images", "gradtape[jpeg]"),
     ("matplotlib", "matplotlib", "the demo's pictures", "gradtape[examples]"),
 ]
