@@ -256,7 +256,7 @@ def a_head_the_loss_does_not_use() -> Any:
     return tape, loss, unused
 
 
-@explained(Cause.OUTSIDE_BLOCK)
+@explained(Cause.NO_PATH, Cause.OUTSIDE_BLOCK)
 def never_read() -> Any:
     used, unused = tf.Variable(1.0), tf.Variable(3.0)
     with tf.GradientTape() as tape:

@@ -328,10 +328,16 @@ class _Question:
                 "the tape was made with watch_accessed_variables=False, and was never asked to watch it. Call "
                 f"tape.watch({self.name}) first",
             )
+        if log.traces:
+            return self._say(
+                Cause.NO_PATH,
+                "the target does not depend on it: no use of it was seen, on the tape or beside it. (What happened "
+                "before tracing began is not known)",
+            )
         return self._say(
             Cause.OUTSIDE_BLOCK,
             "it was not read while the tape was recording: the target does not use it, or was computed before the "
-            f"block, after it, in another thread or while recording was stopped{_TRACE_HINT if not log.traces else ''}",
+            f"block, after it, in another thread or while recording was stopped{_TRACE_HINT}",
         )
 
     def _unknown_tensor(self) -> Reason:
