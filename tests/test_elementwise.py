@@ -121,3 +121,13 @@ def test_large_arrays_after_a_fork():
         signal.alarm(20)  # the child must not wait for threads that are not there
         os._exit(0 if tf.exp(x).numpy().all() else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_python_numbers_beside_tensors_keep_sign_and_nan():
+    x = tf.constant(2.0)
+    for _ in range(2):  # numbers are remembered
+        assert np.signbit((x * -0.0).numpy())
+        assert not np.signbit((x * 0.0).numpy())
+        assert np.isnan((x * float("nan")).numpy())
+        assert (x * 0.1).numpy() == np.float32(2.0) * np.float32(0.1)
+        assert (tf.constant(2.0, tf.float64) * 0.1).numpy() == 0.2

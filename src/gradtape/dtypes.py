@@ -19,6 +19,7 @@ _KINDS = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX, "O": STRING}
 FLOATING = FLOAT | COMPLEX | NARROW
 NUMERIC = INT | FLOATING
 ANY = NUMERIC | BOOL | STRING
+_MOST_NUMBERS = 1000  # that are remembered of each dtype
 _DIFFERENTIABLE = {"float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
 
 
@@ -32,7 +33,8 @@ class DType:
 
     __slots__ = (
         "_tensorflow_name", "as_datatype_enum", "as_numpy_dtype", "differentiable", "is_bool", "is_complex",
-        "is_floating", "is_integer", "is_quantized", "is_unsigned", "kind", "name", "narrow", "numpy", "size",
+        "is_floating", "is_integer", "is_quantized", "is_unsigned", "kind", "name", "narrow", "numbers", "numpy",
+        "size",
     )  # fmt: skip
 
     _tensorflow_name: str
@@ -48,6 +50,7 @@ class DType:
     kind: int
     name: str
     narrow: builtins.bool
+    numbers: dict[float, Any]  # scalars of this dtype that were made before: see `number`
     numpy: np.dtype[Any]
     size: int
 
@@ -56,6 +59,13 @@ class DType:
             return _BY_ENUM[int(type_enum)]
         except KeyError:
             raise TypeError(f"{type_enum} does not correspond to a valid tensorflow::DataType") from None
+
+    def number(self, value: float) -> Any:
+        """A NumPy scalar of this dtype, which is remembered: making one takes as long as five multiplications."""
+        made = self.as_numpy_dtype(value)
+        if value and value == value and len(self.numbers) < _MOST_NUMBERS:  # zeros have a sign that a key has not
+            self.numbers[value] = made
+        return made
 
     @property
     def base_dtype(self) -> DType:
@@ -160,6 +170,7 @@ def _define(name: str, enum: int, scalar: Any, tensorflow_name: str | None = Non
     dtype.numpy = array_dtype
     dtype.is_quantized = array_dtype.names is not None
     dtype.narrow = getattr(scalar, "__module__", "") == "ml_dtypes"
+    dtype.numbers = {}
     dtype.is_bool = scalar is np.bool_
     dtype.is_complex = array_dtype.kind == "c"
     dtype.is_floating = array_dtype.kind == "f" or (dtype.narrow and "float" in name)

@@ -306,8 +306,8 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
             if type(b) is float and type(a) is Tensor and a.dtype.kind == dtypes.FLOAT:
                 number = _new(Tensor)  # `read_both` without its price: `x * 0.5` is frequent
-                number.array = a.dtype.as_numpy_dtype(b)
-                number.dtype = a.dtype
+                number.dtype = dtype = a.dtype
+                number.array = dtype.numbers.get(b) or dtype.number(b)
                 number.mark = None
                 b = number
             else:
