@@ -151,3 +151,19 @@ def test_a_custom_loop():
     losses = [float(step(x, y)) for _ in range(5) for x, y in data]
     assert len(losses) == 25
     assert np.mean(losses[-5:]) < np.mean(losses[:5])
+
+
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+@pytest.mark.parametrize("built", [True, False])
+def test_no_data(built):
+    signature = (tf.TensorSpec([2, 4]), tf.TensorSpec([2, 1]))
+    for data in (
+        tf.data.Dataset.from_tensor_slices((np.zeros((0, 4), "float32"), np.zeros((0, 1), "float32"))).batch(2),
+        tf.data.Dataset.from_generator(lambda: iter([]), output_signature=signature),
+    ):
+        model = keras.Sequential([keras.Input((4,))] * built + [keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        assert model.fit(data, verbose=0).history == {}
+        assert model.evaluate(data, verbose=0) == []
+        with pytest.raises(ValueError, match="no data"):
+            model.predict(data, verbose=0)

@@ -135,6 +135,9 @@ class Trainer(base_trainer.Trainer):
         except (NotImplementedError, RuntimeError):
             if self.optimizer is not None and not self.optimizer.built and self.trainable_variables:
                 self.optimizer.build(self.trainable_variables)
+        except ValueError:
+            if iterator is None or _has_batches(iterator):
+                raise
 
     def _callbacks(self, callbacks: Any, **options: Any) -> Any:
         if isinstance(callbacks, callbacks_module.CallbackList):
@@ -321,6 +324,8 @@ class Trainer(base_trainer.Trainer):
                 if self.stop_predicting:
                     break
         callbacks.on_predict_end()
+        if not outputs:
+            raise ValueError("predict was given no data: there is no batch to tell the shape of the outputs from")
         return tree.map_structure(lambda *parts: np.concatenate(parts, axis=0), *outputs)
 
     def train_on_batch(
@@ -378,6 +383,14 @@ def _is_convolution(layer: Any) -> bool:
     from keras.src.layers.convolutional.base_conv import BaseConv
 
     return isinstance(layer, BaseConv)
+
+
+def _has_batches(iterator: EpochIterator) -> bool:
+    """Whether there is any data: Keras warns of that where it runs out, and a step is never made."""
+    iterator.reset()
+    with iterator.catch_stop_iteration():
+        return any(True for _ in iterator)
+    return False
 
 
 def _as_tensors(data: Any) -> Any:
