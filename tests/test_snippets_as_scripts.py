@@ -86,6 +86,63 @@ history = model.fit(inputs, labels, epochs=5, verbose=0).history
 print(sorted(history), history["loss"][-1] < history["loss"][0], model.predict(inputs, verbose=0).shape)
 '''
 
+DESCRIBED_SCRIPT = """
+import gc, weakref
+import tensorflow as tf
+
+W, b = tf.Variable([[1.0], [2.0]]), tf.Variable(0.0)
+x, y = tf.constant([[1.0, 1.0], [2.0, 0.0]]), tf.constant([[1.0], [1.0]])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((x @ W + b - y) ** 2)
+print([g.shape.as_list() for g in tape.gradient(loss, [W, b])])
+
+optimizer = tf.keras.optimizers.SGD(0.1)
+optimizer.minimize(lambda: tf.reduce_sum(W ** 2), [W])
+print([round(float(w), 4) for w in W[:, 0]])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(W ** 2)
+optimizer.minimize(loss, [W], tape=tape)
+print([round(float(w), 4) for w in W[:, 0]])
+
+dense = lambda: tf.keras.Sequential([tf.keras.layers.Input((1,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+generator, discriminator = dense(), dense()
+one = tf.ones([1, 1])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(discriminator(generator(one)) ** 2)
+both = generator.trainable_variables + discriminator.trainable_variables
+tf.keras.optimizers.SGD(0.1).apply_gradients(zip(tape.gradient(loss, both), both))
+print([round(float(tf.reduce_sum(v)), 4) for v in both])
+
+generator, discriminator = dense(), dense()
+with tf.GradientTape() as gen_tape, tf.GradientTape() as disc_tape:
+    fake = discriminator(generator(one))
+    gen_loss, disc_loss = tf.reduce_sum((fake - 2.0) ** 2), tf.reduce_sum(fake ** 2)
+for tape, loss, model in (gen_tape, gen_loss, generator), (disc_tape, disc_loss, discriminator):
+    gradients = tape.gradient(loss, model.trainable_variables)
+    tf.keras.optimizers.SGD(0.1).apply_gradients(zip(gradients, model.trainable_variables))
+print([round(float(tf.reduce_sum(v)), 4) for v in generator.trainable_variables + discriminator.trainable_variables])
+
+x = tf.Variable(2.0)
+with tf.GradientTape(persistent=True) as tape:
+    y = x * x
+    z = tf.stop_gradient(y) * x
+print(float(tape.gradient(y, x)), float(tape.gradient(z, x)))
+kept = weakref.ref(tape)
+del tape
+gc.collect()
+print(kept() is None)
+
+constant, still = tf.constant(4.0), tf.Variable(3.0, trainable=False)
+with tf.GradientTape(watch_accessed_variables=False) as tape:
+    tape.watch(constant)
+    tape.watch(still)
+    y = constant * still * x
+print([g if g is None else float(g) for g in tape.gradient(y, [constant, still, x])])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(generator.predict(one, verbose=0) * x)
+print(tape.gradient(y, generator.trainable_variables))
+"""
+
 
 def printed(script, tmp_path):
     file = tmp_path / "train.py"
@@ -114,4 +171,19 @@ def test_training(tmp_path):
         "(32, 1, 3, 1)",
         "tf.Tensor(12.0, shape=(), dtype=float32)",
         "['loss', 'mae'] True (32, 1)",
+    ]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+def test_what_the_documents_describe_in_words(tmp_path):
+    assert printed(DESCRIBED_SCRIPT, tmp_path) == [
+        "[[2, 1], []]",
+        "[0.8, 1.6]",
+        "[0.64, 1.28]",
+        "[0.8, -0.2, 0.8, -0.2]",
+        "[1.2, 0.2, 0.8, -0.2]",
+        "4.0 4.0",
+        "True",
+        "[6.0, 8.0, None]",
+        "[None, None]",
     ]
