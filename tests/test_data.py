@@ -5,6 +5,7 @@ import gc
 import threading
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -427,6 +428,13 @@ def test_iterators():
         nothing.get_value()
     with pytest.raises(StopIteration):
         next(iterator)
+
+
+def test_threads_share_an_iterator():
+    iterator = iter(numbers(200).map(lambda x: (time.sleep(0), x)[1]).batch(2).unbatch())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: int(next(iterator)), range(200)))
+    assert sorted(found) == list(range(200))
 
 
 def test_assert_cardinality():

@@ -10,7 +10,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.backends import onednn
-from gradtape.backends.onednn import convolutions, library, pooling, products
+from gradtape.backends.onednn import convolutions, library, pooling, products, team
 from gradtape.engine import threads
 from gradtape.ops import contraction, convolution
 from gradtape.ops import pooling as pooling_ops
@@ -257,6 +257,19 @@ def test_its_threads_do_pieces_of_python_work():
         infinite = threads.together([lambda: np.ones(3) / 0] * 8)
     assert np.isinf(infinite).all()
     assert np.geterr()["divide"] == "warn"
+
+
+@needed
+def test_an_interrupt_between_pieces_of_work_is_not_lost(monkeypatch):
+    def interrupted(job):
+        raise KeyboardInterrupt
+
+    assert library.library() is not None
+    if library.in_parallel is None:
+        pytest.skip("not GNU's OpenMP")
+    monkeypatch.setattr(team._Job, "work", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.together([int, int])
 
 
 @needed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator as PythonIterator
+from contextlib import nullcontext
 from typing import Any
 
 from .. import errors
@@ -33,16 +35,15 @@ class Iterator:
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         self._elements: PythonIterator[Any] = dataset._elements()
+        self._lock = threading.Lock()  # several threads may take elements in turn, which no generator allows
 
     def __iter__(self) -> Iterator:
         return self
 
     def __next__(self) -> Any:
-        if thread.recorder is None:
-            return next(self._elements)
         if thread.trace is not None:
             raise Untraceable("the elements of a dataset are made at every call")
-        with recorded_by(()):
+        with self._lock, recorded_by(()) if thread.recorder is not None else nullcontext():
             return next(self._elements)
 
     def get_next(self) -> Any:

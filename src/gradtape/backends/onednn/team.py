@@ -46,9 +46,12 @@ class _Job:
 
 def _take_part(job: _Job) -> None:
     """What each thread of the team does."""
-    if threading.get_ident() != job.caller and not hasattr(_here, "known"):
-        _prepare_thread()
-    job.work()
+    try:
+        if threading.get_ident() != job.caller and not hasattr(_here, "known"):
+            _prepare_thread()
+        job.work()
+    except BaseException as error:  # an interrupt between two pieces, which ctypes would print and forget
+        job.errors.append(error)
 
 
 def _prepare_thread() -> None:
