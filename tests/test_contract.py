@@ -176,7 +176,7 @@ LAYERS = {
     "backends": 0,
     **dict.fromkeys(["dtypes", "errors", "nest", "scopes", "shapes", "slices", "tensor"], 1),
     **dict.fromkeys(["archive", "engine", "sparse_tensor"], 2),
-    **dict.fromkeys(["ops", "owners", "rows", "variable", "variable_operators"], 3),
+    **dict.fromkeys(["ops", "owners", "rows", "variable", "variable_operators", "variable_parts"], 3),
     **dict.fromkeys(["module", "moving_average", "specs", "tensor_array"], 4),
     **dict.fromkeys(["autograph", "checkpoints", "datasets", "graph", "extend", "inspect"], 5),
     "api": 6,

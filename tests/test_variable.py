@@ -314,13 +314,13 @@ def test_forward_mode_follows_assignments():
 
 
 def test_a_slice_lets_go_of_its_variable():
-    from gradtape import variable
+    from gradtape import variable_parts
 
     v = tf.Variable([1.0, 2.0])
     part = v[0]
-    assert id(part) in variable._sliced
+    assert id(part) in variable_parts._sliced
     del part
-    assert not variable._sliced
+    assert not variable_parts._sliced
 
 
 @pytest.mark.parametrize("member", [name for name in dir(tf.Variable) if not name.startswith("_")])

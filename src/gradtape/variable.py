@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import enum
 import itertools
-import math
-import operator
 import sys
 import threading
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,12 +20,11 @@ from .dtypes import DType, as_dtype
 from .engine import dispatch
 from .engine.convert import own_read, readable, register, to_tensor
 from .engine.op import ops
-from .rows import Combine, as_rows, combined, last, row_numbers, scattered
 from .scopes import scoped
 from .shapes import TensorShape
-from .slices import IndexedSlices
 from .tensor import Reference, Tensor, text_of, wrap
 from .variable_operators import attach
+from .variable_parts import Parts
 
 _creation = itertools.count().__next__
 updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
@@ -52,7 +48,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable:
+class Variable(Parts):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
     >>> import gradtape as tf
@@ -390,112 +386,6 @@ class Variable:
         self.assign_add(1)
         return before
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        """The rows at `indices`.
-
-        >>> import gradtape as tf
-        >>> tf.Variable([1.0, 2.0, 3.0]).sparse_read([2, 0]).numpy().tolist()
-        [3.0, 1.0]
-        """
-        at = to_tensor(indices)
-        return self.gather_nd(ops.reshape(at, shape=(*at.dims, 1)))
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """The entries or slices at `indices`, whose last axis indexes the first axes of the variable.
-
-        >>> import gradtape as tf
-        >>> tf.Variable([[1.0, 2.0], [3.0, 4.0]]).gather_nd([[1, 0]]).numpy().tolist()
-        [3.0]
-        """
-        at, x = to_tensor(indices), self._as_tensor()
-        rows = x if at.dims[-1] == 1 else as_rows(x, at.dims[-1])
-        return ops.gather_rows(rows, ops.cast(row_numbers(x.dims, at), dtype=at.dtype))
-
-    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Replaces the rows that the slices name; of several for one row the last counts.
-
-        >>> import gradtape as tf
-        >>> v = tf.Variable([1.0, 2.0, 3.0])
-        >>> v.scatter_update(tf.IndexedSlices(tf.constant([9.0]), tf.constant([1]))).numpy().tolist()
-        [1.0, 9.0, 3.0]
-        """
-        return self._scatter_slices(sparse_delta, last)
-
-    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Adds the slices to the rows they name."""
-        return self._scatter_slices(sparse_delta, operator.add)
-
-    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtracts the slices from the rows they name."""
-        return self._scatter_slices(sparse_delta, operator.sub)
-
-    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Multiplies the rows that the slices name."""
-        return self._scatter_slices(sparse_delta, operator.mul)
-
-    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Divides the rows that the slices name."""
-        return self._scatter_slices(sparse_delta, operator.truediv)
-
-    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """The maximum of the slices and the rows they name."""
-        return self._scatter_slices(sparse_delta, ops.maximum)
-
-    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """The minimum of the slices and the rows they name."""
-        return self._scatter_slices(sparse_delta, ops.minimum)
-
-    def batch_scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """`scatter_update` for each member of the batch that the leading axes of the indices are."""
-        at = to_tensor(_slices(sparse_delta).indices)
-        batch = [to_tensor(axis.astype(at.dtype.numpy)) for axis in np.indices(at.dims)[:-1]]
-        return self._scatter(ops.stack(*batch, at, axis=len(at.dims)), sparse_delta.values, last)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replaces the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
-
-        >>> import gradtape as tf
-        >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
-        >>> v.scatter_nd_update([[0, 1]], [9.0]).numpy().tolist()
-        [[1.0, 9.0], [3.0, 4.0]]
-        """
-        return self._scatter(to_tensor(indices), updates, last)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Adds to the entries or slices at `indices`."""
-        return self._scatter(to_tensor(indices), updates, operator.add)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtracts from the entries or slices at `indices`."""
-        return self._scatter(to_tensor(indices), updates, operator.sub)
-
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """The maximum of the updates and the entries or slices at `indices`."""
-        return self._scatter(to_tensor(indices), updates, ops.maximum)
-
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """The minimum of the updates and the entries or slices at `indices`."""
-        return self._scatter(to_tensor(indices), updates, ops.minimum)
-
-    def _scatter_slices(self, slices: IndexedSlices, combine: Combine) -> Variable:
-        at = to_tensor(_slices(slices).indices)
-        return self._scatter(ops.reshape(at, shape=(*at.dims, 1)), slices.values, combine)
-
-    def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Variable:
-        self._replace(scattered(self._as_tensor(), indices, updates, combine))
-        return self
-
-    def __getitem__(self, key: Any) -> Tensor:
-        part = self._as_tensor()[key]
-        at = id(part)
-        _sliced[at] = (weakref.ref(part, lambda _: _sliced.pop(at, None)), self, key)
-        return part
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise TypeError(f"'Variable' object does not support item assignment. Use v[{key!r}].assign({value!r})")
-
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self._as_tensor())
 
@@ -534,45 +424,6 @@ class Variable:
             return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
         value = text_of(self._as_tensor()._shown(), repr)
         return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
-
-
-def _slices(value: Any) -> IndexedSlices:
-    if not isinstance(value, IndexedSlices):
-        raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {value!r}")
-    return value
-
-
-# Which slice of which variable a tensor is, for `v[key].assign(value)`: by id, as long as the tensor lives.
-_sliced: dict[int, tuple[weakref.ref[Tensor], Variable, Any]] = {}
-
-
-def _slice_assign(part: Tensor) -> Callable[..., Variable]:
-    """`v[key].assign(value)` writes into that part of the variable."""
-    found = _sliced.get(id(part))
-    if found is None:
-        raise AttributeError("only a slice of a variable can be assigned to")
-    _, variable, key = found
-
-    def assign(value: Any, name: str | None = None) -> Variable:
-        new = to_tensor(value, dtype=variable.dtype)
-        try:
-            spread = ops.broadcast_to(new, shape=part.dims)
-        except (ValueError, errors.InvalidArgumentError):
-            raise errors.InvalidArgumentError(
-                f"Cannot broadcast input shape {list(new.dims)} into final shape {list(part.dims)}"
-            ) from None
-        old = variable._as_tensor()
-        positions = to_tensor(np.arange(math.prod(old.dims)).reshape(old.dims))[key]
-        positions = ops.reshape(positions, shape=(math.prod(part.dims),))
-        values = ops.reshape(spread, shape=(math.prod(part.dims),))
-        flat = ops.reshape(old, shape=(math.prod(old.dims),))
-        variable._replace(ops.reshape(combined(flat, positions, values, last), shape=old.dims))
-        return variable
-
-    return assign
-
-
-Tensor.assign = property(_slice_assign)  # type: ignore[attr-defined]
 
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
