@@ -3,13 +3,16 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from gradtape.api.differences import DIFFERENCES
+from gradtape.api.names import NAMES
 from gradtape.cli import main
 from gradtape.cli.check import judge
 
@@ -235,6 +238,7 @@ def test_names_are_followed_through_a_program(script, capsys):
         class Layer(tf.Module):
             def __call__(self, x):
                 return nn.relu(x) if tf.Variable.no_such_method else tf.float32.max
+        again = tf.recompute_grad(helper)
         """
     )
     report, code = checked(file, capsys)
@@ -246,8 +250,9 @@ def test_names_are_followed_through_a_program(script, capsys):
         "tf.no_such_name": ["15"],
         "tf.Variable.no_such_method": ["19"],
     }
-    assert names(report, "different") == {"tf.function": ["13"]}
+    assert names(report, "different") == {"tf.recompute_grad": ["20"]}
     assert names(report, "supported") == {
+        "tf.function": ["13"],
         "tf.math.sin": ["7", "11"],
         "tf.Tensor": ["14"],
         "tf.linalg.inv": ["15"],
@@ -255,7 +260,7 @@ def test_names_are_followed_through_a_program(script, capsys):
         "tf.nn.relu": ["19"],
         "tf.float32.max": ["19"],
     }
-    assert report["summary"] == {"missing": 5, "different": 1, "supported": 6}
+    assert report["summary"] == {"missing": 5, "different": 1, "supported": 7}
 
 
 @with_keras
@@ -308,6 +313,19 @@ def test_check_prints_lines_that_can_be_searched(script, capsys):
 @pytest.mark.parametrize("name", [name for name in DIFFERENCES if not name.startswith("keras.")])
 def test_the_table_of_differences_speaks_of_names_that_exist(name):
     assert judge(f"tf.{name}") == ("different", DIFFERENCES[name])
+
+
+def test_the_table_and_the_pages_of_differences_agree():
+    """What the table knows is on a page, and what the page's list of other answers names is in the table."""
+    docs = Path(__file__).parent.parent / "docs"
+    page = (docs / "differences.md").read_text()
+    for name in DIFFERENCES:
+        text = (docs / "keras.md").read_text() if name.startswith("keras.") else page
+        assert re.search(rf"`[^`]*\b{name.rpartition('.')[2]}\b", text), f"no page mentions {name}"
+    answers = page.partition("## Other answers")[2].partition("\n## ")[0]
+    listed = {text.partition("(")[0] for text in re.findall(r"`(?:tf\.)?([a-z_0-9]+\.[\w.]+)", answers)}
+    places = {NAMES[name] for name in DIFFERENCES if name in NAMES}
+    assert {name for name in listed if name in NAMES and NAMES[name] not in places} == set()
 
 
 def test_doctor_finds_this_machine_in_good_health():

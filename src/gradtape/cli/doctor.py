@@ -25,7 +25,8 @@ PARTS = [
     ("keras", "keras", "tf.keras", "gradtape[keras]"),
     ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
     ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
-    ("PIL", "pillow", "JPEG images", "gradtape[jpeg]"),
+    ("PIL", "pillow", "image files", "gradtape[jpeg]"),
+    ("tensorboardX", "tensorboardX", "tf.summary", "gradtape[summary]"),
     ("matplotlib", "matplotlib", "the demo's pictures", "gradtape[examples]"),
 ]
 
