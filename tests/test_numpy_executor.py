@@ -3,6 +3,7 @@
 import gc
 import linecache
 import traceback
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -117,6 +118,13 @@ def test_a_cross_entropy_and_its_softmax_are_computed_together(shape):
     b.agrees(graph)
     with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
         compile_graph(graph)(np.full(shape[:-1], 7), logits)
+
+
+def test_a_wrong_label_is_the_same_error_while_a_function_is_traced():
+    loss = tf.function(tf.nn.sparse_softmax_cross_entropy_with_logits)
+    for labels in ([0, 3], [0, 1], [-1, 0]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="label") if labels != [0, 1] else nullcontext():
+            loss(tf.constant(labels), tf.zeros((2, 3)))
 
 
 def test_a_softmax_before_the_cross_entropy_or_over_another_axis_stays():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import errors
 from ..dtypes import FLOAT, NARROW
 from ..engine.batching import spread
 from ..engine.families import elementwise, opaque
@@ -93,9 +94,9 @@ def sparse_with_softmax(labels, logits):
 def _check(labels, classes):
     if labels.size and not _all_below(labels, classes):
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
-        raise ValueError(
+        raise errors.InvalidArgumentError(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
-            f"{labels}"
+            f"{labels} [Op:SparseSoftmaxCrossEntropyWithLogits]"
         )
 
 
