@@ -323,3 +323,16 @@ def test_a_file_of_another_kind_is_closed_and_named(tmp_path):
     np.savez(tmp_path / "other.npz", a=[1.0])
     with pytest.raises(tf.errors.DataLossError, match="no archive of tensors"):
         tf.train.Checkpoint(v=tf.Variable(1.0)).read(tmp_path / "other")
+
+
+def test_an_iterator_goes_back_to_where_it_was_saved(tmp_path):
+    iterator = iter(tf.data.Dataset.range(20))
+    checkpoint = tf.train.Checkpoint(iterator=iterator, step=tf.Variable(0))
+    taken = [int(next(iterator)) for _ in range(5)]
+    path = checkpoint.save(tmp_path / "ckpt")
+    assert taken + [int(next(iterator)) for _ in range(3)] == list(range(8))
+    checkpoint.restore(path).assert_consumed()
+    assert int(next(iterator)) == 5
+    other = iter(tf.data.Dataset.range(20).map(lambda x: x * 10))
+    tf.train.Checkpoint(iterator=other, step=tf.Variable(0)).restore(path).assert_consumed()
+    assert [int(x) for x in other] == [50 + 10 * i for i in range(15)]

@@ -7,12 +7,13 @@ from collections.abc import Iterator as PythonIterator
 from contextlib import nullcontext
 from typing import Any
 
-from .. import errors
+from .. import dtypes, errors
 from ..engine.convert import to_tensor
-from ..engine.dispatch import recorded_by, thread
+from ..engine.dispatch import recorded_by, thread, traced_by
 from ..graph.trace import Untraceable
 from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor
+from ..variable import Variable
 from .structure import mapped
 
 _END = object()
@@ -23,6 +24,9 @@ class Iterator:
 
     No tape records how elements are made. Inside a function that is traced there is no next element yet: the function
     runs eagerly instead.
+
+    A checkpoint saves how many elements were taken; restored, the iterator takes as many from a new pass. Where the
+    order is drawn anew for each pass, it is that of the new pass.
 
     >>> import gradtape as tf
     >>> iterator = iter(tf.data.Dataset.range(2))
@@ -36,6 +40,8 @@ class Iterator:
         self._dataset = dataset
         self._elements: PythonIterator[Any] = dataset._elements()
         self._lock = threading.Lock()  # several threads may take elements in turn, which no generator allows
+        self._taken = 0
+        self._place: Variable | None = None  # what a checkpoint sees of `_taken`
 
     def __iter__(self) -> Iterator:
         return self
@@ -44,7 +50,27 @@ class Iterator:
         if thread.trace is not None:
             raise Untraceable("the elements of a dataset are made at every call")
         with self._lock, recorded_by(()) if thread.recorder is not None else nullcontext():
-            return next(self._elements)
+            self._follow()
+            element = next(self._elements)
+            self._taken += 1
+            if self._place is not None:
+                self._place.assign(self._taken)
+            return element
+
+    def _follow(self) -> None:
+        """Goes where a checkpoint that was restored says."""
+        if self._place is not None and int(self._place) != self._taken:
+            self._elements, self._taken = self._dataset._elements(), int(self._place)
+            for _ in range(self._taken):
+                next(self._elements, None)
+
+    _owns_variables = True
+
+    def _owned(self) -> dict[str, Any]:
+        with self._lock, traced_by(None):
+            if self._place is None:
+                self._place = Variable(self._taken, trainable=False, dtype=dtypes.int64, name="position")
+        return {"position": self._place}
 
     def get_next(self) -> Any:
         """The next element; `OutOfRangeError` if there is none."""
