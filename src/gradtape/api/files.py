@@ -48,11 +48,11 @@ class GFile:
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
-        if mode.replace("b", "") not in _MODES:
-            raise errors.InvalidArgumentError(f"mode is not {' or '.join(map(repr, _MODES))}, got {mode!r}")
         self._name = name
         self._mode = mode
         self._file: Any = None
+        if mode.replace("b", "") not in _MODES:
+            raise errors.InvalidArgumentError(f"mode is not {' or '.join(map(repr, _MODES))}, got {mode!r}")
 
     @property
     def name(self) -> Any:

@@ -14,7 +14,8 @@ def each(function, dtype=object):
     """`function` of single elements as one of whole arrays, which broadcast; `dtype` is that of the results."""
 
     def of_arrays(*arrays):
-        return np.asarray(np.frompyfunc(function, len(arrays), 1)(*arrays)).astype(dtype)
+        results = np.frompyfunc(function, len(arrays), 1)(*arrays)
+        return np.asarray(results, dtype=object).astype(dtype)  # NumPy's own strings would lose zeros at the end
 
     return of_arrays
 

@@ -1,0 +1,157 @@
+"""What programs do around a computation: files, images, text and summaries."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+PICTURE = (np.add.outer(np.arange(8), np.arange(6))[:, :, None] * 10 + np.array([0, 40, 80])).astype(np.uint8)
+
+
+def test_files_are_read_and_written_at_every_call_of_a_function(tmp_path):
+    @tf.function
+    def copied(source, target):
+        tf.io.write_file(target, tf.strings.upper(tf.io.read_file(source)))
+        return tf.strings.length(tf.io.read_file(target))
+
+    (tmp_path / "a").write_bytes(b"one\0two\0")
+    target = str(tmp_path / "new" / "b")
+    assert int(copied(str(tmp_path / "a"), target)) == 8
+    (tmp_path / "a").write_bytes(b"three")
+    assert int(copied(str(tmp_path / "a"), target)) == 5
+    assert tf.io.gfile.GFile(target).read() == "THREE"
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda folder: tf.io.read_file(f"{folder}/none"), tf.errors.NotFoundError),
+        (lambda folder: tf.io.gfile.listdir(f"{folder}/none"), tf.errors.NotFoundError),
+        (lambda folder: tf.io.gfile.remove(f"{folder}/none"), tf.errors.NotFoundError),
+        (lambda folder: tf.io.gfile.copy(f"{folder}/file", f"{folder}/file"), tf.errors.AlreadyExistsError),
+        (lambda folder: tf.io.gfile.rename(f"{folder}/file", f"{folder}/file"), tf.errors.AlreadyExistsError),
+        (lambda folder: tf.io.gfile.GFile(f"{folder}/file", "q"), tf.errors.InvalidArgumentError),
+        (lambda folder: tf.io.gfile.GFile(f"{folder}/file", "r").write("x"), tf.errors.PermissionDeniedError),
+        (lambda folder: tf.io.gfile.GFile(f"{folder}/file", "w").read(), tf.errors.PermissionDeniedError),
+        (lambda folder: tf.io.read_file([f"{folder}/file"]), tf.errors.InvalidArgumentError),
+    ],
+)
+def test_files_fail_with_tensorflows_errors(call, error, tmp_path):
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(error):
+        call(tmp_path)
+
+
+def test_lines_of_a_file(tmp_path):
+    path = tmp_path / "lines"
+    with tf.io.gfile.GFile(path, "w") as file:
+        file.write("one\ntwo\n")
+    assert list(tf.io.gfile.GFile(path)) == ["one\n", "two\n"]
+    assert tf.io.gfile.GFile(path, "rb").readline() == b"one\n" and tf.io.gfile.stat(path).length == 8
+    assert list(tf.io.gfile.walk(tmp_path)) == [(str(tmp_path), [], ["lines"])]
+
+
+@pytest.mark.parametrize(("channels", "shape"), [(0, (8, 6, 3)), (1, (8, 6, 1)), (3, (8, 6, 3)), (4, (8, 6, 4))])
+def test_images_without_loss_come_back(channels, shape):
+    pytest.importorskip("PIL")
+    decoded = tf.io.decode_png(tf.io.encode_png(PICTURE), channels=channels).numpy()
+    assert decoded.shape == shape
+    if shape[2] >= 3:
+        np.testing.assert_array_equal(decoded[:, :, :3], PICTURE)
+
+
+def test_images_of_a_dataset():
+    pytest.importorskip("PIL")
+    files = [tf.io.encode_jpeg(PICTURE).numpy(), tf.io.encode_png(PICTURE).numpy()]
+    dataset = tf.data.Dataset.from_tensor_slices(files).map(lambda x: tf.io.decode_image(x, dtype=tf.float32))
+    jpeg, png = (x.numpy() for x in dataset)
+    np.testing.assert_allclose(png, PICTURE / 255, rtol=1e-6)
+    np.testing.assert_allclose(jpeg, PICTURE / 255, atol=8 / 255)
+    assert bool(tf.io.is_jpeg(files[0])) and not bool(tf.io.is_jpeg(files[1]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown image file format"):
+        tf.io.decode_image(b"nothing")
+    wide = tf.io.encode_png(np.full((2, 2, 1), 51400, np.uint16))
+    assert tf.io.decode_png(wide, dtype=tf.uint16).numpy().max() == 51400
+    assert tf.io.decode_png(wide).numpy().max() == 200
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        (r"\w", "aä", b"-\xc3\xa4"),  # letters are ASCII's
+        (r"a$", "a\na", b"a\n-"),
+        (r"a$", "a\n", b"a\n"),  # the end is the very end
+        (r"b*", "abc", b"-a-c-"),  # no empty match right behind a match
+        (r"[[:alpha:]_]", "a_1", b"--1"),
+        (r"[]x]", "]x[", b"--["),
+        (r"[[]", "[", b"-"),
+        (r"(?i)A", "a", b"-"),
+        (r"\$", "$", b"-"),
+    ],
+)
+def test_regular_expressions_mean_what_they_mean_in_re2(pattern, text, expected):
+    assert tf.strings.regex_replace(text, pattern, "-").numpy() == expected
+
+
+def test_parts_of_several_strings_are_refused():
+    with pytest.raises(tf.errors.UnimplementedError, match="ragged"):
+        tf.strings.split(["a b", "c"])
+
+
+def test_summaries_are_written_by_functions_too(tmp_path):
+    loader = pytest.importorskip("tensorboardX.event_file_writer")
+    assert loader
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    step = tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def train(x):
+        with tf.name_scope("train"):
+            return tf.summary.scalar("loss", x * 2, step=step)
+
+    with writer.as_default():
+        for value in (0.5, 1.5):
+            assert bool(train(tf.constant(value)))
+            step.assign_add(1)
+        with tf.summary.record_if(lambda: step < 2):
+            assert not bool(tf.summary.scalar("late", 1.0, step=step))
+        with pytest.raises(ValueError, match="No step set"):
+            tf.summary.scalar("loss", 1.0)
+        with pytest.raises(ValueError, match="scalar"):
+            tf.summary.scalar("loss", [1.0], step=1)
+    writer.close()
+    assert events(tmp_path) == [("train/loss", 0, 1.0), ("train/loss", 1, 3.0)]
+    with pytest.raises(RuntimeError, match="closed"), writer.as_default():
+        pass
+
+
+def events(folder):
+    """The scalars in the event file of a folder: each record is a length, its checksum, the data, its checksum."""
+    from tensorboardX.proto.event_pb2 import Event
+
+    (file,) = folder.iterdir()
+    data, found = file.read_bytes(), []
+    while data:
+        size = int.from_bytes(data[:8], "little")
+        event = Event.FromString(data[12 : 12 + size])
+        found += [(value.tag, event.step, value.simple_value) for value in event.summary.value]
+        data = data[16 + size :]
+    return found
+
+
+def test_without_tensorboardx_the_error_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    with pytest.raises(ImportError, match=r"pip install 'gradtape\[summary\]'"):
+        tf.summary.create_file_writer(str(tmp_path))
+
+
+def test_promotion_is_numpys():
+    tnp = tf.experimental.numpy
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tnp.sum(tnp.multiply(tnp.sin(x), 2) + tnp.array([1, 2], tf.float32))
+    np.testing.assert_allclose(tape.gradient(y, x).numpy(), 2 * np.cos([1.0, 2.0]), rtol=1e-6)
+    assert y.dtype is tf.float32 and tnp.add(x, np.float64(1)).dtype is tf.float64
+    assert tnp.add(tf.constant([1]), tf.constant([1.5])).dtype is tf.float64
