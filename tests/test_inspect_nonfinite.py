@@ -276,3 +276,18 @@ def test_nan_safe_through_slices_custom_gradients_and_functions():
             with tf.GradientTape() as tape:
                 loss = tf.reduce_sum(f(x * 1.0))
             np.testing.assert_allclose(tape.gradient(loss, x, nan_safe=True), [0.0, 0.25])
+
+
+@pytest.mark.parametrize("bad", [0.0, float("nan"), float("inf")])
+def test_a_checked_tape_in_a_traced_function(bad):
+    @tf.function
+    def slope(x):
+        with tf.GradientTape(check="nan") as tape:
+            tape.watch(x)
+            y = tf.math.log(x)
+        return tape.gradient(y, x)
+
+    for _ in range(2):
+        assert float(slope(tf.constant(2.0))) == 0.5
+        with pytest.raises(tf.errors.InvalidArgumentError, match="check='nan'"):
+            slope(tf.constant(bad))

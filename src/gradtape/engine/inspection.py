@@ -14,6 +14,7 @@ from numpy import add, isfinite
 from .. import dtypes, errors
 from ..slices import IndexedSlices
 from ..tensor import Tensor
+from .op import ops
 from .places import Place, here
 
 _FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
@@ -136,11 +137,39 @@ class Inspection:
         """
         return _inspect().report(self, path, target, sources)
 
-    def _answered(self, log: Any, question: tuple[Any, ...], gradients: list[Any]) -> None:
-        """Remembers the last question, for those that come without one; raises if a check fails."""
+    def _answered(self, log: Any, question: tuple[Any, ...], gradients: list[Any]) -> list[Any]:
+        """The gradients, if no check fails; remembers the last question, for those that come without one."""
         log.question = question
-        if self._check is not None and not (all(map(_is_finite, question[0])) and all(map(_is_finite, gradients))):
+        if self._check is None:
+            return gradients
+        if not (all(map(_is_finite, question[0])) and all(map(_is_finite, gradients))):
             raise errors.InvalidArgumentError(str(self.diagnose()))
+        return _checked_later(question[0], gradients)
+
+
+_LATER = (
+    "a tape with check='nan' in a traced function: the target, or a gradient, is not finite. "
+    "tf.config.run_functions_eagerly(True) lets it say where that began"
+)
+
+
+def _checked_later(targets: list[Any], gradients: list[Any]) -> list[Any]:
+    """The gradients, which are checked together with the targets when a function that is being traced is run."""
+    unknown = [x for x in targets if isinstance(x, Tensor) and type(x) is not Tensor and x.dtype.is_floating]
+    if not unknown:
+        return gradients
+    checks = [ops.check_numerics(x, message=_LATER) for x in unknown]
+
+    def checked(g: Any) -> Any:
+        if type(g) is IndexedSlices:
+            return IndexedSlices(checked(g.values), g.indices, g.dense_shape)
+        if g is None or not g.dtype.is_floating:
+            return g
+        for check in checks:
+            g = ops.after(g, check)
+        return ops.check_numerics(g, message=_LATER)
+
+    return list(map(checked, gradients))
 
 
 def _is_finite(x: Any) -> bool:

@@ -109,9 +109,7 @@ class GradientTape(Inspection):
 
     def _start(self) -> None:
         if self._recording:
-            raise ValueError(
-                "Tape is still recording, This can happen if you try to re-enter an already-active tape."
-            )
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
         if self._log is None:
             traced = self._trace or dispatch.witness is not None
             self._log = (TracingLog if traced else CheckedLog if self._check else Log)(self._watch_accessed_variables)
@@ -274,7 +272,7 @@ class GradientTape(Inspection):
         else:
             grads = self._pull(log, targets, cotangents, wanted)
         if log.keeps:
-            self._answered(log, (targets, cotangents, flat_sources), grads)
+            grads = self._answered(log, (targets, cotangents, flat_sources), grads)
         for finish in self._finishers:
             grads = finish(flat_sources, grads)
         missing = any(g is None for g in grads)
