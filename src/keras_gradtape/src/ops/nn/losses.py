@@ -31,8 +31,9 @@ def multi_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     x = cast(convert_to_tensor(x), "int32")
     along = 1 if len(x.dims) > 1 else 0
     if sparse:
-        found = one_hot(x, num_classes, axis=axis, dtype=dtype, sparse=True)
-        return tf.sparse.reduce_max(found, axis=along, output_is_sparse=True)
+        found = one_hot(x, num_classes, axis=axis, dtype="int32", sparse=True)
+        largest = tf.sparse.reduce_max(found, axis=along, output_is_sparse=True)
+        return tf.cast(largest, backend.floatx() if dtype is None else dtype)
     largest = ops.max(one_hot(x, num_classes, axis=axis, dtype="int32"), axis=(along,), keepdims=False)
     return cast(largest, backend.floatx() if dtype is None else dtype)
 
