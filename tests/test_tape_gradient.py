@@ -355,3 +355,13 @@ def test_an_output_that_the_target_does_not_use_has_no_gradient_though_another_o
     assert unused is None
     assert used.numpy().tolist() == [6.0, 8.0]
     assert whole.numpy().tolist() == [0.0, 0.0, 6.0, 8.0]
+
+
+def test_slices_have_their_shape_as_a_tensor_whoever_records():
+    v = tf.Variable(tf.ones([3, 1]))
+    with tf.GradientTape():
+        with tf.GradientTape(persistent=True) as tape:
+            y = tf.gather(v, [0, 2])
+        inside = tape.gradient(y, v)
+    for g in (inside, tape.gradient(y, v, nan_safe=True)):
+        assert g.dense_shape.numpy().tolist() == [3, 1]

@@ -520,8 +520,6 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
     if type(g) is Products:
         g = g.value()
     if type(g) is IndexedSlices:
-        if not plain:
-            return g
-        shape = np.asarray(g.dense_shape, np.int32)
-        return IndexedSlices(Tensor(g.values), Tensor(g.indices), Tensor(shape))
+        values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
+        return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
     return Tensor(g) if plain else g
