@@ -9,9 +9,9 @@ from gradtape.engine.blocks import FEW
 from gradtape.graph import blockwise, fusion
 from gradtape.graph.blockwise import Frame, Fused, frame_of
 from gradtape.graph.buffers import FRESH, overwritten
-from gradtape.graph.cross_entropy import with_softmax
 from gradtape.graph.fusion import fused
 from gradtape.graph.graph import Value
+from gradtape.graph.joining import with_place, with_softmax
 from gradtape.graph.lowering import Primitive, lowered
 from gradtape.graph.numpy_executor import compile_graph
 from gradtape.graph.passes import common_subexpressions, dead_code
@@ -111,7 +111,7 @@ def test_inputs_constants_and_outputs_are_never_written_over():
     b.agrees(graph)
 
 
-@pytest.mark.parametrize("name", sorted(FRESH - {with_softmax.name}))
+@pytest.mark.parametrize("name", sorted(FRESH - {with_softmax.name, with_place.name}))
 def test_kernels_that_make_their_result(name):
     op = registry[name]
     for case in op.samples:
@@ -121,9 +121,14 @@ def test_kernels_that_make_their_result(name):
         assert not any(np.shares_memory(y, a) for a in arrays)
 
 
-def test_a_kernel_that_makes_two_results():
-    arrays = np.array([1, 0]), np.array([[0.5, 2.0], [1.0, 3.0]])
-    for y in with_softmax.numpy(*arrays):
+@pytest.mark.parametrize("pair", [with_softmax, with_place], ids=lambda pair: pair.name)
+def test_a_kernel_that_makes_two_results(pair):
+    if pair is with_softmax:
+        arrays, attrs = (np.array([1, 0]), np.array([[0.5, 2.0], [1.0, 3.0]])), {}
+    else:
+        op = registry["max_pool"]
+        arrays, attrs = draw(op, op.samples[0]), op.samples[0].attrs
+    for y in pair.numpy(*arrays, **attrs):
         assert y.flags.writeable
         assert not any(np.shares_memory(y, a) for a in arrays)
 

@@ -11,8 +11,8 @@ from small_graphs import Builder, Effect, constant, names, registry
 
 import gradtape as tf
 from gradtape import dtypes
-from gradtape.graph.cross_entropy import joined_with_softmax
 from gradtape.graph.graph import Graph, Node, Value
+from gradtape.graph.joining import joined
 from gradtape.graph.numpy_executor import compile_graph, compiled
 from gradtape.inspect.opcheck import draw
 
@@ -114,7 +114,7 @@ def test_a_cross_entropy_and_its_softmax_are_computed_together(shape):
     x, y = b.input(labels), b.input(logits)
     loss, softmax = b.op("sparse_softmax_cross_entropy", x, y), b.op("softmax", y, axis=len(shape) - 1)
     graph = b.expecting(loss, b.op("mul", softmax, np.float32(2.0)))
-    assert names(joined_with_softmax(graph)) == ["cross_entropy_and_softmax", "mul"]
+    assert names(joined(graph)) == ["cross_entropy_and_softmax", "mul"]
     b.agrees(graph)
     with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
         compile_graph(graph)(np.full(shape[:-1], 7), logits)
@@ -127,11 +127,23 @@ def test_a_wrong_label_is_the_same_error_while_a_function_is_traced():
             loss(tf.constant(labels), tf.zeros((2, 3)))
 
 
+@pytest.mark.parametrize("shape", [(2, 4, 4, 2), (2, 64, 64, 8)])
+def test_a_maximum_and_its_place_are_found_together(shape):
+    attrs = {"window": (2, 2), "strides": (2, 2), "paddings": ((0, 0), (0, 0)), "dilations": (1, 1)}
+    b = Builder()
+    x = b.input(np.random.default_rng(0).normal(size=shape).astype(np.float32))
+    top = b.op("max_pool", x, **attrs)
+    place = b.op("max_pool_place", x, top, **attrs)
+    graph = b.expecting(top, b.op("max_pool_back", b.op("mul", top, np.float32(2.0)), place, size=shape[1:3], **attrs))
+    assert names(joined(graph)) == ["max_pool_and_place", "mul", "max_pool_back"]
+    b.agrees(graph)
+
+
 def test_a_softmax_before_the_cross_entropy_or_over_another_axis_stays():
     b = Builder()
     x, y = b.input(np.array([0, 1])), b.input(np.float32([[1.0, 2.0], [3.0, 5.0]]))
     before = b.op("softmax", y, axis=1)
     loss = b.op("sparse_softmax_cross_entropy", x, y)
     graph = b.expecting(before, loss, b.op("softmax", y, axis=0))
-    assert len(joined_with_softmax(graph).nodes) == 3
+    assert len(joined(graph).nodes) == 3
     b.agrees(graph)

@@ -19,9 +19,9 @@ import numpy as np
 from .. import dtypes
 from ..engine import blocks, dispatch
 from .buffers import overwritten
-from .cross_entropy import joined_with_softmax
 from .fusion import fused
 from .graph import Graph, Node, Value
+from .joining import joined
 from .lowering import Primitive, cast, lowered, view
 from .passes import common_subexpressions, dead_code
 
@@ -44,7 +44,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    graph = fused(dead_code(common_subexpressions(lowered(joined_with_softmax(graph)))))
+    graph = fused(dead_code(common_subexpressions(lowered(joined(graph)))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:

@@ -53,6 +53,16 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
     return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
 
 
+def max_pool_with_place(x, **attrs):
+    """The largest value under each window, and the number of its place there: they are found together."""
+    sizes, _ = _keys(x.shape[1:-1], *(attrs[name] for name in ("window", "strides", "paddings", "dilations")))
+    found = onednn.max_pooled_with_places(x, sizes, attrs)
+    if found is not None:
+        return found
+    top = _max_pool(np, x, **attrs)
+    return top, _max_pool_place(np, x, top, **attrs)
+
+
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     """The number of the place in each window, in order, that holds the first of its largest values `top`."""
     if xp is np:

@@ -7,11 +7,11 @@ alone. Whatever it cannot do, or not fast, the functions here answer with None, 
 
 from .convolutions import convolved, filter_gradient, image_gradient
 from .library import version
-from .pooling import max_places, max_pooled, max_spread
+from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
 from .products import product, sum_rows
 from .team import together
 
 __all__ = [
-    "convolved", "filter_gradient", "image_gradient", "max_places", "max_pooled", "max_spread", "product", "sum_rows",
-    "together", "version",
+    "convolved", "filter_gradient", "image_gradient", "max_places", "max_pooled", "max_pooled_with_places",
+    "max_spread", "product", "sum_rows", "together", "version",
 ]  # fmt: skip

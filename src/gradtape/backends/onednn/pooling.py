@@ -30,6 +30,17 @@ def max_pooled(x: Any, sizes: tuple[int, ...], attrs: dict[str, Any]) -> Any:
     return top
 
 
+def max_pooled_with_places(x: Any, sizes: tuple[int, ...], attrs: dict[str, Any]) -> tuple[Any, Any] | None:
+    """The largest value under each window and the number of its place there; None where NumPy is to find them."""
+    y = (x.shape[0], *sizes, x.shape[-1])
+    prepared = _usable("places", x, x.shape, y, attrs)
+    if prepared is None or not _is_finite(x := plain(x)):
+        return None
+    top, place = np.empty(y, FLOAT32), np.empty(y, np.uint8)
+    prepared.run(x, top, place)
+    return top, place
+
+
 def max_places(x: Any, top: Any, attrs: dict[str, Any]) -> Any:
     """The number of the place in each window that holds its first largest value, which is in `top`; or None."""
     prepared = _usable("places", x, x.shape, top.shape, attrs)
