@@ -34,6 +34,7 @@ class Namespace:
         raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")
 
 
+_ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
 
 ops = Namespace()
@@ -223,6 +224,8 @@ class Saved:
 
     def call(self, function: str, f: Callable[..., Any], arrays: bool) -> str:
         """Source code that calls formula `f`, known as `function`, on what was kept."""
+        if f.__code__.co_code == _ITSELF and len(parameters(f)) == 1:
+            return self.lookup(parameters(f)[0], arrays)
         return f"{function}({', '.join(f'{n}={self.lookup(n, arrays)}' for n in parameters(f))})"
 
 

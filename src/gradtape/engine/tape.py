@@ -262,8 +262,8 @@ class GradientTape(Inspection):
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
-        targets = [differentiable(t, "target") for t in nest.flatten(target)]
-        flat_sources = nest.flatten(sources)
+        targets = [differentiable(t, "target") for t in _flat(target)]
+        flat_sources = _flat(sources)
         wanted = [differentiable(s, "source") for s in flat_sources]
         cotangents = output_cotangents(targets, target, output_gradients)
         self._before_asking()
@@ -281,6 +281,8 @@ class GradientTape(Inspection):
             when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
             grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+        if type(sources) is Tensor:
+            return grads[0]
         return nest.pack_sequence_as(list(sources) if nest.is_values_view(sources) else sources, grads)
 
     def _before_asking(self) -> None:
@@ -507,6 +509,11 @@ class GradientTape(Inspection):
         raise TypeError(
             "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables"
         )
+
+
+def _flat(structure: Any) -> list[Any]:
+    """The leaves of a nest; most are a single tensor."""
+    return [structure] if type(structure) is Tensor else nest.flatten(structure)
 
 
 def zeros(shape: tuple[int, ...], dtype: dtypes.DType) -> Tensor:
