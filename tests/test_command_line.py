@@ -88,16 +88,19 @@ def test_tensorflow_is_gradtape_however_it_is_imported(script, tmp_path):
         import tensorflow
         import tensorflow as tf
         import tensorflow.math as tfm
+        import tensorflow.experimental.numpy as tnp
         from tensorflow.linalg import matmul
         import gradtape
 
         assert tf is tensorflow and tf.__version__.startswith("2.") and tf.version.VERSION == tf.__version__
         assert gradtape.__version__ != tf.__version__
+        assert tnp is tf.experimental.numpy
         assert tfm is tf.math is gradtape.math and matmul is gradtape.matmul and tf.Tensor is gradtape.Tensor
         for line, named in {
             "from tensorflow import no_such_thing": "tf.no_such_thing is not in gradtape",
             "import tensorflow.python.framework": "tf.python is not in gradtape",
             "import tensorflow.sin": "from tensorflow import sin",
+            "import tensorflow.experimental.dtensor": "tf.experimental.dtensor is not in gradtape",
             "tf.no_such_thing": "tf.no_such_thing is not in gradtape",
             "from tensorflow.math import no_such_thing": "no_such_thing",
         }.items():

@@ -50,6 +50,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             become_tensorflow(module)
             for own, space in list(sys.modules.items()):
                 if isinstance(space, gradtape.api.namespace.Namespace):
+                    vars(space)["__path__"] = []  # so that what is missing below it is looked for, and named
                     sys.modules[own.replace("gradtape", NAME, 1)] = space
             sys.modules[f"{NAME}.compat.v2"] = module
         else:
