@@ -26,6 +26,7 @@ from .tensor import Reference, Tensor, text_of, wrap
 from .variable_operators import attach
 from .variable_parts import Parts
 
+_IN_PLACE = 1 << 22  # bytes that no cache of a core holds
 _creation = itertools.count().__next__
 updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
 
@@ -338,8 +339,13 @@ class Variable(Parts):
         return delta
 
     def _update(self, ufunc: np.ufunc, op: Any, delta: Tensor) -> None:
-        """Combines the value with `delta`: in place when nobody else can see the array, which is twice as fast."""
-        if type(delta) is not Tensor or self.dtype.narrow or dispatch.thread.recorder is not None:
+        """Combines the value with `delta`: a large one in place, when nobody else can see the array.
+
+        A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
+        than to write the memory of something that this core has just let go.
+        """
+        plain = type(delta) is Tensor and not self.dtype.narrow and dispatch.thread.recorder is None
+        if not plain or delta.array.nbytes < _IN_PLACE:
             return self._replace(op(self._as_tensor(), delta))
         with updating:
             array = self._array
