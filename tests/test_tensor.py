@@ -40,7 +40,7 @@ def test_numpy_methods_are_named_in_the_error(name):
 
 
 def test_unknown_attributes_have_no_hint():
-    with pytest.raises(AttributeError, match="no attribute 'foo'$"):
+    with pytest.raises(AttributeError, match=r"no attribute 'foo'$"):
         tf.constant([1.0]).foo  # noqa: B018
     assert not hasattr(tf.constant([1.0]), "assign")
 
