@@ -100,7 +100,7 @@ def _blas() -> str:
     import numpy
 
     if importlib.util.find_spec("threadpoolctl"):
-        import threadpoolctl  # type: ignore[import-untyped]
+        import threadpoolctl
 
         numpy.dot(numpy.ones((2, 2)), numpy.ones((2, 2)))
         pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
