@@ -65,14 +65,14 @@ def run(what: str, backend: str, options: list[str], show: bool) -> dict[str, li
         paths = [str(HERE), str(HERE.parent / "src"), os.environ.get("PYTHONPATH", "")]
         environment = {
             **os.environ, "KERAS_BACKEND": backend, "KERAS_SUITE_OUTCOMES": str(outcomes), "KERAS_HOME": scratch,
-            "KERAS_SUITE_PROGRESS": "" if show else "yes", "TF_CPP_MIN_LOG_LEVEL": "3",
+            "KERAS_SUITE_PROGRESS": "" if show else what, "TF_CPP_MIN_LOG_LEVEL": "3",
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         }  # fmt: skip
         early = ["-p", "gradtape.keras_loader"] if backend == "gradtape" else []
         command = [
             sys.executable, "-m", "pytest", *early, "-p", "keras_suite_plugin", "-p", "no:cacheprovider", "-q",
-            "--tb=short", "--rootdir", str(tests()), "--config-file", os.devnull, "--noconftest", str(tests() / what),
-            *options,
+            "--tb=short", "--rootdir", str(tests()), "--config-file", os.devnull, "--noconftest",
+            "--continue-on-collection-errors", str(tests() / what), *options,
         ]  # fmt: skip
         ended = subprocess.run(command, cwd=scratch, env=environment, stdout=None if show else subprocess.DEVNULL)
         if not outcomes.exists():

@@ -31,6 +31,7 @@ _WRITTEN_WITH_TENSORFLOW = (
     "keras.src.layers.preprocessing.normalization",
     "keras.src.layers.preprocessing.discretization",
 )
+_WIDER = {"int32": "int64", "uint32": "uint64"}
 _SEEDS = "keras.src.utils.rng_utils"
 _SLOT = "keras.src.backend.numpy"
 _SERVED = {
@@ -159,11 +160,12 @@ def _give_name() -> None:
     """All choices are made: from here on the backend is called `gradtape`."""
     sys.modules[_CONFIG]._BACKEND = NAME  # type: ignore[attr-defined]
     from keras.src import backend
-    from keras.src.backend.common.dtypes import BIT64_TO_BIT32_DTYPE
+    from keras.src.backend.common import dtypes
     from keras.src.utils.backend_utils import DynamicBackend
     from keras.src.version import __version__
 
-    BIT64_TO_BIT32_DTYPE.update(float64="float64", complex128="complex128")  # JAX alone has to halve them
+    dtypes.BIT64_TO_BIT32_DTYPE.update(float64="float64", complex128="complex128")  # JAX alone has to halve them
+    dtypes._lattice_result_type = _keeping_64_bits(dtypes._lattice_result_type)
     get, put = DynamicBackend.__getattr__, DynamicBackend.set_backend
     DynamicBackend.__getattr__ = lambda self, name: (
         getattr(backend, name) if self._backend == NAME else get(self, name)
@@ -177,6 +179,17 @@ def _give_name() -> None:
             f"install one of those: pip install 'keras=={TESTED[-1]}.*'",
             stacklevel=2,
         )
+
+
+def _keeping_64_bits(lattice: Callable[..., str]) -> Callable[..., str]:
+    """Keras' promotion, in which the 64 bits of an argument stay; those that uint32 and int32 make become 32."""
+
+    def promoted(*dtypes: Any) -> str:
+        found = lattice(*dtypes)
+        wider = _WIDER.get(found)
+        return wider if wider is not None and wider in dtypes else found
+
+    return promoted
 
 
 def install() -> None:

@@ -189,6 +189,8 @@ def test_promotion(first, second, expected):
     b = tf.cast(tf.constant([1, 1]), second) if isinstance(second, str) else second
     assert ops.add(a, b).dtype == ops.add(b, a).dtype == expected
     assert ops.multiply(a, b).dtype == expected
+    assert ops.add(keras.KerasTensor((2,), first), b).dtype == expected, "before there are values, too"
+    assert keras.backend.result_type(a.dtype, second if isinstance(second, str) else type(second)) == expected
 
 
 def test_the_default_dtype_is_for_what_has_none():

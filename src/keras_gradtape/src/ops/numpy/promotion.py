@@ -1,7 +1,7 @@
 """Keras' dtype promotion, in one place: arguments in, tensors of one dtype out.
 
-Python numbers are weak: they follow the tensors beside them. Where Keras' lattice, made for JAX, answers with 32 bits
-though an argument already has 64, the 64 bits are kept: nothing that was given is rounded.
+Python numbers are weak: they follow the tensors beside them. Where Keras' lattice, made for JAX, would answer with 32
+bits though an argument already has 64, the 64 bits are kept (`keras_loader`): nothing that was given is rounded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from gradtape.tensor import Tensor, wrap
 from ..core import dense_tensor
 
 _NUMBERS = (int, float)
-_WIDER = {"int32": "int64", "uint32": "uint64", "float32": "float64", "complex64": "complex128"}
 _SUMMED = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
 
 
@@ -50,9 +49,7 @@ def dtype_of(dtype: Any = None) -> DType:
 
 @lru_cache(maxsize=4096)
 def _common(kinds: tuple[Any, ...], default: str) -> DType:
-    found = result_type(*kinds)
-    wider = _WIDER.get(found)
-    return as_dtype(wider if wider in kinds else found)
+    return as_dtype(result_type(*kinds))
 
 
 def common(*values: Any) -> DType:
