@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
 VENV := .venv
 RUN := $(VENV)/bin/python
-PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
 .PHONY: help demo example test lint docs bench bench-peers keras-suite keras-slice clean
@@ -53,5 +53,5 @@ $(RUN):
 
 $(VENV)/.%: pyproject.toml | $(RUN)
 	@echo "installing gradtape with what '$*' needs"
-	$(PIP) --editable '.[$*]'
+	$(PIP) $(if $(filter keras-suite,$*),,--quiet) --editable '.[$*]'  # several GB are better seen coming
 	@touch $@
