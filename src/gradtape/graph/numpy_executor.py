@@ -24,6 +24,7 @@ from .graph import Graph, Node, Value
 from .joining import joined
 from .lowering import Primitive, cast, lowered, view
 from .passes import common_subexpressions, dead_code
+from .pooled import rectified_maxima, sums_of_sent
 
 _INFIX = {
     np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.equal: "==", np.not_equal: "!=", np.less: "<",
@@ -44,7 +45,8 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    graph = fused(dead_code(common_subexpressions(lowered(joined(graph)))))
+    graph = joined(sums_of_sent(rectified_maxima(graph)))
+    graph = fused(dead_code(common_subexpressions(lowered(graph))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
