@@ -51,7 +51,8 @@ $(RUN):
 	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
 	$(PYTHON) -m venv $(VENV)
 
+# The several GB for keras-suite are better seen coming.
 $(VENV)/.%: pyproject.toml | $(RUN)
 	@echo "installing gradtape with what '$*' needs"
-	$(PIP) $(if $(filter keras-suite,$*),,--quiet) --editable '.[$*]'  # several GB are better seen coming
+	$(PIP) $(if $(filter keras-suite,$*),,--quiet) --editable '.[$*]'
 	@touch $@
