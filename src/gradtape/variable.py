@@ -363,6 +363,24 @@ class Variable(Parts):
                     self._array = array
         self._replace(op(self._as_tensor(), delta))
 
+    def _written(self, write: Callable[[Any], Any]) -> bool:
+        """Whether `write`, which changes the array it is given, was called: on the value, if nobody else sees it."""
+        with updating:
+            array = self._array
+            self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
+            try:
+                # It is known here and to the last read, that read to the variable; each count sees itself. Memory that
+                # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
+                alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
+                own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
+                if alone and own and array.flags.c_contiguous and array.flags.writeable:
+                    write(array)
+                    return True
+            finally:
+                if self._array is None:  # nobody has assigned meanwhile
+                    self._array = array
+        return False
+
     def _replace(self, new: Tensor) -> None:
         trace = dispatch.thread.trace
         array = None if trace is not None else new.array

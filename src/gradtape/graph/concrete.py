@@ -17,6 +17,7 @@ from ..tensor import Tensor, wrap
 from . import numpy_executor
 from .closures import following, is_followed, opened
 from .derivative import Derivative
+from .descents import separated
 from .effects import Changed, Check, Effect, recording, replaying
 from .graph import Graph, Value, all_nodes, replay
 from .passes import optimize
@@ -33,9 +34,9 @@ class NumpyProgram:
     """A graph as generated Python over NumPy's kernels."""
 
     def __init__(self, graph: Graph) -> None:
-        self._run = numpy_executor.compile_graph(optimize(graph))
+        pure, self._updates = separated(optimize(graph))
+        self._run = numpy_executor.compile_graph(pure)
         self._variables = [variable for variable, _ in graph.variables]
-        self._updated = [variable for variable, _ in graph.updates]
         self._outputs = len(graph.outputs)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
@@ -43,11 +44,13 @@ class NumpyProgram:
         if self._variables:
             arrays = [*arrays, *[v._settled() for v in self._variables]]
         results = self._run(*arrays)
-        if self._updated:
-            for variable, array in zip(self._updated, results[self._outputs :], strict=True):
-                variable._take(array)
-            return results[: self._outputs]
-        return results
+        if not self._updates:
+            return results
+        del arrays  # a variable whose array nobody else knows can be updated where it is
+        given = iter(results[self._outputs :])
+        for update in self._updates:
+            update.carry_out(*[next(given) for _ in update.values])
+        return results[: self._outputs]
 
 
 def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Sequence[Any]]:

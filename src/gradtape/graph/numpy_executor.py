@@ -19,6 +19,7 @@ import numpy as np
 from .. import dtypes
 from ..engine import blocks, dispatch
 from .buffers import overwritten
+from .epilogues import with_sums
 from .fusion import fused
 from .graph import Graph, Node, Value
 from .joining import joined
@@ -45,7 +46,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    graph = joined(sums_of_sent(rectified_maxima(graph)))
+    graph = with_sums(joined(sums_of_sent(rectified_maxima(graph))))
     graph = fused(dead_code(common_subexpressions(lowered(graph))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"

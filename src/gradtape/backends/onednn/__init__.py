@@ -8,10 +8,11 @@ alone. Whatever it cannot do, or not fast, the functions here answer with None, 
 from .convolutions import convolved, filter_gradient, image_gradient
 from .library import version
 from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
+from .product_sums import add_product, can_add, product_sum
 from .products import product, sum_rows
 from .team import together
 
 __all__ = [
-    "convolved", "filter_gradient", "image_gradient", "max_places", "max_pooled", "max_pooled_with_places",
-    "max_spread", "product", "sum_rows", "together", "version",
+    "add_product", "can_add", "convolved", "filter_gradient", "image_gradient", "max_places", "max_pooled",
+    "max_pooled_with_places", "max_spread", "product", "product_sum", "sum_rows", "together", "version",
 ]  # fmt: skip

@@ -18,14 +18,14 @@ SMALLEST = 1 << 18  # multiplications; for fewer, NumPy is as fast
 _TRAINING, _DIRECT = 64, 1
 
 
-def convolved(x: Any, w: Any, sizes: tuple[int, ...], attrs: dict[str, Any]) -> Any:
-    """The convolution, whose space has `sizes`; None where NumPy is to compute it."""
+def convolved(x: Any, w: Any, sizes: tuple[int, ...], attrs: dict[str, Any], row: Any = None) -> Any:
+    """The convolution, whose space has `sizes`, plus a row of channels if given; None where NumPy is to compute it."""
     shape = (x.shape[0], *sizes, w.shape[-1])
-    prepared = _usable("forward", x, w, x.shape, w.shape, shape, attrs)
+    prepared = _usable("forward" if row is None else "with row", x, w, x.shape, w.shape, shape, attrs)
     if prepared is None:
         return None
     y = np.empty(shape, FLOAT32)
-    prepared.run(plain(x), plain(w), y)
+    prepared.run(plain(x), plain(w), y, *(() if row is None else (plain(row),)))
     return y
 
 
@@ -74,12 +74,14 @@ def _prepared(
         with dnnl.temporary() as objects:
             image, result = objects.image(x), objects.image(y)
             given, best = _filter(objects, w, groups, True), _filter(objects, w, groups, False)
+            row = objects.layout(y[-1:], [1]) if kind == "with row" else None
             forward = objects.description(
-                "dnnl_convolution_forward_primitive_desc_create", dnnl.engine, _TRAINING, _DIRECT, image, best, None,
+                "dnnl_convolution_forward_primitive_desc_create", dnnl.engine, _TRAINING, _DIRECT, image, best, row,
                 result, *window,
             )  # fmt: skip
-            if kind == "forward":
-                return Computation(objects, forward, {Role.SRC: image, Role.WEIGHTS: given, Role.DST: result})
+            if kind in ("forward", "with row"):
+                layouts = {Role.SRC: image, Role.WEIGHTS: given, Role.DST: result}
+                return Computation(objects, forward, layouts if row is None else {**layouts, Role.BIAS: row})
             if kind == "image":
                 back = objects.description(
                     "dnnl_convolution_backward_data_primitive_desc_create", dnnl.engine, _DIRECT, image, best, result,

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint, c_void_p
+from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ FLOAT32 = np.dtype(np.float32)
 # The values of the C interface's enumerations and macros that are used here: dnnl_types.h.
 _QUERY_NAME = 8
 _CPU, _IN_ORDER, _ANY_LAYOUT, _SCRATCHPAD_OF_CALLER = 1, 1, 1, 1
+_LINEAR, _ADD = 0x26, 0x1FFF0
 _FLOAT32, _UINT8 = 3, 6
 _OPENMP, _TBB = 2, 4
 
@@ -40,6 +41,8 @@ _forked = False  # the threads of a library that was loaded before a fork are mi
 class Role(IntEnum):
     """What an array is in a computation."""
 
+    BIAS = 41
+    ADDED = 2 << 15 | 2  # what `Temporaries.scaled_and_added` adds
     SRC, DST, WEIGHTS, WORKSPACE, SCRATCHPAD, DIFF_SRC, DIFF_DST, DIFF_WEIGHTS = 1, 17, 33, 64, 80, 129, 145, 161
 
 
@@ -79,7 +82,7 @@ class Library:
         self.execute = computing.dnnl_primitive_execute
         self.execute.argtypes = (c_void_p, c_void_p, c_int, ctypes.POINTER(ExecArgument))
         self.sgemm = computing.dnnl_sgemm
-        whole, number = c_int64, ctypes.c_float
+        whole, number = c_int64, c_float
         self.sgemm.argtypes = (
             ctypes.c_char, ctypes.c_char, whole, whole, whole, number, c_void_p, whole, c_void_p, whole, number,
             c_void_p, whole,
@@ -138,7 +141,25 @@ class Temporaries:
 
     def description(self, function: str, *arguments: Any) -> c_void_p:
         """Of a primitive, which takes its scratch memory from the caller."""
-        made = self.library.made(function, *arguments, self.library.attributes)
+        return self._described(function, *arguments, self.library.attributes)
+
+    def scaled_and_added(self, function: str, *arguments: Any, scale: float, layout: c_void_p) -> c_void_p:
+        """Of a primitive whose result is multiplied by `scale`, and to which an array of this layout is added."""
+        calls = self.library.calls
+        steps, attributes = self.library.made("dnnl_post_ops_create"), self.library.made("dnnl_primitive_attr_create")
+        try:
+            calls.dnnl_primitive_attr_set_scratchpad_mode(attributes, _SCRATCHPAD_OF_CALLER)
+            calls.dnnl_post_ops_append_eltwise(steps, _LINEAR, c_float(scale), c_float(0))
+            if calls.dnnl_post_ops_append_binary(steps, _ADD, layout):
+                raise Refused("adding")
+            calls.dnnl_primitive_attr_set_post_ops(attributes, steps)
+            return self._described(function, *arguments, attributes)
+        finally:
+            calls.dnnl_post_ops_destroy(steps)
+            calls.dnnl_primitive_attr_destroy(attributes)
+
+    def _described(self, function: str, *arguments: Any) -> c_void_p:
+        made = self.library.made(function, *arguments)
         self._made.append(("dnnl_primitive_desc_destroy", made))
         return made
 

@@ -1,0 +1,109 @@
+"""What becomes of variables when a run has succeeded: most take a new value, some have a product added where they are.
+
+A step of gradient descent on a matrix is `w - c · aᵀ g`. Added to the variable's own memory, the product is never
+written by itself, and nothing is copied. If somebody else knows that memory, the variable takes a new value after all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import dtypes
+from ..backends import onednn
+from ..engine.blocks import product
+from ..engine.op import registry
+from .graph import Graph, Node, Value
+
+
+class Replacement:
+    """A variable takes the value that the graph gives for it."""
+
+    def __init__(self, variable: Any, value: Value) -> None:
+        self.variable = variable
+        self.values = (value,)
+
+    def carry_out(self, array: Any) -> None:
+        """Makes it so."""
+        self.variable._take(array)
+
+
+class Descent:
+    """`scale · a b` is added to a variable; the graph gives the two factors, or what they are the transposes of."""
+
+    def __init__(self, variable: Any, factors: tuple[Value, Value], turned: tuple[bool, bool], scale: float) -> None:
+        self.variable = variable
+        self.values = factors
+        self._turned = turned
+        self.scale = scale
+
+    def carry_out(self, *factors: Any) -> None:
+        """Makes it so."""
+        a, b = (x.T if turned else x for x, turned in zip(factors, self._turned, strict=True))
+
+        def add(w: Any) -> None:
+            onednn.add_product(w, a, b, self.scale)
+
+        if not self.variable._written(add):
+            self.variable._take(self.variable._settled() + self.scale * product(a, b))
+
+
+def separated(graph: Graph) -> tuple[Graph, list[Replacement | Descent]]:
+    """The graph without updates, whose last outputs are what its updates, in order, are carried out with."""
+    used = Counter(v for node in graph.nodes for v in node.inputs)
+    used.update(graph.all_outputs)
+    makers = {node.outputs[0]: node for node in graph.nodes if len(node.outputs) == 1 and used[node.outputs[0]] == 1}
+    before = {id(variable): value for variable, value in graph.variables}
+    updates = [_update(variable, value, before.get(id(variable)), makers) for variable, value in graph.updates]
+    given = tuple([value for update in updates for value in update.values])
+    return replace(graph, outputs=(*graph.outputs, *given), updates=()), updates
+
+
+def _update(variable: Any, value: Value, before: Value | None, makers: dict[Value, Node]) -> Replacement | Descent:
+    node = makers.get(value)
+    if node is not None and before is not None and before.dtype is dtypes.float32 and len(before.shape) == 2:
+        for w, change, sign in sums(node):
+            if w is before and change is not before:
+                found = _scaled_product(change, makers)
+                if found is not None:
+                    maker, number = found
+                    factors, scale = unscaled(maker, makers)
+                    turned = (bool(maker.attrs.get("transpose_a")), bool(maker.attrs.get("transpose_b")))
+                    inner = maker.inputs[0].shape[0 if turned[0] else 1]
+                    if change.shape == before.shape and onednn.can_add(before.shape[0], inner, before.shape[1]):
+                        return Descent(variable, factors, turned, sign * number * scale)
+    return Replacement(variable, value)
+
+
+def sums(node: Node) -> Sequence[tuple[Value, Value, float]]:
+    """The ways in which a node is `c + y` or `c - y`: `c`, `y` and the sign."""
+    if node.op is registry.get("add"):
+        a, b = node.inputs
+        return [(a, b, 1.0), (b, a, 1.0)]
+    return [(node.inputs[0], node.inputs[1], -1.0)] if node.op is registry.get("sub") else []
+
+
+def _scaled_product(value: Value, makers: dict[Value, Node]) -> tuple[Node, float] | None:
+    """The product of two matrices, and the number it is multiplied by, that only make `value`."""
+    whole, number = _without_number(value, makers)
+    maker = makers.get(whole)
+    is_product = maker is not None and maker.op is registry.get("matmul") and len(whole.shape) == 2
+    return (maker, number) if is_product and maker is not None else None
+
+
+def unscaled(maker: Node, makers: dict[Value, Node]) -> tuple[tuple[Value, Value], float]:
+    """The factors of a product without the numbers that only they are multiplied by, and these numbers' product."""
+    (a, first), (b, second) = (_without_number(v, makers) for v in maker.inputs)
+    return (a, b), first * second
+
+
+def _without_number(value: Value, makers: dict[Value, Node]) -> tuple[Value, float]:
+    """A value of the same shape and a number whose product `value` is."""
+    maker = makers.get(value)
+    if maker is not None and maker.op is registry.get("mul"):
+        for number, other in (maker.inputs, maker.inputs[::-1]):
+            if number.constant is not None and not number.shape and other.shape == value.shape and number.constant != 0:
+                return other, float(number.constant)
+    return value, 1.0
