@@ -19,7 +19,6 @@ _KINDS = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX, "O": STRING}
 FLOATING = FLOAT | COMPLEX | NARROW
 NUMERIC = INT | FLOATING
 ANY = NUMERIC | BOOL | STRING
-_MOST_NUMBERS = 1000  # that are remembered of each dtype
 _DIFFERENTIABLE = {"float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
 
 
@@ -50,7 +49,7 @@ class DType:
     kind: int
     name: str
     narrow: builtins.bool
-    numbers: dict[float, Any]  # scalars of this dtype that were made before: see `number`
+    numbers: dict[float, Any]  # tensors of one number of this dtype that were made before: see `tensor.number`
     numpy: np.dtype[Any]
     size: int
 
@@ -59,13 +58,6 @@ class DType:
             return _BY_ENUM[int(type_enum)]
         except KeyError:
             raise TypeError(f"{type_enum} does not correspond to a valid tensorflow::DataType") from None
-
-    def number(self, value: float) -> Any:
-        """A NumPy scalar of this dtype, which is remembered: making one takes as long as five multiplications."""
-        made = self.as_numpy_dtype(value)
-        if value and value == value and len(self.numbers) < _MOST_NUMBERS:  # zeros have a sign that a key has not
-            self.numbers[value] = made
-        return made
 
     @property
     def base_dtype(self) -> DType:

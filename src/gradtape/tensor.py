@@ -15,6 +15,7 @@ from .dtypes import DType
 from .shapes import TensorShape
 
 _new = object.__new__
+_MOST_NUMBERS = 1000  # that are remembered of each dtype
 
 
 def _nobody(x: Tensor, how: str) -> None:
@@ -350,3 +351,11 @@ def wrap(array: Any, dtype: DType) -> Tensor:
     y.dtype = dtype
     y.mark = None
     return y
+
+
+def number(dtype: DType, value: float) -> Tensor:
+    """The tensor of one number, for an op's second argument. It is remembered: `x * 0.5` is frequent."""
+    made = wrap(dtype.as_numpy_dtype(value), dtype)
+    if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # zeros have a sign that a key has not
+        dtype.numbers[value] = made
+    return made

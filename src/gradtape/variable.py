@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from . import errors
+from . import dtypes, errors
 from .dtypes import DType, as_dtype
 from .engine import dispatch
+from .engine.blocks import accumulate, combined
 from .engine.convert import own_read, readable, register, to_tensor
 from .engine.op import ops
 from .scopes import scoped
@@ -27,6 +28,7 @@ from .variable_operators import attach
 from .variable_parts import Parts
 
 _IN_PLACE = 1 << 22  # bytes that no cache of a core holds
+_ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 _creation = itertools.count().__next__
 updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
 
@@ -138,12 +140,13 @@ class Variable(Parts):
             else mark is not None and mark[2] is None and mark[0] is getattr(recorder, "key", None)
         ):
             return read
-        if dispatch.thread.trace is not None:
-            return dispatch.thread.trace.read(self)
+        trace = dispatch.thread.trace
+        if trace is not None:
+            return trace.read(self)
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
         array = self._array
         read = wrap(self._settled() if array is None else array, self.dtype)
-        for r in dispatch.listeners():
+        for r in dispatch.thread.recorders if dispatch.witness is None else dispatch.listeners():
             read.mark = r.mark_of(self, read.mark)
         with updating:
             if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
@@ -330,7 +333,8 @@ class Variable(Parts):
         return self if read_value else None
 
     def _delta(self, delta: Any) -> Tensor:
-        delta = to_tensor(delta, dtype=self.dtype)
+        if type(delta) is not Tensor or delta.dtype is not self.dtype:
+            delta = to_tensor(delta, dtype=self.dtype)
         if delta.dims != self.dims:
             raise errors.InvalidArgumentError(
                 f"Cannot update variable with shape {list(self.dims)} using a Tensor with shape {list(delta.dims)}, "
@@ -344,9 +348,14 @@ class Variable(Parts):
         A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
         than to write the memory of something that this core has just let go.
         """
-        plain = type(delta) is Tensor and not self.dtype.narrow and dispatch.thread.recorder is None
-        if not plain or delta.array.nbytes < _IN_PLACE:
-            return self._replace(op(self._as_tensor(), delta))
+        if type(delta) is not Tensor or not self.dtype.kind & _ARITHMETIC or dispatch.thread.recorder is not None:
+            self._replace(op(self._as_tensor(), delta))
+        elif delta.array.nbytes < _IN_PLACE or not self._update_in_place(ufunc, delta.array):
+            array = self._array
+            self._take(combined(ufunc, self._settled() if array is None else array, delta.array))
+
+    def _update_in_place(self, ufunc: np.ufunc, delta: Any) -> bool:
+        """Writes the new value over the old one, and returns whether that was allowed."""
         with updating:
             array = self._array
             self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
@@ -356,12 +365,11 @@ class Variable(Parts):
                 alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
                 own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
                 if alone and own:
-                    ufunc(array, delta.array, out=array)
-                    return
+                    accumulate(array, delta, ufunc)
+                return alone and own
             finally:
                 if self._array is None:  # nobody has assigned meanwhile
                     self._array = array
-        self._replace(op(self._as_tensor(), delta))
 
     def _written(self, write: Callable[[Any], Any]) -> bool:
         """Whether `write`, which changes the array it is given, was called: on the value, if nobody else sees it."""

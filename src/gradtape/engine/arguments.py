@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import dtypes
 from ..dtypes import DType
-from ..tensor import Tensor, is_tensor_like, wrap
+from ..tensor import Tensor, is_tensor_like, number
 from . import dispatch
 from .convert import readable, to_tensor
 from .op import Op
@@ -21,9 +21,11 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
         b = b._as_tensor()
     if type(a) is Tensor:
         if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
-            b = wrap(a.dtype.as_numpy_dtype(b), a.dtype)
+            known = a.dtype.numbers.get(b)
+            b = number(a.dtype, b) if known is None else known
     elif type(b) is Tensor and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
-        a = wrap(b.dtype.as_numpy_dtype(a), b.dtype)
+        known = b.dtype.numbers.get(a)
+        a = number(b.dtype, a) if known is None else known
     return a, b
 
 

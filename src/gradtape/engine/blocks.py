@@ -20,6 +20,7 @@ from .threads import CORES, together
 
 FEW = 1 << 9  # elements for which one slow function is faster than a formula of many steps
 LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
+SHARED = 1 << 15  # elements; from here on oneDNN, which has no need of Python's threads, is faster than one core
 PRODUCTS = 16  # so many multiplications of a matrix product take the time of one elementwise operation
 THREADED = 1 << 18  # multiplications from which OpenBLAS uses several threads for a product
 _ROW = 1 << 10  # elements a broadcast row is lengthened to
@@ -39,24 +40,37 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return ufunc if ufunc is not None else lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
 
 
-def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
-    """A new array, filled by `f(*parts of arrays, part of it)` on all cores; None where the arrays do not line up."""
-    shape = arrays[0].shape
-    if len(arrays) == 2 and type(arrays[1]) is np.ndarray and arrays[1].shape == shape[-1:] and len(shape) > 1:
-        return _with_row(f, arrays[0], arrays[1], dtype)
-    for a in arrays:
+def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any, function: str | None = None) -> Any:
+    """A new array, filled by `f(*parts of arrays, part of it)` on all cores.
+
+    None where the arrays do not line up, or are too small for that. `function` is what oneDNN may know `f` as.
+    """
+    large = [a for a in arrays if a.shape]  # the others are numbers
+    shape = large[0].shape
+    if len(arrays) == 2 and len(shape) > 1 and arrays[1].shape == shape[-1:]:
+        return _with_row(f, arrays[0], arrays[1], dtype) if arrays[0].size >= LARGE else None
+    for a in large:
         if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
             return None
+    if function is not None:
+        out = onednn.mapped(function, *arrays)
+    else:
+        out = onednn.combined(f, *arrays) if type(f) is np.ufunc and len(arrays) == 2 else None
+    if out is not None or large[0].size < LARGE:
+        return out
     out = np.empty(shape, dtype)
     _in_parts(f, (*arrays, out))
     return out
 
 
 def _in_parts(f: Callable[..., Any], arrays: Sequence[Any]) -> None:
-    """`f(*parts of arrays)` for each core; the arrays are contiguous and of one shape."""
-    flat = [a.reshape(-1) for a in arrays]
-    share = -(-flat[0].size // CORES)
-    together([partial(f, *[a[start : start + share] for a in flat]) for start in range(0, flat[0].size, share)])
+    """`f(*parts of arrays)` for each core; the arrays are contiguous and of one shape, or numbers."""
+    flat = [a.reshape(-1) if a.shape else a for a in arrays]
+    size = flat[-1].size
+    share = -(-size // CORES)
+    together(
+        [partial(f, *[a[i : i + share] if a.shape else a for a in flat]) for i in range(0, size, share)]
+    )
 
 
 def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
@@ -73,21 +87,30 @@ def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
     return out
 
 
+def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    """`ufunc(a, b)`, an operation of arithmetic, on all cores where that pays."""
+    if type(a) is np.ndarray and a.size >= SHARED and a.dtype == b.dtype:
+        y = run(ufunc, (a, b), a.dtype)
+        if y is not None:
+            return y
+    return ufunc(a, b)
+
+
 def add(a: Any, b: Any) -> Any:
     """`a + b`, on all cores where that pays."""
-    if type(a) is np.ndarray and a.size >= LARGE and a.dtype == b.dtype:
-        total = run(np.add, (a, b), a.dtype)
-        if total is not None:
-            return total
-    return a + b
+    return combined(np.add, a, b) if type(a) is np.ndarray else a + b
 
 
-def accumulate(total: Any, term: Any) -> None:
-    """`total += term`, on all cores where that pays."""
-    if total.size >= LARGE and total.shape == term.shape and total.flags.c_contiguous and term.flags.c_contiguous:
-        _in_parts(np.add, (total, term, total))
+def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
+    """`total += term`, or with another operation of arithmetic, on all cores where that pays."""
+    contiguous = total.flags.c_contiguous and term.flags.c_contiguous
+    aligned = total.size >= SHARED and total.shape == term.shape and contiguous
+    if aligned and onednn.combined(ufunc, total, term, total) is not None:
+        return
+    if aligned and total.size >= LARGE:
+        _in_parts(ufunc, (total, term, total))
     else:
-        np.add(total, term, out=total)
+        ufunc(total, term, out=total)
 
 
 def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: bool = False) -> list[Any]:

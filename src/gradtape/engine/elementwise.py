@@ -14,12 +14,13 @@ from typing import Any
 from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
 
 from .. import dtypes
+from ..backends import onednn
 from ..dtypes import DType
-from ..tensor import Tensor
+from ..tensor import Tensor, number
 from . import blocks, dispatch
 from .arguments import matched, read_both
 from .batching import aligned
-from .blocks import LARGE
+from .blocks import LARGE, SHARED
 from .convert import readable
 from .dispatch import run, thread
 from .op import Op, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
@@ -94,6 +95,7 @@ def elementwise(
     kinks: bool = False,
     to: DType | None = None,
     otherwise: Callable[..., Any] | None = None,
+    function: str | None = None,
     **partials: Any,
 ) -> Op:
     """`y[i] = f(a[i], b[i], ...)`. The partial `d<arg>` may name `m`, `y`, any argument and any attribute.
@@ -103,6 +105,7 @@ def elementwise(
     names the arguments where the kernel is an operator or a function of the array module; `on` says which kinds of
     dtype the op takes, `same` which arguments must agree in dtype (all, unless told), `to` the result's dtype.
     `otherwise` is asked first about values that are not plain tensors of these kinds; it may return NotImplemented.
+    `function` is the name that oneDNN may know the op by, for values and for derivatives made from the output.
     """
     if args is None:
         names, attrs = kernel_arguments(kernel)
@@ -118,7 +121,7 @@ def elementwise(
     )  # fmt: skip
     op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
     matching = tuple(range(len(names))) if same is None else tuple(same)
-    op.twin = twin = _differentiate_elementwise(op, ordered)
+    op.twin = twin = _differentiate_elementwise(op, ordered, function)
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:
@@ -136,11 +139,11 @@ def elementwise(
     if attrs or len(names) > 2 or len(matching) != len(names):
         op.call = general
     else:
-        op.call = (_unary if len(names) == 1 else _binary)(op, general, to)
+        op.call = _unary(op, general, to, function) if len(names) == 1 else _binary(op, general, to)
     return op.publish()
 
 
-def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
+def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None) -> Op | None:
     """Gives `op` its rules; returns its twin for complex values, whose partials are conjugated."""
     if all(p is None for p in partials):
         return None
@@ -167,9 +170,9 @@ def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
             result = f"{result} if s[-1] is None else narrowed(m, s[-1], {result})"
         if not arrays:
             return compile_rule(f"lambda m, g, s, parents: {result}", narrowed=_narrowed, **names)
-        large = _pull_large(saved, partials, names, conjugate)
-        small = f"type(g) is not ndarray or g.size < {LARGE}"
-        source = f"lambda m, g, s, parents: ({result}) if {small} else large(m, g, s, parents)"
+        large = _pull_large(saved, partials, names, conjugate, function)
+        small = f"type(g) is not ndarray or g.size < {SHARED}"
+        source = f"lambda m, g, s, parents: ({result}) if {small} else large(m, g, s, parents) or ({result})"
         return compile_rule(source, narrowed=_narrowed, large=large, ndarray=ndarray, **names)
 
     op.defer("pull", lambda: pull(False, False))
@@ -202,30 +205,45 @@ def _differentiate_elementwise(op: Op, partials: list[Any]) -> Op | None:
     return twin
 
 
-def _pull_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
-    """`pull_raw` for large arrays: each product is computed on all cores."""
+def _pull_large(
+    saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool, function: str | None
+) -> Any:
+    """`pull_raw` for large arrays: each product is computed on all cores. None where the arrays are not so large."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     unpacked = ", ".join(["g", *(f"a{i}" for i in tensors), "out"])
-    formulas = []
+    formulas: list[Any] = []  # None for g itself, a number for g times that array, else a function
     for i, partial in enumerate(partials):
         text = _product(i, partial, saved, True, conjugate)
         for k in tensors:
             text = text.replace(f"s[{k}].array", f"a{k}")
+        if any(text == f"g * a{k}" for k in tensors):
+            formulas.append(tensors.index(int(text[5:])))
+            continue
         # The last product of `g * ...` is written straight to where it belongs.
         written = f"multiply(g, {text[4:]}, out)" if text.startswith("g * ") else f"copyto(out, {text})"
         trivial = partial is None or partial == ONE
         rule = f"lambda m, s: lambda {unpacked}: {written}"
         formulas.append(None if trivial else compile_rule(rule, multiply=multiply, copyto=copyto, **names))
 
-    def pull(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+    one_pass = any(type(f) is int for f in formulas) and all(f is None or type(f) is int for f in formulas)
+
+    def pull(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...] | None:
         # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
         arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
+        if function is not None and arrays[1].flags.c_contiguous and g.flags.c_contiguous:
+            value = onednn.pulled(function, arrays[1], g)
+            if value is not None:
+                return (value,)
+        if g.size < LARGE and not one_pass:
+            return None
         cotangents: list[Any] = []
         for parent, partial, formula in zip(parents, partials, formulas, strict=True):
             if parent < 0 or partial is None:
                 cotangents.append(None)
             elif formula is None:
                 cotangents.append(g)
+            elif type(formula) is int:
+                cotangents.append(blocks.combined(multiply, g, arrays[1 + formula]))
             else:
                 run = formula(m, s)
                 value = blocks.run(run, arrays, g.dtype)
@@ -241,9 +259,10 @@ def _pull_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjug
 
 def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """The cotangents of arguments of these shapes, which were broadcast."""
-    return tuple(
-        None if g is None else unbroadcast(m, g, shape) for g, shape in zip(cotangents, shapes, strict=True)
-    )
+    narrowed = []
+    for g, shape in zip(cotangents, shapes, strict=True):
+        narrowed.append(g if g is None or g.shape == shape else unbroadcast(m, g, shape))
+    return tuple(narrowed)
 
 
 def _quiet_keeper(op: Op, saved: Saved, partials: list[Any], which: int) -> Any:
@@ -265,7 +284,7 @@ def _quiet_keeper(op: Op, saved: Saved, partials: list[Any], which: int) -> Any:
     return keeper([set().union(*needs), *needs][which] if len(needs) == 2 else needs[0])
 
 
-def _unary(op: Op, general: Any, to: DType | None) -> Any:
+def _unary(op: Op, general: Any, to: DType | None, function: str | None) -> Any:
     kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.pull is not None
     kernel_into = blocks.into(kernel)
 
@@ -280,8 +299,8 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
             return general(x)
         array = x.array
         value = None
-        if type(array) is ndarray and array.size >= LARGE:
-            value = blocks.run(kernel_into, (array,), (to or dtype).numpy)
+        if type(array) is ndarray and array.size >= SHARED:
+            value = blocks.run(kernel_into, (array,), (to or dtype).numpy, function)
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
         y.dtype = to or dtype
@@ -305,11 +324,8 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
     def call(a: Any, b: Any) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
             if type(b) is float and type(a) is Tensor and a.dtype.kind == dtypes.FLOAT:
-                number = _new(Tensor)  # `read_both` without its price: `x * 0.5` is frequent
-                number.dtype = dtype = a.dtype
-                number.array = dtype.numbers.get(b) or dtype.number(b)
-                number.mark = None
-                b = number
+                known = a.dtype.numbers.get(b)  # `read_both` without its price: `x * 0.5` is frequent
+                b = number(a.dtype, b) if known is None else known
             else:
                 a, b = read_both(a, b)
                 if type(a) is not Tensor or type(b) is not Tensor:
@@ -320,7 +336,7 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         first, second = a.array, b.array
         value = None
         try:
-            if type(first) is ndarray and first.size >= LARGE:
+            if (type(first) is ndarray and first.size >= SHARED) or (type(second) is ndarray and second.size >= SHARED):
                 value = blocks.run(kernel_into, (first, second), (to or dtype).numpy)
             if value is None:
                 value = kernel(first, second)

@@ -52,7 +52,7 @@ def _exchange_kernel(op: Op) -> None:
                 raise failure(y, where, arrays)
         return value
 
-    replacements = {"kernel": watched, "kernel_into": blocks.into(watched)}
+    replacements = {"kernel": watched, "kernel_into": blocks.into(watched), "function": None}
     for cell, name in _cells(op.call):
         if name in replacements:
             before = cell.cell_contents
@@ -68,7 +68,7 @@ def _cells(call: Any) -> Iterator[tuple[Any, str]]:
         yield from zip(call.__closure__ or (), call.__code__.co_freevars, strict=True)
 
 
-def _watched_sweep(records: list[Any], grads: dict[int, Any], wanted: set[int], **options: Any) -> None:
+def _watched_sweep(records: list[Any], grads: list[Any] | backprop.Few, wanted: set[int], **options: Any) -> None:
     options["hooks"] = _Watch(records, grads, options["hooks"])
     backprop.sweep(records, grads, wanted, **{**options, "release": False})
 
@@ -76,7 +76,7 @@ def _watched_sweep(records: list[Any], grads: dict[int, Any], wanted: set[int], 
 class _Watch:
     """The hooks of a sweep, which asks whether a position has hooks when its cotangent is complete: time to look."""
 
-    def __init__(self, records: list[Any], grads: dict[int, Any], hooks: dict[int, list[Any]]) -> None:
+    def __init__(self, records: list[Any], grads: list[Any] | backprop.Few, hooks: dict[int, list[Any]]) -> None:
         self.records = records
         self.grads = grads
         self.hooks = hooks

@@ -40,26 +40,24 @@ atan2 = elementwise(
 
 sinh = elementwise("sinh", "sinh", args="x", dx=lambda m, x: m.cosh(x))
 cosh = elementwise("cosh", "cosh", args="x", dx=lambda m, x: m.sinh(x))
-tanh = elementwise("tanh", "tanh", args="x", dx=lambda y: _rest(y * y))
+tanh = elementwise("tanh", "tanh", args="x", function="tanh", dx=lambda y: 1 - y * y)
 asinh = elementwise("asinh", "arcsinh", args="x", dx=lambda m, y: 1 / m.cosh(y))
 acosh = elementwise("acosh", "arccosh", args="x", domain=(1.2, 3), dx=lambda m, y: 1 / m.sinh(y))
 atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda x: 1 / (1 - x * x))
 
 # exp(-x) may overflow, and then 1 / inf = 0 is the right answer: no case needs another formula.
-sigmoid = elementwise("sigmoid", lambda xp, x: _sigmoid(xp, x), dx=lambda y: y * (1 - y))
+sigmoid = elementwise("sigmoid", lambda xp, x: _sigmoid(xp, x), function="sigmoid", dx=lambda y: y * (1 - y))
 softplus = elementwise("softplus", lambda xp, x: _softplus(xp, x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(x))
 log_sigmoid = elementwise(
     "log_sigmoid", lambda xp, x: -_softplus(xp, -x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(-x)
 )
 
 
-def _rest(x):
-    """1 - x, written over `x` if that is an array; it is one the caller has just made."""
-    return np.subtract(1, x, out=x) if type(x) is np.ndarray else 1 - x
-
-
 def _sigmoid(xp, x):
     """1 / (1 + exp(-x))."""
+    if type(x) is np.ndarray and x.ndim:
+        y = np.negative(x)
+        return np.reciprocal(np.add(np.exp(y, y), 1, y), y)
     return into(xp.reciprocal, into(xp.add, into(xp.exp, -x), 1))
 
 

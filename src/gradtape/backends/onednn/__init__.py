@@ -6,6 +6,7 @@ alone. Whatever it cannot do, or not fast, the functions here answer with None, 
 """
 
 from .convolutions import convolved, filter_gradient, image_gradient
+from .elementwise import combined, mapped, pulled
 from .library import version
 from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
 from .product_sums import add_product, can_add, product_sum
@@ -13,6 +14,7 @@ from .products import product, sum_rows
 from .team import together
 
 __all__ = [
-    "add_product", "can_add", "convolved", "filter_gradient", "image_gradient", "max_places", "max_pooled",
-    "max_pooled_with_places", "max_spread", "product", "product_sum", "sum_rows", "together", "version",
+    "add_product", "can_add", "combined", "convolved", "filter_gradient", "image_gradient", "mapped",
+    "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product", "product_sum", "pulled",
+    "sum_rows", "together", "version",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from .library import FLOAT32, Computation, Refused, Role, address, library, step
 # of both wait busily: used in turns, each would take the cores from the other.
 SMALLEST = 1 << 18
 SMALLEST_VECTOR = 9216  # the same, where one of the two is a vector
+MANY_ROWS = 32  # from which a product with a transposed matrix is faster by the primitive for batches
 SMALLEST_BATCH = 1 << 20  # multiplications of all products of a batch together, each of which is small
 
 
@@ -26,7 +27,7 @@ def product(a: Any, b: Any) -> Any:
     if work < SMALLEST and (work < SMALLEST_VECTOR or (rows > 1 and columns > 1)):
         if a.ndim == 2 or work * math.prod(a.shape[:-2]) < SMALLEST_BATCH:
             return None
-    if a.ndim == 2 and b.ndim == 2:
+    if a.ndim == 2 and b.ndim == 2 and (rows < MANY_ROWS or b.strides[0] != 4):
         return _matrix_product(a, b)
     return _batch_of_products(a, b)
 

@@ -1,0 +1,106 @@
+"""Elementwise work on large float32 arrays by oneDNN: one pass over memory, on all its threads, without Python's.
+
+Only what keeps NaN and infinities as NumPy does is here; its exponential, logarithm and relu do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import c_float
+from typing import Any
+
+import numpy as np
+
+from .library import FLOAT32, Computation, Refused, Role, library
+
+# The values of the C interface's enumeration dnnl_alg_kind_t. A derivative is computed from the function's result.
+_PAIRS: dict[np.ufunc, int] = {np.add: 0x1FFF0, np.multiply: 0x1FFF1, np.subtract: 0x1FFF5}
+_FUNCTIONS = {"tanh": (0x21, 0x101), "sigmoid": (0x29, 0x104)}
+_PAIR = (Role.SRC, Role.SECOND_SRC, Role.DST)
+_FORWARD = 64
+_ZERO = c_float(0.0)  # the functions' parameters, which these have none of
+_MOST_PREPARED = 1024
+
+_prepared: dict[tuple[Any, int], Computation | None] = {}  # by what and for how many numbers; None: seen once
+
+
+def combined(ufunc: np.ufunc, a: Any, b: Any, out: Any = None) -> Any:
+    """`ufunc(a, b)` of two contiguous arrays of one shape, or one and a number; None where NumPy is to compute it."""
+    if ufunc not in _PAIRS or a.dtype != FLOAT32 or b.dtype != FLOAT32:
+        return None
+    if not a.shape:
+        if ufunc is np.subtract:
+            return None
+        a, b = b, a
+    if b.shape:
+        return _run((ufunc, 0), _pair, _PAIR, (a, b), out)
+    return _run((ufunc, 1), _pair, _PAIR, (a, np.asarray(b)), out)
+
+
+def mapped(function: str, x: Any) -> Any:
+    """The function of each number of a contiguous array, or None where NumPy is to compute it."""
+    return _run((function, 0), _function, (Role.SRC, Role.DST), (x,)) if x.dtype == FLOAT32 else None
+
+
+def pulled(function: str, y: Any, g: Any) -> Any:
+    """The cotangent `g` of the function's result `y` times its derivative, or None where NumPy is to compute it."""
+    if y.dtype != FLOAT32 or g.dtype != FLOAT32:
+        return None
+    return _run((function, 1), _derivative, (Role.DST, Role.DIFF_DST, Role.DIFF_SRC), (y, g))
+
+
+def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], arrays: Any, out: Any = None) -> Any:
+    key = (what, arrays[0].size)
+    computation = _prepared.get(key)
+    if computation is None:
+        computation = _prepare(key, describe, roles)
+        if computation is None:
+            return None
+    y = np.empty(arrays[0].shape, FLOAT32) if out is None else out
+    computation.run(*arrays, y)
+    return y
+
+
+def _prepare(key: tuple[Any, int], describe: Callable[..., Any], roles: tuple[Role, ...]) -> Computation | None:
+    """A new computation, for a size that comes for the second time: to prepare one takes longer than to run it."""
+    if library() is None:
+        return None
+    if key not in _prepared:
+        if len(_prepared) >= _MOST_PREPARED:
+            _prepared.clear()
+        _prepared[key] = None
+        return None
+    what, size = key
+    dnnl = library()
+    assert dnnl is not None
+    try:
+        with dnnl.temporary() as objects:
+            layouts = dict.fromkeys(roles, objects.layout((size,), (1,)))
+            if roles is _PAIR and what[1]:
+                layouts[Role.SECOND_SRC] = objects.layout((1,), (1,))
+            made = Computation(objects, describe(objects, what, *layouts.values()), layouts)
+    except Refused:
+        return None
+    _prepared[key] = made
+    return made
+
+
+def _pair(objects: Any, what: tuple[np.ufunc, int], *layouts: Any) -> Any:
+    return objects.description(
+        "dnnl_binary_primitive_desc_create", objects.library.engine, _PAIRS[what[0]], *layouts
+    )  # fmt: skip
+
+
+def _function(objects: Any, what: tuple[str, int], layout: Any, *_: Any) -> Any:
+    kind = _FUNCTIONS[what[0]][what[1]]
+    return objects.description(
+        "dnnl_eltwise_forward_primitive_desc_create", objects.library.engine, _FORWARD, kind, layout, layout,
+        _ZERO, _ZERO,
+    )  # fmt: skip
+
+
+def _derivative(objects: Any, what: tuple[str, int], layout: Any, *_: Any) -> Any:
+    return objects.description(
+        "dnnl_eltwise_backward_primitive_desc_create", objects.library.engine, _FUNCTIONS[what[0]][1], layout, layout,
+        layout, _ZERO, _ZERO, _function(objects, what, layout),
+    )  # fmt: skip
