@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from .. import dtypes, errors
-from ..engine.convert import to_array, to_tensor
+from ..engine.convert import readable, to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
 
@@ -48,8 +48,10 @@ def matmul(
             f"Only one of `transpose_{letter}` and `adjoint_{letter}` can be True. Received "
             f"`transpose_{letter}`=True, `adjoint_{letter}`=True"
         )
-    a = to_tensor(a)
-    b = b if isinstance(b, Tensor) else to_tensor(b, dtype=a.dtype)
+    if type(a) is not Tensor:
+        a = to_tensor(a)
+    if type(b) not in readable and not isinstance(b, Tensor):
+        b = to_tensor(b, dtype=a.dtype)
     if output_type is not None:
         dtype = dtypes.as_dtype(output_type)
         a, b = ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype)
@@ -58,6 +60,8 @@ def matmul(
             f"Value for attr 'T' of {a.dtype.name} is not in the list of allowed values [Op:MatMul]. Give "
             "output_type=tf.int32, or use tf.cast(x, ...) first"
         )
+    if not (transpose_a or transpose_b or adjoint_a or adjoint_b):
+        return ops.matmul(a, b)
     if a.dtype.is_complex:
         a, b = ops.conj(a) if adjoint_a else a, ops.conj(b) if adjoint_b else b
     return ops.matmul(a, b, transpose_a=bool(transpose_a or adjoint_a), transpose_b=bool(transpose_b or adjoint_b))

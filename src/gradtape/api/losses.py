@@ -106,7 +106,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
             f"`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape={k.dims} "
             f"and logits.shape={z.dims}"
         )
-    narrow = z.dtype if z.dtype in (dtypes.float16, dtypes.bfloat16) else None
+    narrow = z.dtype if z.dtype is dtypes.float16 or z.dtype is dtypes.bfloat16 else None
     z = z if narrow is None else ops.cast(z, dtype=dtypes.float32)
     k = k if k.dtype is dtypes.int64 else ops.cast(k, dtype=dtypes.int64)
     y = ops.sparse_softmax_cross_entropy(k, z)

@@ -8,11 +8,12 @@ None; the second and further outputs hold the position of their op's record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from ..slices import IndexedSlices
 from ..tensor import Tensor
 from .blocks import accumulate, add
 from .convert import to_tensor
@@ -22,16 +23,23 @@ from .op import ops, raw
 _OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
 
 
+class Few(dict[int, Any]):
+    """Cotangents by position, where they are few in a long tape: at any other position stands None, as in a list."""
+
+    def __missing__(self, position: int) -> None:
+        return None
+
+
 def sweep(
     records: list[Any],
-    grads: dict[int, Any],
+    grads: list[Any] | Few,
     wanted: set[int],
     *,
     m: Any,
     order: Iterable[int],
     need: set[int] | None,
     release: bool,
-    hooks: dict[int, list[Callable[[Any], Any]]],
+    hooks: Mapping[int, list[Callable[[Any], Any]]],
 ) -> None:
     """Turns the targets' cotangents in `grads` (by position) into those of the `wanted` positions.
 
@@ -41,33 +49,34 @@ def sweep(
     owned: set[int] = set()  # positions whose cotangent is a sum made here, which may be added to in place
     arrays = m is raw
     for i in order:
-        g = grads.get(i)
+        g = grads[i]
         if g is None:
             continue
         if hooks and i in hooks and g is not _OTHER_OUTPUT:
             g = grads[i] = _hooked(g, hooks[i], arrays)
         record = records[i]
-        if record is None:
-            if type(g) is Products:
+        if type(record) is not tuple:
+            if record is not None:
+                if grads[record] is None:
+                    grads[record] = _OTHER_OUTPUT
+            elif type(g) is Products:
                 grads[i] = g.value()
             continue
-        if type(record) is int:
-            grads.setdefault(record, _OTHER_OUTPUT)
-            continue
         op, parents, saved, outputs = record
-        if outputs is not None:
-            g = _of_all_outputs(m, grads, i, outputs, wanted, op.takes_none)
-        else:
-            if type(g) in UNFINISHED:
+        if outputs is None:
+            kind = type(g)
+            if kind is Products or kind is IndexedSlices:
                 g = finished(m, g)
             if i not in wanted:
-                del grads[i]
+                grads[i] = None
+        else:
+            g = _of_all_outputs(m, grads, i, outputs, wanted, op.takes_none)
         if need is not None:
             parents = tuple(p if p in need else -1 for p in parents)
         for p, gp in zip(parents, (op.pull_raw if arrays else op.pull)(m, g, saved, parents)):  # noqa: B905
-            if p < 0 or gp is None:
+            if gp is None or p < 0:
                 continue
-            before = grads.get(p)
+            before = grads[p]
             if before is None:
                 grads[p] = gp
             elif type(before) in UNFINISHED or type(gp) in UNFINISHED:
@@ -123,14 +132,14 @@ def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
 
 
 def _of_all_outputs(
-    m: Any, grads: dict[int, Any], first: int, outputs: Any, wanted: set[int], takes_none: bool
+    m: Any, grads: list[Any] | Few, first: int, outputs: Any, wanted: set[int], takes_none: bool
 ) -> tuple[Any, ...]:
     """The cotangents of an op's outputs, taken from `grads` unless wanted; those nobody used are zeros, or None."""
     found = []
     for i, (shape, dtype) in enumerate(outputs, first):
-        g = grads.get(i)
+        g = grads[i]
         if i not in wanted or g is _OTHER_OUTPUT:
-            grads.pop(i, None)
+            grads[i] = None
         if g is None or g is _OTHER_OUTPUT:
             found.append(None if takes_none else zeros(m, shape, dtype))
         else:

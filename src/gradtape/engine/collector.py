@@ -11,23 +11,23 @@ import threading
 
 _lock = threading.Lock()
 _recording = 0
-_before: tuple[int, int, int] = (0, 0, 0)
+_before: tuple[int, int, int] = (0, 0, 0)  # the thresholds outside of tapes, and
+_relaxed: tuple[int, int, int] = (0, 0, 0)  # while one records
+_LATER = 10
 _RARER = 100
-
-
-def _relaxed() -> tuple[int, int, int]:
-    young, middle, old = _before
-    return young, middle * _RARER, old * _RARER
 
 
 def recording_starts() -> None:
     """One more tape records."""
-    global _recording, _before
+    global _recording, _before, _relaxed
     with _lock:
         _recording += 1
         if _recording == 1:
-            _before = gc.get_threshold()
-            gc.set_threshold(*_relaxed())
+            found = gc.get_threshold()
+            if found != _before:
+                _before = young, middle, old = found
+                _relaxed = (young * _LATER, middle * _RARER, old * _RARER)
+            gc.set_threshold(*_relaxed)
 
 
 def recording_stops() -> None:
@@ -35,5 +35,5 @@ def recording_stops() -> None:
     global _recording
     with _lock:
         _recording -= 1
-        if _recording == 0 and gc.get_threshold() == _relaxed():
+        if _recording == 0 and gc.get_threshold() == _relaxed:
             gc.set_threshold(*_before)

@@ -133,7 +133,9 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
 
 def leave(recorder: Any) -> None:
     """A recorder stops: it is told of nothing more, not even after a block of `recorded_by` that it leaves in."""
-    set_recorders(tuple(r for r in thread.recorders if r is not recorder))
+    recorders = thread.recorders
+    inner = bool(recorders) and recorders[-1] is recorder
+    set_recorders(recorders[:-1] if inner else tuple(r for r in recorders if r is not recorder))
     if thread.departed is not None:
         thread.departed.append(recorder)
 

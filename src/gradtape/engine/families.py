@@ -13,6 +13,7 @@ Conjugates, broadcasting, dtype checks and "who asks for a gradient" live here a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from .. import dtypes
@@ -101,6 +102,8 @@ def bilinear(
     saved = Saved(args, [da, db])
     op.defer("keep", saved.keeper)
     op.kept = saved.names
+    for attribute, rules in (("keep_quiet", (da, db)), ("keep_first", (da,)), ("keep_second", (db,))):
+        op.defer(attribute, partial(saved.quiet_keeper, rules))
 
     def rule(arrays: bool) -> Any:
         def call(function: str, f: Any) -> str:
@@ -140,7 +143,10 @@ def bilinear(
         if a.mark is not None or b.mark is not None:
             recorder = thread.recorder
             if recorder is not None:
-                recorder.record(op, (a, b), y, attrs)
+                if attrs:
+                    recorder.record(op, (a, b), y, attrs)
+                else:
+                    recorder.binary(op, a, b, y)
         return y
 
     kinds, product = op.kinds & ~dtypes.NARROW, op.numpy

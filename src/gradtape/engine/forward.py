@@ -10,7 +10,7 @@ import numpy as np
 from .. import nest
 from ..tensor import Tensor, is_tensor_like
 from . import dispatch
-from .backprop import sweep
+from .backprop import Few, sweep
 from .convert import to_tensor
 from .cotangents import finished
 from .log import Log, living, new_key, retire
@@ -151,10 +151,10 @@ def _transposed(op: Any) -> Any:
         if total is None or position is None:
             return (None,) * len(blanks) if several else None
         at = [log.position(g) for g in blanks]
-        grads = {position: Tensor(np.ones(total.dims, total.dtype.numpy), total.dtype)}
+        grads = Few({position: Tensor(np.ones(total.dims, total.dtype.numpy), total.dtype)})
         wanted = {i for i in at if i is not None}
         sweep(log.records, grads, wanted, m=ops, order=range(position, -1, -1), need=None, release=False, hooks={})
-        found = tuple(None if i is None else grads.get(i) for i in at)
+        found = tuple(None if i is None else grads[i] for i in at)
         return found if several else found[0]
 
     return push

@@ -27,6 +27,8 @@ class Log(Recorder):
     """The records of one tape; see `backprop` for what a record is."""
 
     keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
+    plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
+    fragile = False  # a record runs a user's code backwards, which may raise
     question: Any = None  # then: the last one, as (targets, their cotangents, sources)
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
@@ -36,8 +38,6 @@ class Log(Recorder):
         self.watches_variables = watch_accessed_variables
         self.variables: dict[int, tuple[Any, int]] = {}  # by id: the variable and its position (-1: no derivative)
         self.leaves: set[int] = set()
-        self.plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
-        self.fragile = False  # a record runs a user's code backwards, which may raise
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
         self.exits: list[tuple[int, Any]] = []
 
@@ -140,34 +140,40 @@ class Log(Recorder):
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
-        if note(tensor.mark, self.key) is None:
-            tensor.mark = (self.key, self._leaf(), living(tensor.mark))
+        mark = tensor.mark
+        if mark is None:
+            tensor.mark = (self.key, self._leaf(), None)
+        elif note(mark, self.key) is None:
+            tensor.mark = (self.key, self._leaf(), living(mark))
 
     def watch_variable(self, variable: Any) -> int:
         """Makes `variable` a leaf of this log; returns its position."""
         entry = self.variables.get(id(variable))
-        if entry is None:
-            entry = (variable, self._leaf() if variable.dtype.differentiable else -1)
-            self.variables[id(variable)] = entry
-        return entry[1]
-
-    def watched(self) -> tuple[Any, ...]:
-        """The variables that are leaves of this log."""
-        return tuple([variable for variable, _ in self.variables.values()])
+        return self._add(variable) if entry is None else entry[1]
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
-        if id(variable) in self.variables or (self.watches_variables and variable.trainable):
-            position = self.watch_variable(variable)
-            return rest if position < 0 else (self.key, position, rest)
-        return rest
+        entry = self.variables.get(id(variable))
+        if entry is not None:
+            position = entry[1]
+        elif self.watches_variables and variable.trainable:
+            position = self._add(variable)
+        else:
+            return rest
+        return rest if position < 0 else (self.key, position, rest)
 
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
         if isinstance(x, Tensor):
-            return note(x.mark, self.key)
+            mark = x.mark
+            return None if mark is None else mark[1] if mark[0] is self.key else note(mark, self.key)
         entry = self.variables.get(id(x))
         return None if entry is None or entry[1] < 0 else entry[1]
+
+    def _add(self, variable: Any) -> int:
+        position = self._leaf() if variable.dtype.differentiable else -1
+        self.variables[id(variable)] = (variable, position)
+        return position
 
     def _leaf(self) -> int:
         position = len(self.records)

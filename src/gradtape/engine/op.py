@@ -187,6 +187,13 @@ class Saved:
         fields = "".join(f"{self._source(name)}, " for name in self.names)
         return compile_rule(f"lambda xs, y, attrs: ({fields})")
 
+    def quiet_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
+        """`keep(a, b, outputs)` of an op without attributes, which picks only what some of the formulas name."""
+        wanted = {n for f in formulas for n in parameters(f)}
+        fields = "".join(f"{self._source(name) if name in wanted else None}, " for name in self.names)
+        inputs = ", ".join(self.args)
+        return compile_rule(f"lambda {inputs}, y, attrs={{}}: (xs := ({inputs},)) and ({fields})")
+
     def is_tensor(self, name: str) -> bool:
         return name in self.args or name == "y"
 
@@ -226,7 +233,10 @@ class Saved:
         """Source code that calls formula `f`, known as `function`, on what was kept."""
         if f.__code__.co_code == _ITSELF and len(parameters(f)) == 1:
             return self.lookup(parameters(f)[0], arrays)
-        return f"{function}({', '.join(f'{n}={self.lookup(n, arrays)}' for n in parameters(f))})"
+        names, positional = parameters(f), f.__code__.co_argcount
+        given = [self.lookup(n, arrays) for n in names[:positional]]
+        named = [f"{n}={self.lookup(n, arrays)}" for n in names[positional:]]
+        return f"{function}({', '.join(given + named)})"
 
 
 def wire(op: Op, rule: Callable[..., Any]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from .. import dtypes, nest
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
-from .backprop import between, sweep
+from .backprop import Few, between, sweep
 from .batching import batched_identity
 from .checked import CheckedLog
 from .collector import recording_starts, recording_stops
+from .convert import readable
 from .cotangents import Products
 from .inspection import Inspection, born
 from .jacobians import DEPENDENT_ROWS, chunks, rows_are_independent, rows_of, same_entry_of_each_row
@@ -48,6 +50,10 @@ _USED_UP = (
 )
 
 
+_NO_HOOKS: Mapping[int, list[Callable[[Any], Any]]] = MappingProxyType({})
+
+_NONE = UnconnectedGradients.NONE
+
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
 
@@ -72,6 +78,13 @@ class GradientTape(Inspection):
     """
 
     _warned_inside = False
+    _log: Log | None = None
+    _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
+    _entered = False
+    _recording = False
+    _watched: Mapping[int, tuple[Any, int]] = MappingProxyType({})  # after the tape is used up: the log's variables
+    _hooks = _NO_HOOKS
+    _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
 
     def __init__(
         self,
@@ -88,13 +101,6 @@ class GradientTape(Inspection):
         self._trace = trace
         self._check = check
         self._born = born() if persistent or trace else None
-        self._log: Log | None = None
-        self._past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
-        self._entered = False
-        self._recording = False
-        self._watched: tuple[Any, ...] = ()
-        self._hooks: dict[int, list[Callable[[Any], Any]]] = {}
-        self._finishers: list[Callable[[list[Any], list[Any]], list[Any]]] = []
         if trace:
             start_witness()
             weakref.finalize(self, stop_witness)
@@ -113,7 +119,7 @@ class GradientTape(Inspection):
         if self._log is None:
             traced = self._trace or dispatch.witness is not None
             self._log = (TracingLog if traced else CheckedLog if self._check else Log)(self._watch_accessed_variables)
-            self._hooks = {}
+            self._hooks = _NO_HOOKS
         else:
             self._log.level = dispatch.next_level()
         self._log.resumes()
@@ -148,8 +154,10 @@ class GradientTape(Inspection):
         >>> tape.gradient(y, x).numpy().tolist()
         [2.0, 4.0]
         """
-        leaves = nest.flatten(tensor, expand_composites=True)
+        leaves = [tensor] if type(tensor) is Tensor else nest.flatten(tensor, expand_composites=True)
         for leaf in leaves:
+            if type(leaf) is Tensor:
+                continue
             if not is_watchable(leaf):
                 raise ValueError(
                     f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
@@ -158,8 +166,7 @@ class GradientTape(Inspection):
         if self._log is None:
             state = "already used up" if self._entered else "not entered yet"
             raise AttributeError(f"watch needs a recording tape, and this one is {state}. Call it inside `with tape:`")
-        for leaf in leaves:
-            leaf = native(leaf)
+        for leaf in map(native, leaves):
             if not leaf.dtype.differentiable:
                 warn_not_floating("tensor", leaf.dtype)
             if not isinstance(leaf, Tensor):
@@ -186,9 +193,8 @@ class GradientTape(Inspection):
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables watched, in order of their creation."""
-        if self._log is not None:
-            self._watched = self._log.watched()
-        return tuple(sorted(self._watched, key=lambda variable: variable._created))
+        watched = self._watched if self._log is None else self._log.variables
+        return tuple(sorted((variable for variable, _ in watched.values()), key=lambda variable: variable._created))
 
     @contextmanager
     def attach(self) -> Iterator[GradientTape]:
@@ -220,14 +226,14 @@ class GradientTape(Inspection):
             position = log.watch_variable(x)
         if position is None or position < 0:
             raise ValueError(f"{x!r} is not on this tape: watch it, or compute it from something watched, first")
-        self._hooks.setdefault(position, []).append(hook)
+        self._hooks = {**self._hooks, position: [*self._hooks.get(position, ()), hook]}
 
     def on_finished(self, finish: Callable[[list[Any], list[Any]], list[Any]]) -> None:
         """Calls `finish(sources, gradients)` on the flat lists before `gradient` returns; it returns the gradients.
 
         This is the seam for what happens to finished gradients: an all-reduce, a check, a log.
         """
-        self._finishers.append(finish)
+        self._finishers = (*self._finishers, finish)
 
     def gradient(
         self,
@@ -255,18 +261,19 @@ class GradientTape(Inspection):
         >>> dw.numpy().tolist(), db.numpy().tolist()
         ([[3.0]], [1.0])
         """
-        log = self._open_log("compute a gradient")
-        unconnected = unconnected_mode(unconnected_gradients)
+        log = self._log or self._open_log("compute a gradient")
+        unconnected = _NONE if unconnected_gradients is _NONE else unconnected_mode(unconnected_gradients)
         if target is None:
             raise TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
-        targets = [differentiable(t, "target") for t in _flat(target)]
-        flat_sources = _flat(sources)
-        wanted = [differentiable(s, "source") for s in flat_sources]
+        targets = [target] if _is_leaf(target) else [differentiable(t, "target") for t in nest.flatten(target)]
+        flat_sources = [sources] if _is_leaf(sources) else nest.flatten(sources)
+        wanted = [s if _is_leaf(s) else differentiable(s, "source") for s in flat_sources]
         cotangents = output_cotangents(targets, target, output_gradients)
-        self._before_asking()
+        if self._recording:
+            self._before_asking()
         if nan_safe:
             grads = [unwrapped(g) for g in self._pull(log, targets, zero_wins(targets, cotangents), wanted)]
         else:
@@ -275,15 +282,20 @@ class GradientTape(Inspection):
             grads = self._answered(log, (targets, cotangents, flat_sources), grads)
         for finish in self._finishers:
             grads = finish(flat_sources, grads)
-        missing = any(g is None for g in grads)
+        missing = False
+        for g in grads:
+            if g is None:
+                missing = True
         self._after_asking(missing)
         if missing and when_missing is not None:
             when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
             grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
-        if type(sources) is Tensor:
+        if _is_leaf(sources):
             return grads[0]
-        return nest.pack_sequence_as(list(sources) if nest.is_values_view(sources) else sources, grads)
+        if type(sources) is not list and nest.is_values_view(sources):
+            sources = list(sources)
+        return nest.pack_sequence_as(sources, grads)
 
     def _before_asking(self) -> None:
         if not self._recording:
@@ -303,7 +315,7 @@ class GradientTape(Inspection):
         if not self._persistent:
             log = self._log
             if log is not None:
-                self._watched = log.watched()
+                self._watched = log.variables
                 if missing or log.keeps:
                     self._past = log
                     log.forget()
@@ -311,22 +323,22 @@ class GradientTape(Inspection):
 
     def _pull(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
         """The gradient for each source, None where there is no path."""
-        at = [log.position(source) for source in sources]
+        at = [*map(log.position, sources)]
         wanted = {position for position in at if position is not None}
-        seeds: dict[int, Any] = {}
+        seeds = Few()
         straight: dict[int, Any] = {}  # a target that is itself a source, though it is not on the tape
+        plain = log.plain and dispatch.unrecorded()
         for target, cotangent in zip(targets, cotangents, strict=True):
             position = log.position(target)
             into, key = (straight, id(target)) if position is None else (seeds, position)
             if target.dtype.differentiable or position is not None:
                 g = ones(target) if cotangent is None else cotangent
                 into[key] = into[key] + g if key in into else g
-        plain = log.plain and dispatch.unrecorded()
-        plain = plain and all(type(g) is Tensor for g in seeds.values())
-        m = raw if plain else ops
+                plain = plain and type(g) is Tensor
         if plain:
-            seeds = {i: g.array for i, g in seeds.items()}
-        found = self._sweep(log, seeds, wanted, m)
+            for position in seeds:
+                seeds[position] = seeds[position].array
+        found = self._sweep(log, seeds, wanted, raw if plain else ops)
         made: dict[int, Any] = {}
         results = []
         for source, position in zip(sources, at, strict=True):
@@ -334,22 +346,26 @@ class GradientTape(Inspection):
                 results.append(straight.get(id(source)))
                 continue
             if position not in made:
-                made[position] = _finished(found.get(position), source, plain)
+                made[position] = _finished(found[position], source, plain)
             results.append(made[position])
         return results
 
-    def _sweep(self, log: Log, grads: dict[int, Any], wanted: set[int], m: Any) -> dict[int, Any]:
-        if not grads or not wanted:
-            return grads
+    def _sweep(self, log: Log, seeds: Few, wanted: set[int], m: Any) -> list[Any] | Few:
+        if not seeds or not wanted:
+            return seeds
+        grads: list[Any] | Few = seeds
         records = log.records
         once = not (self._persistent or log.fragile or self._hooks or self._finishers)
         release = once and not log.keeps
         if once and wanted >= log.leaves:
             # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
-            order: Any = range(max(grads), min(wanted) - 1, -1)
+            order: Any = range(max(seeds), min(wanted) - 1, -1)
             need = None
+            grads = [None] * len(records)
+            for position, g in seeds.items():
+                grads[position] = g
         else:
-            path = between(records, grads, wanted)
+            path = between(records, seeds, wanted)
             need = set(path)
             order = reversed(path)
         try:
@@ -511,9 +527,10 @@ class GradientTape(Inspection):
         )
 
 
-def _flat(structure: Any) -> list[Any]:
-    """The leaves of a nest; most are a single tensor."""
-    return [structure] if type(structure) is Tensor else nest.flatten(structure)
+def _is_leaf(x: Any) -> bool:
+    """Whether `x` is a tensor or a variable without further questions."""
+    kind = type(x)
+    return kind is Tensor or kind in readable
 
 
 def zeros(shape: tuple[int, ...], dtype: dtypes.DType) -> Tensor:

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..engine import dispatch
-from ..engine.backprop import sweep
+from ..engine.backprop import Few, sweep
 from ..engine.op import raw
 from ..engine.places import Line
 from ..engine.witness import TracingLog
@@ -147,7 +147,7 @@ class _Clock:
 def backward_times(reading: Reading) -> dict[int, float]:
     """Seconds that the rule of each record took in a sweep."""
     plain = reading.namespace is raw
-    grads = {at: g if plain else Tensor(g) for at, g in reading.seeds.items()}
+    grads = Few({at: g if plain else Tensor(g) for at, g in reading.seeds.items()})
     clock: Any = _Clock()
     path = reading.path
     with dispatch.recorded_by(()):

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import nest
 from ..engine import dispatch
-from ..engine.backprop import between, sweep
+from ..engine.backprop import Few, between, sweep
 from ..engine.cotangents import finished
 from ..engine.log import Log, Past
 from ..engine.op import ops, raw
@@ -123,16 +123,16 @@ class Reading:
     @cached_property
     def cotangents(self) -> dict[int, Any]:
         """The cotangent at each position of the path, as an array."""
-        grads = dict(self.seeds)
+        grads = Few(self.seeds)
         path = self.path
         m = self.namespace
         if m is ops:
-            grads = {at: Tensor(g) for at, g in grads.items()}
+            grads = Few({at: Tensor(g) for at, g in grads.items()})
         with dispatch.recorded_by(()):
             sweep(
                 self.records, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}
             )  # fmt: skip
-            dense = {at: finished(m, g) for at, g in grads.items()}
+            dense = {at: finished(m, g) for at, g in grads.items() if g is not None}
         return {at: np.asarray(getattr(g, "array", g)) for at, g in dense.items()}
 
     @property

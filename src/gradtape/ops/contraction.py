@@ -42,6 +42,8 @@ def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
             f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)} [Op:MatMul]. The columns of the "
             "first (after transposing) must be as many as the rows of the second"
         )
+    if b.ndim == a.ndim == 2 and xp is np and a.dtype.char != "e":
+        return product(a, b)
     if b.ndim == 2 and a.ndim > 2 and (xp is not np or a.flags.c_contiguous):
         # One large product instead of one for each member of the batch.
         rows = a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))

@@ -19,6 +19,9 @@ _SMOOTH = FLOAT | NARROW
 
 def _shifted(xp, logits):
     """The logits less their largest, and the logarithm of the sum of their exponentials."""
+    if xp is np:  # without the methods, which call the same by a detour
+        z = logits - np.maximum.reduce(logits, axis=-1, keepdims=True) if logits.size else logits
+        return z, np.log(np.add.reduce(np.exp(z), axis=-1))
     z = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf) if logits.size else logits
     return z, xp.log(xp.exp(z).sum(axis=-1))
 
@@ -107,7 +110,7 @@ def _chosen(z, labels):
 
 def _all_below(labels, classes):
     """Whether all labels are in [0, classes): as an unsigned number, a negative one is larger than any class."""
-    return labels.view(f"u{labels.dtype.itemsize}").max() < classes
+    return np.maximum.reduce(labels.view(f"u{labels.dtype.itemsize}"), axis=None) < classes
 
 
 def _entries(labels):
@@ -118,9 +121,9 @@ def _entries(labels):
 def _sparse_vjp(m, g, labels, logits):
     if m is not raw or not logits.size:
         return None, _column(m, g) * _sparse_slope(m, labels, logits)
-    slope = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
+    slope = np.exp(logits - np.maximum.reduce(logits, axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
     weights = g.reshape(-1)
-    slope *= (weights / slope.sum(axis=-1))[:, None]
+    slope *= (weights / np.add.reduce(slope, axis=-1))[:, None]
     slope[_entries(labels)] -= weights
     return None, slope.reshape(logits.shape)
 

@@ -104,7 +104,9 @@ _SMALL = 1 << 12  # elements that are written faster than a view that repeats on
 
 def _spread(m, g, x_shape, axis):
     if m is raw and not g.shape and math.prod(x_shape) <= _SMALL:
-        return np.full(x_shape, g)
+        spread = np.empty(x_shape, g.dtype)
+        spread.fill(g)
+        return spread
     kept = tuple(1 if i in axis else n for i, n in enumerate(x_shape))
     return m.broadcast_to(m.reshape(g, shape=kept), shape=x_shape)
 
@@ -116,7 +118,7 @@ sum_ = linear(
 
 
 def _count(shape, axis):
-    return math.prod(shape[i] for i in axis)
+    return math.prod([shape[i] for i in axis])
 
 
 mean = linear(
