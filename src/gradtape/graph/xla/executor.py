@@ -8,6 +8,7 @@ for the trace and, where arrays of them go in, for the call.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from operator import is_
@@ -18,10 +19,14 @@ from numpy import asarray
 from ... import dtypes
 from ...variable import updating
 from ..effects import Changed, draw, performance
-from ..graph import Graph, Value
+from ..graph import Graph, Value, all_nodes
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
 _FEW = 500  # nodes of a program that may be so short that the time of a call matters
+# Bytes of memory that a run gets at once, and more than which malloc never keeps: the system would give each run a new
+# piece, page by page, which takes longer than much of the arithmetic.
+_PIECE, _NEVER_KEPT = 16 << 20, 32 << 20
+_ROOM = 4  # times the largest value that a piece is: XLA makes larger ones on its way, and warns if one does not fit
 _WIDE = re.compile(r"\b([fiu]64|c128)\[")  # the types of 64-bit values in JAX's text of a program
 
 
@@ -180,7 +185,20 @@ class Program:
                     self._call = self._light = light
                     return
         with jax.enable_x64(True):
-            self._call = traced.lower().compile()
+            self._call = _compiled(traced.lower(), graph)
+
+
+def _compiled(lowered: Any, graph: Graph) -> Callable[..., Any]:
+    """The graph that JAX has lowered, compiled by XLA, with its memory in pieces if this XLA can do that."""
+    sizes = [math.prod(v.shape) * v.dtype.size for node in all_nodes(graph) for v in node.outputs]
+    piece = max(_PIECE, _ROOM * max(sizes, default=0))
+    if piece < _NEVER_KEPT:
+        try:
+            return lowered.compile({"xla_multiheap_size_constraint_per_heap": piece})
+        except RuntimeError as error:
+            if "No such compile option" not in str(error):
+                raise
+    return lowered.compile()
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
