@@ -118,8 +118,8 @@ def record(counts: Counts) -> None:
 
 def row(name: str, found: Counter[str], jax: Counter[str], alone: int) -> str:
     """A line of the table; `alone` tests left themselves out: for JAX alone, or in need of what is not installed."""
-    columns = [f"{counts[place]:6} {place}" for counts in (found, jax) for place in PLACES]
-    line = f"{name:34}{''.join(columns[:3])}   JAX:{''.join(columns[3:])}"
+    ours, theirs = ("".join(f"{counts[place]:6} {place}" for place in PLACES) for counts in (found, jax))
+    line = f"{name:34}{ours}   JAX:{theirs if jax else ' not measured'}"
     if not jax["passed"]:
         return line
     line += f"  {found['passed'] / (jax['passed'] - alone):8.2%}"
