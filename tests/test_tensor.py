@@ -151,3 +151,12 @@ def test_a_reference_can_be_referred_to_weakly():
 def test_tensors_of_different_dtypes_do_not_answer_for_each_other(other):
     with pytest.raises(TypeError, match="must have the same dtype"):
         tf.constant(1.0) / other
+
+
+def test_a_tensor_takes_attributes_of_its_own():
+    t = tf.constant(1.0)
+    t.note = "mine"
+    assert t.note == "mine"
+    assert not hasattr(t + 0.0, "note")
+    with pytest.raises(AttributeError):
+        t.shape = (1,)

@@ -52,7 +52,7 @@ class Tensor:
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>
     """
 
-    __slots__ = ("__weakref__", "array", "dtype", "mark")
+    __slots__ = ("__dict__", "__weakref__", "array", "dtype", "mark")
 
     __array_priority__ = 100  # so that `ndarray * tensor` is our `__rmul__`
 
