@@ -147,3 +147,20 @@ def test_a_softmax_before_the_cross_entropy_or_over_another_axis_stays():
     graph = b.expecting(before, loss, b.op("softmax", y, axis=0))
     assert len(joined(graph).nodes) == 3
     b.agrees(graph)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("shape", [(), (3,), (4, 5)])
+def test_extremes_of_an_array_and_a_number(name, shape):
+    b = Builder()
+    x = b.input(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
+    b.agrees(b.expecting(b.op(name, x, np.float32(0.25)), b.op(name, np.float32(-0.5), b.op("exp", x))))
+
+
+def test_a_variable_of_another_shape_is_another_graph():
+    v = tf.Variable([1.0, -2.0], shape=[None])
+    mean = tf.function(lambda: tf.reduce_mean(tf.nn.relu(v)) + 0.0 * v)
+    for values in ([1.0, -2.0], [1.0, 2.0, 3.0], [6.0], [1.0, 1.0]):
+        v.assign(values)
+        for _ in range(2):
+            np.testing.assert_allclose(mean(), [np.maximum(values, 0).mean()] * len(values))

@@ -371,8 +371,8 @@ class Variable(Parts):
                 if self._array is None:  # nobody has assigned meanwhile
                     self._array = array
 
-    def _written(self, write: Callable[[Any], Any]) -> bool:
-        """Whether `write`, which changes the array it is given, was called: on the value, if nobody else sees it."""
+    def _written(self, write: Callable[[Any], bool]) -> bool:
+        """Whether `write` could change the array it is given: that of the value, if nobody else sees it."""
         with updating:
             array = self._array
             self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
@@ -381,13 +381,10 @@ class Variable(Parts):
                 # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
                 alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
                 own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
-                if alone and own and array.flags.c_contiguous and array.flags.writeable:
-                    write(array)
-                    return True
+                return bool(alone and own and array.flags.c_contiguous and array.flags.writeable and write(array))
             finally:
                 if self._array is None:  # nobody has assigned meanwhile
                     self._array = array
-        return False
 
     def _replace(self, new: Tensor) -> None:
         trace = dispatch.thread.trace

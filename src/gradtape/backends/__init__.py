@@ -46,8 +46,8 @@ def masked(xp: Any, mask: Any, x: Any) -> Any:
     bits = _BITS.get(x.dtype.char) if xp is np else None
     if bits is None:
         return xp.where(mask, x, 0)
-    # And-ing with all ones or all zeros takes an eighth of the time of `where`, whose branches are mispredicted.
-    return (x.view(bits) & -mask.view(np.int8)).view(x.dtype)
+    # Multiplying the bits by one or zero takes an eighth of the time of `where`, whose branches are mispredicted.
+    return (x.view(bits) * mask).view(x.dtype)
 
 
 @functools.cache

@@ -37,12 +37,16 @@ class NumpyProgram:
         pure, self._updates = separated(optimize(graph))
         self._run = numpy_executor.compile_graph(pure)
         self._variables = [variable for variable, _ in graph.variables]
+        self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Runs the graph, then carries out its updates."""
         if self._variables:
-            arrays = [*arrays, *[v._settled() for v in self._variables]]
+            arrays = [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
+            for variable, shape in self._flexible:
+                if variable.dims != shape:
+                    raise Changed
         results = self._run(*arrays)
         if not self._updates:
             return results

@@ -33,20 +33,17 @@ class Replacement:
 class Descent:
     """`scale · a b` is added to a variable; the graph gives the two factors, or what they are the transposes of."""
 
-    def __init__(self, variable: Any, factors: tuple[Value, Value], turned: tuple[bool, bool], scale: float) -> None:
+    def __init__(self, variable: Any, product: Node, number: float, makers: dict[Value, Node]) -> None:
         self.variable = variable
-        self.values = factors
-        self._turned = turned
-        self.scale = scale
+        self.values, scale = unscaled(product, makers)
+        self.scale = number * scale
+        self._turned = turned = are_turned(product)
+        self._add = onednn.FixedProduct(product.outputs[0].shape, inner_size(product), turned, self.scale, 1.0).into
 
     def carry_out(self, *factors: Any) -> None:
         """Makes it so."""
-        a, b = (x.T if turned else x for x, turned in zip(factors, self._turned, strict=True))
-
-        def add(w: Any) -> None:
-            onednn.add_product(w, a, b, self.scale)
-
-        if not self.variable._written(add):
+        if not self.variable._written(lambda w: self._add(w, *factors)):
+            a, b = (x.T if turned else x for x, turned in zip(factors, self._turned, strict=True))
             self.variable._take(self.variable._settled() + self.scale * product(a, b))
 
 
@@ -66,14 +63,9 @@ def _update(variable: Any, value: Value, before: Value | None, makers: dict[Valu
     if node is not None and before is not None and before.dtype is dtypes.float32 and len(before.shape) == 2:
         for w, change, sign in sums(node):
             if w is before and change is not before:
-                found = _scaled_product(change, makers)
-                if found is not None:
-                    maker, number = found
-                    factors, scale = unscaled(maker, makers)
-                    turned = (bool(maker.attrs.get("transpose_a")), bool(maker.attrs.get("transpose_b")))
-                    inner = maker.inputs[0].shape[0 if turned[0] else 1]
-                    if change.shape == before.shape and onednn.can_add(before.shape[0], inner, before.shape[1]):
-                        return Descent(variable, factors, turned, sign * number * scale)
+                maker, number = _scaled_product(change, makers)
+                if maker is not None and onednn.can_multiply(before.shape[0], inner_size(maker), before.shape[1]):
+                    return Descent(variable, maker, sign * number, makers)
     return Replacement(variable, value)
 
 
@@ -85,12 +77,21 @@ def sums(node: Node) -> Sequence[tuple[Value, Value, float]]:
     return [(node.inputs[0], node.inputs[1], -1.0)] if node.op is registry.get("sub") else []
 
 
-def _scaled_product(value: Value, makers: dict[Value, Node]) -> tuple[Node, float] | None:
-    """The product of two matrices, and the number it is multiplied by, that only make `value`."""
+def _scaled_product(value: Value, makers: dict[Value, Node]) -> tuple[Node | None, float]:
+    """The product of two matrices that only makes `value`, or None, and the number it is multiplied by."""
     whole, number = _without_number(value, makers)
     maker = makers.get(whole)
-    is_product = maker is not None and maker.op is registry.get("matmul") and len(whole.shape) == 2
-    return (maker, number) if is_product and maker is not None else None
+    return maker if maker is not None and maker.op is registry.get("matmul") else None, number
+
+
+def are_turned(product: Node) -> tuple[bool, bool]:
+    """Whether the factors of a product of matrices are transposed."""
+    return bool(product.attrs.get("transpose_a")), bool(product.attrs.get("transpose_b"))
+
+
+def inner_size(product: Node) -> int:
+    """How many numbers are multiplied for each element of a product."""
+    return product.inputs[0].shape[-2 if are_turned(product)[0] else -1]
 
 
 def unscaled(maker: Node, makers: dict[Value, Node]) -> tuple[tuple[Value, Value], float]:

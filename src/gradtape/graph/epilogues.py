@@ -1,6 +1,6 @@
-"""What is added to a large product or convolution, as part of it: oneDNN adds while it writes the result.
+"""Large products and convolutions as oneDNN computes them: prepared, and with what is added to them as part of them.
 
-That is the bias of a layer, and what a residual layer goes around.
+oneDNN adds while it writes the result: the bias of a layer, and what a residual layer goes around.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from typing import Any
 
 from .. import dtypes
 from ..backends import onednn
-from ..engine.blocks import product
 from ..engine.op import registry
 from ..ops.convolution import conv_plus_row
-from .descents import sums, unscaled
+from .descents import are_turned, inner_size, sums, unscaled
 from .graph import Graph, Node, Value
 
 _LARGE = 1 << 16  # elements of a product
 
 
 class Joint:
-    """The op that computes and adds."""
+    """The op of a node that stands for several, or for one whose work is prepared."""
 
     family = "opaque"
     effect = False
@@ -35,19 +34,6 @@ class Joint:
         return f"<op {self.name}>"
 
 
-def _matmul_add(a: Any, b: Any, c: Any, *, transpose_b: bool, scale: float) -> Any:
-    """`c + scale * (a @ b)`, where `a` may have further axes in front, and `c` fewer."""
-    b = b.T if transpose_b else b
-    rows, added = (x.reshape(-1, x.shape[-1]) for x in (a, c))
-    y = onednn.product_sum(rows, b, added, scale)
-    if y is None:
-        y = product(rows, b)
-        y *= scale
-        y += added
-    return y.reshape(*a.shape[:-1], b.shape[-1])
-
-
-matmul_add = Joint("matmul_add", _matmul_add)
 conv_add = Joint("conv_add", conv_plus_row)
 
 
@@ -84,17 +70,29 @@ def _joint(node: Node, maker: Node, c: Value, sign: float, makers: dict[Value, N
         return node._replace(op=conv_add, inputs=(*maker.inputs, c), attrs=maker.attrs)
     if maker.op is not registry.get("matmul") or not (is_row or c.shape == y.shape):
         return None
-    a, b = maker.inputs
     # Adding to what is in the nearest cache, and adding instead of turning the first factor round, costs less.
-    if maker.attrs.get("transpose_a") or len(b.shape) > 2 or math.prod(y.shape) < _LARGE:
+    if are_turned(maker)[0] or len(maker.inputs[1].shape) > 2 or math.prod(y.shape) < _LARGE:
         return None
-    if not _computed(y, a.shape[-1]):
+    if not _computed(y, inner_size(maker)):
         return None
-    factors, scale = unscaled(maker, makers)
-    attrs = {"transpose_b": bool(maker.attrs.get("transpose_b")), "scale": sign * scale}
-    return node._replace(op=matmul_add, inputs=(*factors, c), attrs=attrs)
+    (a, b), scale = unscaled(maker, makers)
+    run = onednn.fixed_sum(a.shape, b.shape, c.shape, are_turned(maker)[1], sign * scale)
+    return None if run is None else node._replace(op=Joint("matmul_add", run), inputs=(a, b, c), attrs={})
+
+
+def with_fixed_products(graph: Graph) -> Graph:
+    """The graph in which products of matrices that oneDNN computes are prepared for their shapes."""
+    return graph.substituted([_fixed(node) if node.op is registry.get("matmul") else node for node in graph.nodes])
+
+
+def _fixed(node: Node) -> Node:
+    a, b = node.inputs
+    if len(a.shape) != 2 or len(b.shape) != 2 or node.outputs[0].dtype is not dtypes.float32:
+        return node
+    run = onednn.fixed_product(a.shape, b.shape, are_turned(node))
+    return node if run is None else node._replace(op=Joint("matmul", run), attrs={})
 
 
 def _computed(y: Value, inner: int) -> bool:
     """Whether oneDNN computes what has `inner` terms for each element of `y`."""
-    return onednn.can_add(math.prod(y.shape[:-1]), inner, y.shape[-1])
+    return onednn.can_multiply(math.prod(y.shape[:-1]), inner, y.shape[-1])

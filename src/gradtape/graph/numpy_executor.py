@@ -19,7 +19,7 @@ import numpy as np
 from .. import dtypes
 from ..engine import blocks, dispatch
 from .buffers import overwritten
-from .epilogues import with_sums
+from .epilogues import with_fixed_products, with_sums
 from .fusion import fused
 from .graph import Graph, Node, Value
 from .joining import joined
@@ -32,6 +32,9 @@ _INFIX = {
     np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=", np.bitwise_and: "&", np.bitwise_or: "|",
     np.bitwise_xor: "^",
 }  # fmt: skip
+# NumPy's loops for these are vectorised over two arrays, not over an array and a number.
+_OF_ARRAYS = frozenset({np.maximum, np.minimum})
+_LARGEST_FULL = 1 << 18  # elements of an array made of one number
 _number = itertools.count(1).__next__
 _compiled: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = weakref.WeakKeyDictionary()
 
@@ -47,7 +50,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
     graph = with_sums(joined(sums_of_sent(rectified_maxima(graph))))
-    graph = fused(dead_code(common_subexpressions(lowered(graph))))
+    graph = with_fixed_products(fused(dead_code(common_subexpressions(lowered(graph)))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
@@ -121,6 +124,14 @@ class _Program:
             name = self.names[value] = f"t{len(self.names)}"
         return name
 
+    def _in_shape(self, value: Value, y: Value) -> str:
+        """What the source calls a value; if it is a constant number, one in the shape of `y`."""
+        if value.constant is None or value.shape or not y.shape:
+            return self.name(value, bool(y.shape))
+        key = (y.shape, value.constant.tobytes())
+        found = self._called.get(key)
+        return found or self._global(np.full(y.shape, value.constant), "c", key)
+
     def _add(self, node: Node, dying: Sequence[Value], written: Value | None) -> None:
         made = [self.name(v) for v in node.outputs]
         target = f"{', '.join(made)}{',' * node.several} = " if made else ""
@@ -130,8 +141,11 @@ class _Program:
         self.lined.append(node)
 
     def _primitive(self, node: Node, written: Value | None) -> str:
-        on_arrays = bool(node.outputs[0].shape)
-        given = [self.name(v, on_arrays) for v in node.inputs]
+        y = node.outputs[0]
+        if node.op.numpy in _OF_ARRAYS and y.dtype is dtypes.float32 and _size(y) <= _LARGEST_FULL:
+            given = [self._in_shape(v, y) for v in node.inputs]
+        else:
+            given = [self.name(v, bool(y.shape)) for v in node.inputs]
         if node.op is view or node.op is cast:
             return f"{given[0]}.{node.op.name}({self._attribute(node.attrs['dtype'])})"
         infix = _INFIX.get(node.op.numpy)

@@ -15,6 +15,7 @@ from ..engine.families import elementwise, opaque
 from ..engine.op import raw, sample
 
 _SMOOTH = FLOAT | NARROW
+_FEW_CLASSES = 32
 
 
 def _shifted(xp, logits):
@@ -86,12 +87,17 @@ def _sparse(xp, labels, logits):
 
 def sparse_with_softmax(labels, logits):
     """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
-    _check(labels, logits.shape[-1])
-    z = logits - logits.max(axis=-1, keepdims=True)
+    classes = logits.shape[-1]
+    _check(labels, classes)
+    z, entries, axis = logits.reshape(-1, classes), _entries(labels), 1
+    if classes <= min(_FEW_CLASSES, labels.size):  # NumPy reduces along short rows more slowly than across them
+        z, entries, axis = np.ascontiguousarray(z.T), entries[::-1], 0
+    z = z - np.maximum.reduce(z, axis=axis, keepdims=True)
     softmax = np.exp(z)
-    total = softmax.sum(axis=-1, keepdims=True)
+    total = np.add.reduce(softmax, axis=axis, keepdims=True)
     softmax /= total
-    return np.log(total).reshape(labels.shape) - _chosen(z, labels), softmax
+    losses = (np.log(total).reshape(-1) - z[entries]).reshape(labels.shape)
+    return losses, (softmax if axis else np.ascontiguousarray(softmax.T)).reshape(logits.shape)
 
 
 def _check(labels, classes):

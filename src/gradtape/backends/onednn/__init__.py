@@ -7,14 +7,15 @@ alone. Whatever it cannot do, or not fast, the functions here answer with None, 
 
 from .convolutions import convolved, filter_gradient, image_gradient
 from .elementwise import combined, mapped, pulled
+from .fixed_products import FixedProduct, can_multiply, fixed_product
 from .library import version
 from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
-from .product_sums import add_product, can_add, product_sum
+from .product_sums import fixed_sum
 from .products import product, sum_rows
 from .team import together
 
 __all__ = [
-    "add_product", "can_add", "combined", "convolved", "filter_gradient", "image_gradient", "mapped",
-    "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product", "product_sum", "pulled",
-    "sum_rows", "together", "version",
+    "FixedProduct", "can_multiply", "combined", "convolved", "filter_gradient", "fixed_product", "fixed_sum",
+    "image_gradient", "mapped", "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product",
+    "pulled", "sum_rows", "together", "version",
 ]  # fmt: skip

@@ -1,60 +1,51 @@
-"""`c + scale · a b` by oneDNN, in one pass over the result: a layer with its bias, a step of gradient descent."""
+"""`c + scale · a b` of float32 arrays whose shapes are known beforehand, by oneDNN in one pass over the result."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, address, library, steps
-from .products import SMALLEST, laid_out
+from .library import FLOAT32, Computation, Refused, Role, library, plain
+
+Shape = tuple[int, ...]
 
 
-def can_add(rows: int, inner: int, columns: int) -> bool:
-    """Whether products of this size are computed here."""
-    return rows * inner * columns >= SMALLEST and library() is not None
+def fixed_sum(
+    a_shape: Shape, b_shape: Shape, c_shape: Shape, turned: bool, scale: float
+) -> Callable[[Any, Any, Any], Any] | None:
+    """A function that gives `c + scale · a b`, or None where that is NumPy's work.
 
-
-def product_sum(a: Any, b: Any, c: Any, scale: float) -> Any:
-    """`c + scale * (a @ b)` of float32 matrices, where `c` may be a row; None where NumPy is to compute it."""
-    if c.ndim == 1:
-        c = c.reshape(1, -1)
-    a, b, c = (x if 4 in x.strides and min(x.strides) > 0 else np.ascontiguousarray(x) for x in (a, b, c))
-    prepared = _prepared(a.shape, a.strides, b.shape, b.strides, c.shape, c.strides, scale)
+    `a` may have further axes in front, `c` may be a row; `turned` says that `b` comes as its transpose.
+    """
+    dnnl = library()
+    prepared = None if dnnl is None else _prepared(a_shape, b_shape, c_shape, turned, scale)
     if prepared is None:
         return None
-    y = np.empty((a.shape[0], b.shape[1]), FLOAT32)
-    prepared.run(a, b, c, y)
-    return y
+    shapes, shape = (a_shape, b_shape, c_shape), (*a_shape[:-1], b_shape[0 if turned else 1])
+
+    def run(a: Any, b: Any, c: Any) -> Any:
+        if library() is not dnnl or (a.shape, b.shape, c.shape) != shapes:
+            return c + scale * np.matmul(a, b.T if turned else b)
+        y = np.empty(shape, FLOAT32)
+        prepared.run(plain(a), plain(b), plain(c), y)
+        return y
+
+    return run
 
 
-def add_product(total: Any, a: Any, b: Any, scale: float) -> None:
-    """`total += scale * (a @ b)`, of float32 matrices; `total` is contiguous."""
+def _prepared(a_shape: Shape, b_shape: Shape, c_shape: Shape, turned: bool, scale: float) -> Computation | None:
     dnnl = library()
     assert dnnl is not None
-    a, turned_a, step_a = laid_out(a)
-    b, turned_b, step_b = laid_out(b)
-    (rows, columns), inner = total.shape, a.shape[1]
-    with dnnl.lock:
-        dnnl.sgemm(
-            turned_a, turned_b, rows, columns, inner, scale, address(a), step_a, address(b), step_b, 1.0,
-            address(total), columns,
-        )  # fmt: skip
-
-
-@lru_cache(maxsize=256)
-def _prepared(
-    a_shape: Any, a_strides: Any, b_shape: Any, b_strides: Any, c_shape: Any, c_strides: Any, scale: float
-) -> Computation | None:
-    dnnl = library()
-    assert dnnl is not None
-    shape = (a_shape[0], b_shape[1])
+    rows, added_rows = math.prod(a_shape[:-1]), math.prod(c_shape[:-1])
+    inner, columns = b_shape[::-1] if turned else b_shape
     try:
         with dnnl.temporary() as objects:
-            given = ((a_shape, a_strides), (b_shape, b_strides), (c_shape, c_strides))
-            first, second, added = (objects.layout(size, [step // 4 for step in apart]) for size, apart in given)
-            result = objects.layout(shape, steps(shape))
+            first = objects.layout((rows, inner), (inner, 1))
+            second = objects.layout((inner, columns), (1, inner) if turned else (columns, 1))
+            added, result = (objects.layout((count, columns), (columns, 1)) for count in (added_rows, rows))
             description = objects.scaled_and_added(
                 "dnnl_matmul_primitive_desc_create", dnnl.engine, first, second, None, result, scale=scale, layout=added
             )

@@ -43,8 +43,8 @@ def _matrix_product(a: Any, b: Any) -> Any:
     if dnnl is None:
         return None
     (rows, inner), columns = a.shape, b.shape[1]
-    a, turned_a, step_a = laid_out(a)
-    b, turned_b, step_b = laid_out(b)
+    a, turned_a, step_a = _laid_out(a)
+    b, turned_b, step_b = _laid_out(b)
     y = np.empty((rows, columns), FLOAT32)
     with dnnl.lock:
         dnnl.sgemm(
@@ -54,7 +54,7 @@ def _matrix_product(a: Any, b: Any) -> Any:
     return y
 
 
-def laid_out(x: Any) -> tuple[Any, bytes, int]:
+def _laid_out(x: Any) -> tuple[Any, bytes, int]:
     """The matrix as `dnnl_sgemm` takes it: whether its memory holds the transpose, and the numbers from row to row."""
     (rows, columns), (down, along) = x.shape, x.strides
     if along == 4 and down >= 4 * columns and not down % 4:
