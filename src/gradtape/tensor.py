@@ -355,6 +355,9 @@ def wrap(array: Any, dtype: DType) -> Tensor:
 
 def number(dtype: DType, value: float) -> Tensor:
     """The tensor of one number, for an op's second argument. It is remembered: `x * 0.5` is frequent."""
+    known = dtype.numbers.get(value)
+    if known is not None:
+        return known
     made = wrap(dtype.as_numpy_dtype(value), dtype)
     if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # zeros have a sign that a key has not
         dtype.numbers[value] = made

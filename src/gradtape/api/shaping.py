@@ -397,7 +397,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, n
     [[1], [2, 3, 4]]
     """
     x = to_tensor(value)
-    n, at = len(x.dims), int(integers(axis, "Split"))
+    n, at = len(x.dims), axis if type(axis) is int else int(integers(axis, "Split"))
     if not -n <= at < n:
         raise errors.InvalidArgumentError(f"-input rank(-{n}) <= split_dim < input rank ({n}), but got {at} [Op:Split]")
     at %= n

@@ -21,11 +21,9 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
         b = b._as_tensor()
     if type(a) is Tensor:
         if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
-            known = a.dtype.numbers.get(b)
-            b = number(a.dtype, b) if known is None else known
+            b = number(a.dtype, b)
     elif type(b) is Tensor and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
-        known = b.dtype.numbers.get(a)
-        a = number(b.dtype, a) if known is None else known
+        a = number(b.dtype, a)
     return a, b
 
 

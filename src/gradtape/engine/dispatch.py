@@ -202,7 +202,8 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         value = op.numpy(*[x.array for x in inputs], **attrs)
     except (ValueError, np.linalg.LinAlgError) as error:
         raise failure(op, inputs, error) from error
-    outputs = tuple(map(_tensor, value)) if type(value) is tuple else _tensor(value)
+    like = inputs[0].dtype if inputs else dtypes.float32
+    outputs = tuple([_tensor(y, like) for y in value]) if type(value) is tuple else _tensor(value, like)
     recorder = thread.recorder
     if recorder is not None:
         for x in inputs:
@@ -215,11 +216,13 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     return outputs
 
 
-def _tensor(array: Any) -> Tensor:
+def _tensor(array: Any, like: DType) -> Tensor:
+    """The array as a tensor, most probably of the dtype `like`."""
     try:
-        return wrap(array, dtypes.of_numpy(array.dtype))
+        found = array.dtype
     except AttributeError:  # one string out of an array of strings
         return wrap(np.array(array, dtype=object), dtypes.string)
+    return wrap(array, like if found is like.numpy and like.kind else dtypes.of_numpy(found))
 
 
 def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:

@@ -278,8 +278,8 @@ def _quiet_keeper(op: Op, saved: Saved, partials: list[Any], which: int) -> Any:
         if len(op.args) == 1:
             return compile_rule(f"lambda {op.args[0]}, y: ({fields})")
         a, b = op.args
-        shapes = f"None if (sa := {a}.array.shape) == (sb := {b}.array.shape) else (sa, sb)"
-        return compile_rule(f"lambda {a}, {b}, y: ({fields} {shapes},)")
+        same = f"type(y.array) is not ndarray or (sa := {a}.array.shape) == (sb := {b}.array.shape)"
+        return compile_rule(f"lambda {a}, {b}, y: ({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
 
     return keeper([set().union(*needs), *needs][which] if len(needs) == 2 else needs[0])
 

@@ -100,7 +100,7 @@ class Log(Recorder):
             outputs.mark = (key, first, outputs.mark)
             records.append((op, parents, op.keep(inputs, outputs, attrs), None))
         else:
-            described = tuple((y.dims, y.dtype) for y in outputs)
+            described = tuple([(y.dims, y.dtype) for y in outputs])
             records.append((op, parents, op.keep(inputs, outputs, attrs), described))
             records.extend([first] * (len(outputs) - 1))
             for i, y in enumerate(outputs, first):

@@ -70,15 +70,20 @@ def _batch_of_products(a: Any, b: Any) -> Any:
     depth = max(a.ndim, b.ndim)
     if depth > 12:
         return None
-    a, b = (x if x.ndim == depth else x.reshape((1,) * (depth - x.ndim) + x.shape) for x in (a, b))
-    a, b = (x if 4 in x.strides[-2:] and min(x.strides) > 0 else np.ascontiguousarray(x) for x in (a, b))
+    if a.ndim != b.ndim:
+        a, b = (x if x.ndim == depth else x.reshape((1,) * (depth - x.ndim) + x.shape) for x in (a, b))
+    if 4 not in a.strides[-2:] or min(a.strides) <= 0:
+        a = np.ascontiguousarray(a)
+    if 4 not in b.strides[-2:] or min(b.strides) <= 0:
+        b = np.ascontiguousarray(b)
     prepared = _prepared(a.shape, a.strides, b.shape, b.strides)
     if prepared is None:
         a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
         prepared = _prepared(a.shape, a.strides, b.shape, b.strides)
         if prepared is None:
             return None
-    y = np.empty((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), FLOAT32)
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if depth > 2 else ()
+    y = np.empty((*batch, a.shape[-2], b.shape[-1]), FLOAT32)
     prepared.run(a, b, y)
     return y
 
