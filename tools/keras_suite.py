@@ -33,15 +33,15 @@ HELD = (
     "optimizers", "random", "regularizers", "saving", "trainers",
 )  # the folders in which gradtape is to pass at least BAR of what JAX passes  # fmt: skip
 OTHERS = (
-    "backend", "distillation", "distribution", "dtype_policies", "export", "legacy", "quantizers", "testing", "tree",
-    "utils", "wrappers",
+    "applications/imagenet_utils_test.py", "backend", "datasets", "distillation", "distribution", "dtype_policies",
+    "export", "legacy", "quantizers", "testing", "tree", "utils", "wrappers",
 )  # fmt: skip
 SLICE = (
     "losses", "activations", "models", "layers/core", "layers/merging", "layers/normalization",
     "layers/attention", "layers/rnn", "layers/convolutional", "ops/core_test.py", "ops/nn_test.py", "ops/math_test.py",
     "trainers/trainer_test.py", "optimizers/adam_test.py", "saving",
 )  # what CI runs  # fmt: skip
-# Not run: `applications` and `datasets` load files from the network.
+# Not run: the rest of `applications` loads weights from the network.
 PLACES = ("passed", "failed", "skipped")
 DTYPES = "ops/numpy_test.py::NumpyDtypeTest"  # 4,762 tests of one kind: counted by itself
 
@@ -139,7 +139,8 @@ def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
     apart = ("jax", "no module named", "requires the tensorflow", "requires installing tensorflow")
     alone = sum(times for reason, times in skipped.items() if any(words in reason.lower() for words in apart))
     counts, jax = by_file(outcomes), recorded(what)
-    found, known = total(counts, counts), total(jax, jax)
+    found = total(counts, counts)
+    known = total(jax, jax) if counts.keys() <= jax.keys() else Counter()  # a part of them is nothing to compare with
     if known:  # what JAX skips as well is not among what it passes
         alone = max(0, min(alone, found["skipped"] - known["skipped"]))
     print(row(what, found, known, alone), flush=True)
