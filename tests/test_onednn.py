@@ -456,7 +456,7 @@ def test_a_forked_process_does_without():
 import os, signal, warnings, numpy as np, gradtape as tf
 from gradtape.backends import onednn
 a = tf.ones((256, 256))
-a @ a
+a @ a, a + a, a + a
 warnings.simplefilter("ignore")
 def status_in_a_child(depth):
     child = os.fork()
@@ -465,7 +465,7 @@ def status_in_a_child(depth):
     signal.alarm(20)
     if depth > 1:
         os._exit(status_in_a_child(depth - 1))
-    os._exit(0 if (a @ a).numpy()[0, 0] == 256 and onednn.version() is None else 1)
+    os._exit(0 if (a @ (a + a)).numpy()[0, 0] == 512 and onednn.version() is None else 1)
 print(status_in_a_child(1), status_in_a_child(2), onednn.version() is None)
 """
     assert in_a_new_process(code) == ["0", "0", "False"]

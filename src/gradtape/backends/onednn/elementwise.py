@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, library
+from .library import FLOAT32, Computation, Library, Refused, Role, Temporaries, library
 
 # The values of the C interface's enumeration dnnl_alg_kind_t. A derivative is computed from the function's result.
 _PAIRS: dict[np.ufunc, int] = {np.add: 0x1FFF0, np.multiply: 0x1FFF1, np.subtract: 0x1FFF5}
@@ -21,7 +21,8 @@ _FORWARD = 64
 _ZERO = c_float(0.0)  # the functions' parameters, which these have none of
 _MOST_PREPARED = 1024
 
-_prepared: dict[tuple[Any, int], Computation | None] = {}  # by what and for how many numbers; None: seen once
+# By what is computed and for how many numbers: None after the first time, False where oneDNN refuses.
+_prepared: dict[tuple[Any, int], Computation | bool | None] = {}
 
 
 def combined(ufunc: np.ufunc, a: Any, b: Any, out: Any = None) -> Any:
@@ -50,48 +51,48 @@ def pulled(function: str, y: Any, g: Any) -> Any:
 
 
 def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], arrays: Any, out: Any = None) -> Any:
+    dnnl = library()
+    if dnnl is None:
+        return None
     key = (what, arrays[0].size)
     computation = _prepared.get(key)
     if computation is None:
-        computation = _prepare(key, describe, roles)
-        if computation is None:
-            return None
+        computation = _prepare(dnnl, key, describe, roles)
+    if not isinstance(computation, Computation):
+        return None
     y = np.empty(arrays[0].shape, FLOAT32) if out is None else out
     computation.run(*arrays, y)
     return y
 
 
-def _prepare(key: tuple[Any, int], describe: Callable[..., Any], roles: tuple[Role, ...]) -> Computation | None:
+def _prepare(
+    dnnl: Library, key: tuple[Any, int], describe: Callable[..., Any], roles: tuple[Role, ...]
+) -> Computation | bool | None:
     """A new computation, for a size that comes for the second time: to prepare one takes longer than to run it."""
-    if library() is None:
-        return None
     if key not in _prepared:
         if len(_prepared) >= _MOST_PREPARED:
             _prepared.clear()
         _prepared[key] = None
         return None
     what, size = key
-    dnnl = library()
-    assert dnnl is not None
     try:
         with dnnl.temporary() as objects:
             layouts = dict.fromkeys(roles, objects.layout((size,), (1,)))
             if roles is _PAIR and what[1]:
                 layouts[Role.SECOND_SRC] = objects.layout((1,), (1,))
-            made = Computation(objects, describe(objects, what, *layouts.values()), layouts)
+            _prepared[key] = Computation(objects, describe(objects, what, *layouts.values()), layouts)
     except Refused:
-        return None
-    _prepared[key] = made
-    return made
+        _prepared[key] = False
+    return _prepared[key]
 
 
-def _pair(objects: Any, what: tuple[np.ufunc, int], *layouts: Any) -> Any:
+def _pair(objects: Temporaries, what: tuple[np.ufunc, int], *layouts: Any) -> Any:
     return objects.description(
         "dnnl_binary_primitive_desc_create", objects.library.engine, _PAIRS[what[0]], *layouts
-    )  # fmt: skip
+    )
 
 
-def _function(objects: Any, what: tuple[str, int], layout: Any, *_: Any) -> Any:
+def _function(objects: Temporaries, what: tuple[str, int], layout: Any, *_: Any) -> Any:
     kind = _FUNCTIONS[what[0]][what[1]]
     return objects.description(
         "dnnl_eltwise_forward_primitive_desc_create", objects.library.engine, _FORWARD, kind, layout, layout,
@@ -99,7 +100,7 @@ def _function(objects: Any, what: tuple[str, int], layout: Any, *_: Any) -> Any:
     )  # fmt: skip
 
 
-def _derivative(objects: Any, what: tuple[str, int], layout: Any, *_: Any) -> Any:
+def _derivative(objects: Temporaries, what: tuple[str, int], layout: Any, *_: Any) -> Any:
     return objects.description(
         "dnnl_eltwise_backward_primitive_desc_create", objects.library.engine, _FUNCTIONS[what[0]][1], layout, layout,
         layout, _ZERO, _ZERO, _function(objects, what, layout),
