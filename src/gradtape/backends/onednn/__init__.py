@@ -1,4 +1,4 @@
-"""oneDNN, if it is installed, for products, convolutions and pooling of float32: two to five times as fast as NumPy's.
+"""oneDNN, if it is installed, for large work on float32: mostly two to five times as fast as NumPy's.
 
 `pip install gradtape[onednn]` brings the library; conda's or the system's will do as well. It is called through its C
 interface and loaded when the first computation is large enough for it. `GRADTAPE_ONEDNN=0` in the environment leaves it
