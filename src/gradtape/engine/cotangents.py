@@ -5,6 +5,7 @@ The sweep adds them up in their own form as long as it can, and makes them plain
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -37,15 +38,25 @@ class Products:
             self._lefts, self._rights, self._rows = [], [], 0
         return self
 
-    def value(self) -> Any:
-        """The sum as an array."""
+    def value(self, last: list[Any] | None = None) -> Any:
+        """The sum as an array. `last` keeps the cotangents that were stacked, for a sum that is asked for next.
+
+        The two matrices of a recurrent layer, one for its input and one for its state, have the same cotangents.
+        """
         if not self._lefts:
             return self._total
         several = len(self._lefts) > 1
         left = np.concatenate(self._lefts) if several else self._lefts[0]
-        right = np.concatenate(self._rights) if several else self._rights[0]
+        right = _stacked(self._rights, [] if last is None else last) if several else self._rights[0]
         term = product(left.T, right)
         return term if self._total is None else np.add(self._total, term, out=term)
+
+
+def _stacked(parts: list[Any], last: list[Any]) -> Any:
+    """The arrays above one another; `last` is what the previous call has stacked, and the result."""
+    if not (last and len(parts) == len(last[0]) and all(map(operator.is_, parts, last[0]))):
+        last[:] = parts, np.concatenate(parts)
+    return last[1]
 
 
 UNFINISHED = frozenset({IndexedSlices, Products})
