@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.special
 
 import gradtape as tf
 from gradtape.engine import blocks
@@ -161,3 +162,16 @@ def test_convolution_of_a_view_whose_single_channel_has_any_step(rng):
     copy = tf.constant(np.array(x.transpose(0, 2, 1), order="C").reshape(3, 50, 1).copy())
     found, expected = (tf.nn.conv1d(y, filters, 5, "VALID").numpy() for y in (view, copy))
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("size", [9, 1000])
+def test_gelu_is_accurate_in_relation_to_itself_far_below_zero(size):
+    x = np.linspace(-12, 5, size).astype(np.float32)
+    double = x.astype(np.float64)
+    t = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(t)
+        y = tf.nn.gelu(t)
+    np.testing.assert_allclose(y, double * scipy.special.ndtr(double), rtol=2e-5)
+    slope = scipy.special.ndtr(double) + double * np.exp(-(double**2) / 2) / np.sqrt(2 * np.pi)
+    np.testing.assert_allclose(tape.gradient(y, t), slope, rtol=2e-5, atol=1e-7)

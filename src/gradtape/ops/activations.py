@@ -10,7 +10,7 @@ from .. import backends
 from ..dtypes import FLOAT, INT, NARROW, NUMERIC
 from ..engine.families import Mask, elementwise
 from ..engine.op import sample
-from .special import erf_of
+from .special import ndtr_of
 
 _REAL = INT | FLOAT | NARROW
 _SMOOTH = FLOAT | NARROW
@@ -51,13 +51,9 @@ selu = elementwise(
 )  # fmt: skip
 
 
-def _normal_cdf(m, x):
-    return 0.5 * (1 + m.erf(x * math.sqrt(0.5)))
-
-
 gelu = elementwise(
-    "gelu", lambda xp, x: 0.5 * x * (1 + erf_of(xp, x * math.sqrt(0.5))), on=_SMOOTH,
-    dx=lambda m, x: _normal_cdf(m, x) + x * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
+    "gelu", lambda xp, x: x * ndtr_of(xp, x), on=_SMOOTH,
+    dx=lambda m, x: m.ndtr(x) + x * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
 )  # fmt: skip
 
 

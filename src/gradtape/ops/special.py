@@ -26,6 +26,8 @@ def _real(name, kernel, **record):
 _ERF = (1.1283792739739844, 0.10276905854627967, -1.9183648273156647e-4, -6.19780207549949e-4, 8.76358060625406e-5,
         -5.668249627494794e-6, 1.4184044585553182e-7)  # fmt: skip
 
+_WHERE_ERF_IS_NEARLY_MINUS_ONE = -2.5
+
 
 def erf_of(xp, x):
     """The error function: for more than a few float32 numbers by NumPy's tanh, in a tenth of the time of SciPy's."""
@@ -39,6 +41,21 @@ def erf_of(xp, x):
 
 
 erf = _real("erf", lambda xp, x: erf_of(xp, x).astype(x.dtype), dx=lambda m, x: 2 / math.sqrt(math.pi) * m.exp(-x * x))
+
+
+def ndtr_of(xp, x):
+    """The probability that a normal number is less than `x`, accurate in relation to itself where NumPy computes it."""
+    if xp is np and (x.dtype != np.float32 or x.size < FEW):
+        return special(xp).ndtr(x).astype(x.dtype)
+    y = 0.5 * (1 + erf_of(xp, x * math.sqrt(0.5)))
+    if xp is np:
+        low = x < _WHERE_ERF_IS_NEARLY_MINUS_ONE
+        if low.any():
+            y[low] = special(xp).ndtr(x[low])
+    return y
+
+
+ndtr = _real("ndtr", ndtr_of, dx=lambda m, x: m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi))
 erfc = _real("erfc", "erfc", dx=lambda m, x: -2 / math.sqrt(math.pi) * m.exp(-x * x))
 erfinv = _real("erfinv", "erfinv", domain=(-0.9, 0.9), dx=lambda m, y: math.sqrt(math.pi) / 2 * m.exp(y * y))
 erfcinv = _real("erfcinv", "erfcinv", domain=(0.2, 1.8), dx=lambda m, y: -math.sqrt(math.pi) / 2 * m.exp(y * y))
