@@ -77,14 +77,15 @@ def init_scope() -> Iterator[None]:
 
 
 def control_dependencies(control_inputs: Any) -> Any:
-    """Eagerly, ops run in program order: the block is just run.
+    """Ops run in program order: functions among the inputs are called, and the block is just run.
 
     >>> import gradtape as tf
-    >>> with tf.control_dependencies([tf.constant(1.0)]):
+    >>> with tf.control_dependencies([lambda: print("first")]):
     ...     y = tf.constant(2.0)
+    first
     """
-    if callable(control_inputs):
-        control_inputs()
+    for function in filter(callable, [control_inputs] if callable(control_inputs) else control_inputs or ()):
+        function()
     return nullcontext()
 
 
