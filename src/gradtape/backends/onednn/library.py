@@ -91,14 +91,21 @@ class Library:
         self.in_parallel = getattr(computing, "GOMP_parallel", None)  # of GNU's OpenMP
         if self.in_parallel is not None:
             self.in_parallel.argtypes = (c_void_p, ctypes.py_object, c_uint, c_uint)
+        # How many threads the calling thread may use: OpenMP's functions that say it and set it.
+        self.threads: Any = getattr(quick, "omp_get_max_threads", None)
+        self.set_threads: Any = getattr(quick, "omp_set_num_threads", None)
         self.set_data = quick.dnnl_memory_set_data_handle
         self.set_data.argtypes = (c_void_p, c_void_p)
         quick.dnnl_memory_desc_get_size.restype = c_size_t
         quick.dnnl_primitive_desc_query_md.restype = c_void_p
         self.engine = self.made("dnnl_engine_create", _CPU, c_size_t(0))
-        self.stream = self.made("dnnl_stream_create", self.engine, _IN_ORDER)
+        self.stream = self.new_stream()
         self.attributes = self.made("dnnl_primitive_attr_create")
         quick.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _SCRATCHPAD_OF_CALLER)
+
+    def new_stream(self) -> c_void_p:
+        """What one thread at a time computes in."""
+        return self.made("dnnl_stream_create", self.engine, _IN_ORDER)
 
     def made(self, function: str, *arguments: Any) -> c_void_p:
         """The object that a function of the C interface makes."""
@@ -244,17 +251,21 @@ class Computation:
 
     def run(self, *arrays: Any) -> None:
         """Reads and writes the arrays, which are laid out as was said."""
+        with self._library.lock:
+            self.run_at(list(map(address, arrays)), self._library.stream)
+
+    def run_at(self, places: Sequence[int], stream: c_void_p) -> None:
+        """Reads and writes the arrays at these addresses; nobody else may run it meanwhile."""
         library = self._library
-        with library.lock:
-            for memory, array in zip(self._given, arrays, strict=True):
-                library.set_data(memory, address(array))
-            own = []
-            for memory, size in self._own:
-                own.append(np.empty(size, np.uint8))
-                library.set_data(memory, address(own[-1]))
-            for primitive, count, arguments in self._steps:
-                if library.execute(primitive, library.stream, count, arguments):
-                    raise RuntimeError("oneDNN failed; GRADTAPE_ONEDNN=0 in the environment does without it")
+        for memory, place in zip(self._given, places, strict=True):
+            library.set_data(memory, place)
+        own = []
+        for memory, size in self._own:
+            own.append(np.empty(size, np.uint8))
+            library.set_data(memory, address(own[-1]))
+        for primitive, count, arguments in self._steps:
+            if library.execute(primitive, stream, count, arguments):
+                raise RuntimeError("oneDNN failed; GRADTAPE_ONEDNN=0 in the environment does without it")
 
     def __del__(self) -> None:
         for function, thing in reversed(self._objects):

@@ -20,6 +20,7 @@ from ... import dtypes
 from ...variable import updating
 from ..effects import Changed, draw, performance
 from ..graph import Graph, Value, all_nodes
+from ..turning import large_contract
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
 _FEW = 500  # nodes of a program that may be so short that the time of a call matters
@@ -117,6 +118,8 @@ class Program:
         with updating:
             flat = self._call(*self._held(), *arguments)
             self._commit(flat[self._outputs :])
+        if self._calls:  # Python may not end before the program does
+            self._jax.block_until_ready(flat)
         return flat[: self._outputs]
 
     def _held(self) -> list[Any]:
@@ -153,9 +156,10 @@ class Program:
     def _compile(self) -> None:
         import jax
 
-        from .lowering import Lowering
+        from .lowering import Lowering, prepared
 
-        graph = self.graph
+        graph = prepared(self.graph)
+        self._calls = any(node.op is large_contract for node in graph.nodes)
         large = _large_constants(graph)
         updated = {id(variable) for variable in self._updated}
         donated = [i for i, variable in enumerate(self._variables) if id(variable) in updated]

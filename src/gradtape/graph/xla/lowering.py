@@ -24,11 +24,23 @@ from ...errors import InvalidArgumentError
 from ..choice import never
 from ..effects import Changed, Effect, draw, guard, performed_as, shape_guard
 from ..graph import Graph, Node, Value, subgraphs
-from . import algebra, images, random, structure  # noqa: F401
+from ..passes import dead_code
+from ..peepholes import simplified
+from ..turning import turned_products
+from . import algebra, images, products, random, structure  # noqa: F401
 from .table import LOWERINGS
 
 # What a kernel written for NumPy raises when it meets values that are not known yet, or arrays that cannot be changed.
 _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)
+
+
+def prepared(graph: Graph) -> Graph:
+    """The graph as it is best lowered: XLA simplifies by itself what is its own to compute, but not around calls."""
+    if not products.usable():
+        return graph
+    simple = simplified(graph)
+    turned = turned_products(simple)
+    return graph if turned is simple else dead_code(turned)
 
 
 class Lowering:
