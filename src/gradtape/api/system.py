@@ -80,9 +80,11 @@ def control_dependencies(control_inputs: Any) -> Any:
     """Ops run in program order: functions among the inputs are called, and the block is just run.
 
     >>> import gradtape as tf
-    >>> with tf.control_dependencies([lambda: print("first")]):
-    ...     y = tf.constant(2.0)
-    first
+    >>> v = tf.Variable(1.0)
+    >>> with tf.control_dependencies([lambda: v.assign_add(1.0)]):
+    ...     y = v * 2.0
+    >>> float(y)
+    4.0
     """
     for function in filter(callable, [control_inputs] if callable(control_inputs) else control_inputs or ()):
         function()
