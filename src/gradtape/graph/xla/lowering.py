@@ -36,11 +36,9 @@ _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, At
 
 def prepared(graph: Graph) -> Graph:
     """The graph as it is best lowered: XLA simplifies by itself what is its own to compute, but not around calls."""
-    if not products.usable():
-        return graph
     simple = simplified(graph)
     turned = turned_products(simple)
-    return graph if turned is simple else dead_code(turned)
+    return dead_code(turned) if turned is not simple and products.usable() else graph
 
 
 class Lowering:
