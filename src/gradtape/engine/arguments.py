@@ -29,6 +29,10 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
 
 def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
     """The values as tensors; those at `matching` agree in dtype, and Python numbers follow the first tensor."""
+    first = values[0]
+    if isinstance(first, Tensor) and first.dtype.kind & op.kinds and len(matching) == len(values):
+        if all([isinstance(x, Tensor) and x.dtype is first.dtype for x in values]):
+            return list(values)
     hint: DType | None = None
     for i in matching:
         if is_tensor_like(values[i]):

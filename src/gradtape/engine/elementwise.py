@@ -175,8 +175,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
         source = f"lambda m, g, s, parents: ({result}) if {small} else large(m, g, s, parents) or ({result})"
         return compile_rule(source, narrowed=_narrowed, large=large, ndarray=ndarray, **names)
 
-    op.defer("pull", lambda: pull(False, False))
-    op.defer("pull_raw", lambda: pull(True, False))
+    op.defer_pull(lambda arrays: pull(arrays, False))
 
     def pusher() -> Any:
         tangents = [
@@ -199,8 +198,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
         return None
     twin = _new(Op)
     vars(twin).update(vars(op))
-    twin.defer("pull", lambda: pull(False, True))
-    twin.defer("pull_raw", lambda: pull(True, True))
+    twin.defer_pull(lambda arrays: pull(arrays, True))
     twin.batch = _batch_elementwise(twin)
     return twin
 

@@ -100,7 +100,7 @@ def bilinear(
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
-    op.defer("keep", saved.keeper)
+    op.keep = lambda xs, y, attrs: op.keep_quiet(*xs, y, attrs)
     op.kept = saved.names
     for attribute, rules in (("keep_quiet", (da, db)), ("keep_first", (da,)), ("keep_second", (db,))):
         op.defer(attribute, partial(saved.quiet_keeper, rules))
@@ -119,8 +119,7 @@ def bilinear(
         )
         return compile_rule(source, da=da, db=db, conj=conjugate)
 
-    op.defer("pull", lambda: rule(False))
-    op.defer("pull_raw", lambda: rule(True))
+    op.defer_pull(rule)
 
     def push(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
         (a, b), (ta, tb) = inputs, ts

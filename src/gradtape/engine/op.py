@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ class Namespace:
 
 _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
+_FEW_USES = 16  # of a rule on tensors, before it is built
 
 ops = Namespace()
 raw = Namespace()
@@ -131,6 +132,26 @@ class Op:
 
         setattr(self, attribute, first)
 
+    def defer_pull(self, build: Callable[[bool], Callable[..., Any]]) -> None:
+        """Sets `pull_raw`, which runs on arrays, and `pull`, on tensors: `build` makes either.
+
+        Few rules are run on tensors often, as to build a graph they run once. So `pull` is not built at first: it runs
+        `pull_raw`, which is there or needed sooner or later, on stand-ins whose arrays are the tensors themselves.
+        """
+        self.defer("pull_raw", lambda: build(True))
+        uses = 0
+
+        def pull(m: Any, g: Any, saved: Any, parents: Any) -> Any:
+            nonlocal uses
+            uses += 1
+            if uses > _FEW_USES:
+                self.pull = build(False)
+                return self.pull(m, g, saved, parents)
+            assert self.pull_raw is not None
+            return self.pull_raw(m, g, [_standing_in(x) for x in saved], parents)
+
+        self.pull = pull
+
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
         setattr(ops, self.name, self.call)
@@ -141,6 +162,21 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name} ({self.family})>"
+
+
+class _StandIn:
+    """What a rule for arrays takes for a tensor."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+def _standing_in(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return _StandIn(x)
+    return tuple(map(_standing_in, x)) if type(x) is tuple and x and isinstance(x[0], Tensor) else x
 
 
 def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
@@ -253,11 +289,16 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
             body = f"(lambda need: {body})([p >= 0 for p in parents])"
         return compile_rule(f"lambda m, g, s, parents: {body}", rule=rule)
 
-    op.defer("pull", lambda: pull(False))
-    op.defer("pull_raw", lambda: pull(True))
+    op.defer_pull(pull)
 
 
 def compile_rule(source: str, **names: Any) -> Any:
     """A function from generated source: paid once, when a rule is first used."""
     # The name makes NumPy warnings count as ours, which the front door keeps quiet.
-    return eval(source, {"__name__": __name__, **names})
+    return eval(_compiled(source), {"__name__": __name__, **names})
+
+
+@cache
+def _compiled(source: str) -> Any:
+    """The rules of many ops have the same text."""
+    return compile(source, "<string>", "eval")

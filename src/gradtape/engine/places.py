@@ -15,8 +15,13 @@ _LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib")
 _is_user: dict[str, bool] = {}  # by file: whether its code is the user's, not a library's
 
 
-def here(depth: int = 2, _frame: Any = sys._getframe, _known: Any = _is_user.get) -> Place:
+def here(depth: int = 2) -> Place:
     """The innermost place in the user's code, `depth` calls or more above this one."""
+    frame = _users_frame(depth + 1)
+    return frame.f_code, frame.f_lasti
+
+
+def _users_frame(depth: int, _frame: Any = sys._getframe, _known: Any = _is_user.get) -> Any:
     frame = _frame(depth)
     while True:
         code = frame.f_code
@@ -24,7 +29,7 @@ def here(depth: int = 2, _frame: Any = sys._getframe, _known: Any = _is_user.get
         if user is None:
             user = _learn(code.co_filename, frame.f_globals)
         if user or frame.f_back is None:
-            return code, frame.f_lasti
+            return frame
         frame = frame.f_back
 
 
@@ -42,6 +47,10 @@ def line_at(place: Place) -> Line:
     for start, stop, line in code.co_lines():
         if start <= instruction < stop and line is not None:
             number = line
+    return _users_line(code, number)
+
+
+def _users_line(code: CodeType, number: int) -> Line:
     file = code.co_filename
     known = origins.get(file)
     if known is not None:
@@ -53,4 +62,5 @@ def line_at(place: Place) -> Line:
 
 def caller() -> Line:
     """The line of the innermost place in the user's code."""
-    return line_at(here(3))
+    frame = _users_frame(3)
+    return _users_line(frame.f_code, frame.f_lineno or frame.f_code.co_firstlineno)

@@ -9,6 +9,7 @@ from typing import Any
 from .. import dtypes, nest
 from ..autograph.status import Needed
 from ..engine import dispatch
+from ..engine.collector import recording_starts, recording_stops
 from ..engine.log import Log
 from ..engine.op import ops
 from ..engine.randomness import Stream
@@ -362,11 +363,15 @@ class Concrete:
         trace.streams = self._streams
         if self._follows_all:
             trace.follows = trace.follows_all = True
-        with following(trace, self._around()), trace.entered():
-            inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
-            returned = self._call(inputs, variables)
-            structure, forms, outputs = taken_apart(returned)
-        graph = trace.graph(outputs)
+        recording_starts()  # a trace is many small objects, none of them garbage, as a tape is
+        try:
+            with following(trace, self._around()), trace.entered():
+                inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
+                returned = self._call(inputs, variables)
+                structure, forms, outputs = taken_apart(returned)
+            graph = trace.graph(outputs)
+        finally:
+            recording_stops()
 
         def results() -> Any:
             for variable in trace.written.values():

@@ -170,18 +170,41 @@ class Function:
                     break
         self._warn_of_retracing(key)
         concrete = self._concretes[key] = self._made(args, kwargs)
-        concrete.arguments = nest.map_structure(_spec_of, (given, kwargs))
+        if not kwargs and all([type(x) is Tensor for x in given]):
+            concrete.arguments = (tuple([spec_of(x) for x in given]), kwargs)
+        else:
+            concrete.arguments = nest.map_structure(_spec_of, (given, kwargs))
         if is_open(key):
             self._open.append((key, concrete))
         return concrete
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        # What follows holds parts of this function, not the function itself, which would live as long as the cycle.
+        converted, instance = self._converted, self._instance
+        rows = self._parameters.described(args, dict(sorted(kwargs.items())))
+        if not kwargs and all([type(x) is Tensor for x in args]):
+            names = [row[0] for row in rows]
+
+            def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
+                return converted(*(() if instance is None else (instance(),)), *tensors)
+
+        else:
+            names = [row[0] for row in rows for x in nest.flatten(row[2], True) if _is_tensor(x)]
+            call = self._call_with_structures(args, kwargs)
+
+        def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
+            return nest.map_structure(returned_value, call(tensors, variables))
+
+        around = functools.partial(_tensors_around, self._function, instance)
+        return Concrete(self.name, names, around, call, eager, bool(self._options[1]))
+
+    def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """A call on the tensors and variables that are, or are in, the arguments; they must find their way there."""
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         structure = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, (args, kwargs))
         others = [None if is_tensor_like_leaf(x) else x for x in leaves]
         at = [i for i, x in enumerate(leaves) if _is_tensor(x)]
         variables_at = [i for i, x in enumerate(leaves) if isinstance(x, Variable)]
-        # What follows holds parts of this function, not the function itself, which would live as long as the cycle.
         converted, instance, name, signature = self._converted, self._instance, self.name, self._parameters.signature
 
         def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
@@ -200,13 +223,7 @@ class Function:
                 )
             return result
 
-        def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
-            return nest.map_structure(returned_value, call(tensors, variables))
-
-        rows = self._parameters.described(args, dict(sorted(kwargs.items())))
-        names = [row[0] for row in rows for x in nest.flatten(row[2], True) if _is_tensor(x)]
-        around = functools.partial(_tensors_around, self._function, instance)
-        return Concrete(self.name, names, around, call, eager, bool(self._options[1]))
+        return call
 
     def _warn_of_retracing(self, key: Any) -> None:
         if thread.trace is not None:

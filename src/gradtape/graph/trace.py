@@ -319,27 +319,38 @@ class Trace(dispatch.Recorder):
 
     def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the real values and adds a node."""
-        if not op.moves_data and any(x.dtype.kind == dtypes.NARROW for x in inputs):
-            return dispatch.run_in_float32(op, inputs, attrs)
-        places = tuple([self.place_of(x) for x in inputs])
-        values = [x.value if type(x) is TracedTensor else x for x in inputs]
-        recorder, dispatch.thread.recorder = dispatch.thread.recorder, None
+        places, values, marked = [], [], False
+        for x in inputs:
+            if x.dtype.kind == dtypes.NARROW and not op.moves_data:
+                return dispatch.run_in_float32(op, inputs, attrs)
+            if type(x) is TracedTensor:
+                places.append(x.place if x.trace is self else self.capture(x).place)
+                values.append(x.value)
+            else:
+                places.append(self.place_of(x))
+                values.append(x)
+            marked = marked or x.mark is not None
+        thread = dispatch.thread
+        recorder, thread.recorder = thread.recorder, None
         try:
-            result = dispatch.run(op, values, attrs)
+            # As it is called eagerly, an elementwise op knows what to do with large arrays.
+            quick = op.family == "elementwise" and not attrs
+            result = op.call(*values) if quick else dispatch.run(op, values, attrs)
         finally:
-            dispatch.thread.recorder = recorder
+            thread.recorder = recorder
+        line = self.line or caller()
         several = type(result) is tuple
         results = result if several else (result,)
-        made = tuple([Value(y.dims, y.dtype) for y in results])
-        self.nodes.append(Node(op, places, attrs, made, several, self.line or caller()))
+        traced = tuple([TracedTensor(y, Value(y.dims, y.dtype), self) for y in results])
+        made = tuple([y.place for y in traced])
+        self.nodes.append(Node(op, tuple(places), attrs, made, several, line))
+        outputs: Any = traced if several else traced[0]
         if getattr(op, "shaped_by_values", False):
             for place in made:
-                self.nodes.append(Node(shape_guard, (place,), {"shape": place.shape}, (), True, self.line or caller()))
-        traced = tuple([TracedTensor(y, place, self) for y, place in zip(results, made, strict=True)])
-        outputs: Any = traced if several else traced[0]
+                self.nodes.append(Node(shape_guard, (place,), {"shape": place.shape}, (), True, line))
         if getattr(op, "effect", False):
             self.given.update(zip(made, traced, strict=True))
-        if dispatch.thread.recorders and any(x.mark is not None for x in inputs):
+        if marked and thread.recorders:
             recorder.record(op, inputs, outputs, attrs)
         return outputs
 
@@ -474,7 +485,8 @@ class Trace(dispatch.Recorder):
 
     def write(self, variable: Any, value: Tensor) -> None:
         """`variable` holds `value` from here on."""
-        if value.dims != self.read_quietly(variable).dims:
+        held = self.values.get(id(variable))
+        if value.dims != (self.read_quietly(variable) if held is None else held[1]).dims:
             raise Untraceable(f"{variable.name} changes its shape")
         if type(value) is TracedTensor and value.trace is not self:
             value = self.capture(value)
