@@ -10,11 +10,13 @@ from __future__ import annotations
 import _thread
 import ctypes
 import itertools
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint32, c_void_p
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -23,7 +25,7 @@ import numpy as np
 Part = Callable[..., None]
 
 _TARGET = "gradtape_call"
-_MAJOR, _OLDEST_MINOR = 0, 1  # versions of the interface that have these structures
+_MAJOR = 0  # version of the interface that has these structures
 _METADATA, _INTERNAL = 1, 13  # kinds of an extension and of an error
 
 _works: list[Sequence[Part]] = []  # those in programs, by number
@@ -169,18 +171,27 @@ def _ask_for_help(frame: Any, job: _Job) -> None:
 
 
 def _introduce(frame: Any) -> None:
-    """Says which version of the interface this is written for: that of XLA, if it is known."""
-    ours, theirs = _Extension.from_address(frame.extension).metadata[0].version, frame.api[0].version
-    ours.major = _MAJOR
-    ours.minor = max(_OLDEST_MINOR, theirs.minor)
+    """Says which version of the interface this is written for."""
+    version = _Extension.from_address(frame.extension).metadata[0].version
+    version.major, version.minor = _MAJOR, _minor()
+
+
+@cache
+def _minor() -> int:
+    """The minor version of the interface, as jaxlib's header says; -1 if this module does not know it."""
+    text = Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h").read_text()
+    versions = dict(re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text))
+    functions = re.findall(r"_STRUCT_FIELD\(XLA_FFI_(\w+)\);", text)
+    known = functions[:1] == ["Error_Create"] and functions[11:12] == ["ThreadPool_Schedule"]
+    return int(versions["MINOR"]) if known and versions.get("MAJOR") == str(_MAJOR) else -1
 
 
 @cache
 def usable() -> bool:
     """Whether programs can call: they run on the CPU, with an interface that this module knows."""
-    if jax.default_backend() != "cpu":
-        return False
     try:
+        if jax.default_backend() != "cpu" or _minor() < 0:
+            return False
         jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_called), platform="cpu")
     except Exception:
         return False
