@@ -119,7 +119,7 @@ def record(counts: Counts) -> None:
 def row(name: str, found: Counter[str], jax: Counter[str], alone: int) -> str:
     """A line of the table; `alone` tests left themselves out: for JAX alone, or in need of what is not installed."""
     ours, theirs = ("".join(f"{counts[place]:6} {place}" for place in PLACES) for counts in (found, jax))
-    line = f"{name:34}{ours}   JAX:{theirs if jax else ' not measured'}"
+    line = f"{name:34}{ours}   JAX:{theirs if jax else ' nothing to compare'}"
     if not jax["passed"]:
         return line
     line += f"  {found['passed'] / (jax['passed'] - alone):8.2%}"
@@ -127,8 +127,8 @@ def row(name: str, found: Counter[str], jax: Counter[str], alone: int) -> str:
     return f"{line} ({with_them})" if alone else line
 
 
-def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
-    """Prints the failures and the row of a folder; returns whether the bar is met."""
+def report(what: str, outcomes: dict[str, list[str]], reasons: bool, whole: bool) -> bool:
+    """Prints the failures and the row of a folder, or a part of it; returns whether the bar is met."""
     for test, (outcome, reason) in outcomes.items():
         if outcome == "failed":
             print(f"  FAILED {test}: {reason[:160]}")
@@ -138,7 +138,7 @@ def report(what: str, outcomes: dict[str, list[str]], reasons: bool) -> bool:
             print(f"  {times} skipped: {reason[:160]}")
     apart = ("jax", "no module named", "requires the tensorflow", "requires installing tensorflow")
     alone = sum(times for reason, times in skipped.items() if any(words in reason.lower() for words in apart))
-    counts, jax = by_file(outcomes), recorded(what)
+    counts, jax = by_file(outcomes), recorded(what) if whole else {}
     found = total(counts, counts)
     known = total(jax, jax) if counts.keys() <= jax.keys() else Counter()  # a part of them is nothing to compare with
     if known:  # what JAX skips as well is not among what it passes
@@ -169,7 +169,8 @@ def main() -> None:
         everything |= outcomes
         if arguments.record:
             record(by_file(outcomes))
-        if not report(what, outcomes, arguments.reasons) and what not in OTHERS and not options:
+        met = report(what, outcomes, arguments.reasons, whole=not options)
+        if not met and what not in OTHERS and not options:
             below.append(what)
         if arguments.save:
             arguments.save.write_text(json.dumps(everything, indent=0))

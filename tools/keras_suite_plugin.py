@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     for item in items:
         if "multi_device" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="needs several devices"))
-        if os.environ["KERAS_BACKEND"] == "gradtape" and item.name.startswith(_OF_TENSORFLOW):
+        if os.environ["KERAS_BACKEND"] == "gradtape" and item.name.startswith((*_OF_TENSORFLOW, _FLASH)):
             item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "skipif"]
 
 
@@ -50,9 +50,10 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
 # Where they make sparse tensors, tapes or functions, gradtape is told to be TensorFlow, whose names it has, and is
 # imported in its place. Those in the first list are left out on all backends that do not have the right name.
 _OF_TENSORFLOW = (
-    "test_associative_scan_dynamic_scan_body", "test_custom_gradient", "test_fake_quant_with_min_max_vars",
-    "test_percentile_in_tf_function", "test_quantile_in_tf_function", "test_result_type_with_float64",
-    "test_result_type_with_int64", "test_split_with_jit_in_tf", "test_tril_with_jit_in_tf", "test_triu_with_jit_in_tf",
+    "test_associative_scan_dynamic_scan_body", "test_custom_gradient", "test_divide_no_nan_gradients",
+    "test_fake_quant_with_min_max_vars", "test_percentile_in_tf_function", "test_quantile_in_tf_function",
+    "test_result_type_with_float64", "test_result_type_with_int64", "test_split_with_jit_in_tf",
+    "test_tril_with_jit_in_tf", "test_triu_with_jit_in_tf",
 )  # fmt: skip
 _MADE_FOR_TENSORFLOW = (
     "assertSparse", "create_eager_tensors", "create_indexed_slices", "create_sparse_tensor", "test_bincount",
@@ -60,7 +61,10 @@ _MADE_FOR_TENSORFLOW = (
     "test_flatten", "test_matmul_sparse", "test_permute", "test_quantize_float8", "test_shape_sparse", "test_sparse",
     "test_sparse_correctness", "test_sparse_gradients", "test_take_sparse",
 )  # fmt: skip
+_FLASH = "test_basics_with_flash_attention"  # left out likewise; makes a layer where the backend is JAX or PyTorch
 _NAMES = {
+    ("multi_head_attention_test.py", _FLASH): "jax",
+    ("grouped_query_attention_test.py", _FLASH): "jax",
     ("trainer_test.py", "<module>"): "numpy",  # looks up its trainer
     ("trainer_test.py", "__getitem__"): "jax",  # looks up its device
     ("generator_data_adapter_test.py", "test_sparse_tensors"): "jax",  # both test an adapter, not a backend
