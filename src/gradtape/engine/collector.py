@@ -1,7 +1,7 @@
 """Python's cyclic garbage collector, while tapes record.
 
 A tape's records are many small objects, none of them garbage. Looking through all of them again and again would double
-the price of a long tape, so collections of all but the youngest objects are made rarer while one records.
+the price of a long tape, so collections are made rarer while one records, those of older objects most of all.
 """
 
 from __future__ import annotations
@@ -30,9 +30,14 @@ def recording_starts() -> None:
             gc.set_threshold(*_relaxed)
 
 
-def recording_stops() -> None:
-    """One tape less records; after the last, the collector is as it was, unless somebody else has set it meanwhile."""
+def recording_stops(rarely: bool = False) -> None:
+    """One tape less records; after the last, the collector is as it was, unless somebody else has set it meanwhile.
+
+    What happens `rarely`, as making a graph, need not pay for what else has gathered: only the youngest are looked at.
+    """
     global _recording
+    if rarely and _recording == 1 and gc.isenabled() and gc.get_count()[0] > _before[0]:
+        gc.collect(0)
     with _lock:
         _recording -= 1
         if _recording == 0 and gc.get_threshold() == _relaxed:

@@ -100,7 +100,7 @@ def bilinear(
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
-    op.keep = lambda xs, y, attrs: op.keep_quiet(*xs, y, attrs)
+    op.keep = lambda xs, y, attrs: op.keep_quiet(*xs, y, attrs)  # type: ignore[call-arg]
     op.kept = saved.names
     for attribute, rules in (("keep_quiet", (da, db)), ("keep_first", (da,)), ("keep_second", (db,))):
         op.defer(attribute, partial(saved.quiet_keeper, rules))

@@ -105,7 +105,7 @@ class Op:
         self.pull_raw: Callable[..., Any] | None = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
         self.kept: tuple[str, ...] = ()  # the names of what `keep` keeps
-        self.keep_quiet = self.keep_first = self.keep_second = self.keep
+        self.keep_quiet = self.keep_first = self.keep_second = _keep_nothing
         self.push: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.call: Callable[..., Any] = self.run

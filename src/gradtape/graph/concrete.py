@@ -371,7 +371,7 @@ class Concrete:
                 structure, forms, outputs = taken_apart(returned)
             graph = trace.graph(outputs)
         finally:
-            recording_stops()
+            recording_stops(rarely=True)
 
         def results() -> Any:
             for variable in trace.written.values():
