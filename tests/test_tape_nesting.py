@@ -113,6 +113,16 @@ def test_another_threads_ops_are_recorded_only_when_it_attaches():
     assert float(tape.gradient(results[1], x)) == 6
 
 
+def test_a_tape_that_is_attached_where_it_records_stops_altogether():
+    v = tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape, tape.attach():
+        with tape.stop_recording():
+            unseen = v * v
+        seen = v * v
+    assert tape.gradient(unseen, v) is None
+    assert float(tape.gradient(seen, v)) == 6
+
+
 def test_a_tape_for_each_thread_over_shared_variables():
     v = tf.Variable([1.0, 2.0])
     wrong = []

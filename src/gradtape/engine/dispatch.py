@@ -134,8 +134,10 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
 def leave(recorder: Any) -> None:
     """A recorder stops: it is told of nothing more, not even after a block of `recorded_by` that it leaves in."""
     recorders = thread.recorders
-    inner = bool(recorders) and recorders[-1] is recorder
-    set_recorders(recorders[:-1] if inner else tuple(r for r in recorders if r is not recorder))
+    rest = recorders[:-1]
+    if recorders[-1:] != (recorder,) or recorder in rest:  # a thread may be attached to a tape that it records on
+        rest = tuple(r for r in recorders if r is not recorder)
+    set_recorders(rest)
     if thread.departed is not None:
         thread.departed.append(recorder)
 
