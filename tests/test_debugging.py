@@ -65,6 +65,14 @@ def test_enabled_checks_look_at_gradients(checking, persistent):
         tape.gradient(y, x)
 
 
+@pytest.mark.parametrize("size", [2, 70])
+def test_enabled_checks_look_at_products(checking, size):
+    a = tf.fill((size, size), 1e30)
+    for product in (lambda: a @ a, lambda: tf.matmul(a, a, transpose_b=True), lambda: tf.einsum("ij,jk->ki", a, a)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"\+Inf elements"):
+            product()
+
+
 def test_enabled_checks_let_sound_gradients_pass(checking):
     x = tf.constant([1.0, 2.0])
     with tf.GradientTape(persistent=True) as tape:

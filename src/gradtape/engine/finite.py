@@ -52,7 +52,7 @@ def _exchange_kernel(op: Op) -> None:
                 raise failure(y, where, arrays)
         return value
 
-    replacements = {"kernel": watched, "kernel_into": blocks.into(watched), "function": None}
+    replacements = {"kernel": watched, "kernel_into": blocks.into(watched), "function": None, "product": watched}
     for cell, name in _cells(op.call):
         if name in replacements:
             before = cell.cell_contents
