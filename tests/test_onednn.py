@@ -106,6 +106,19 @@ def test_only_float32_of_sizes_that_come_again():
     assert elementwise.pulled("tanh", x.astype(np.float64), x) is None
 
 
+@needed
+def test_another_thread_may_forget_what_is_being_prepared(monkeypatch):
+    class Forgetful(dict):
+        def __setitem__(self, key, made):
+            super().__setitem__(key, made)
+            if made is not None:
+                self.clear()
+
+    monkeypatch.setattr(elementwise, "_prepared", Forgetful())
+    x = normal(blocks.SHARED + 19)
+    np.testing.assert_allclose(twice(elementwise.mapped, "tanh", x), np.tanh(x), rtol=1e-6)
+
+
 @pytest.mark.parametrize("size", [blocks.SHARED - 1, blocks.SHARED + 5, blocks.LARGE + 3])
 def test_a_formula_of_large_arrays_and_its_gradient(size):
     x = normal(size)

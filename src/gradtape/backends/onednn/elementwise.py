@@ -75,15 +75,17 @@ def _prepare(
         _prepared[key] = None
         return None
     what, size = key
+    made: Computation | bool
     try:
         with dnnl.temporary() as objects:
             layouts = dict.fromkeys(roles, objects.layout((size,), (1,)))
             if roles is _PAIR and what[1]:
                 layouts[Role.SECOND_SRC] = objects.layout((1,), (1,))
-            _prepared[key] = Computation(objects, describe(objects, what, *layouts.values()), layouts)
+            made = Computation(objects, describe(objects, what, *layouts.values()), layouts)
     except Refused:
-        _prepared[key] = False
-    return _prepared[key]
+        made = False
+    _prepared[key] = made
+    return made  # another thread may have cleared what is prepared
 
 
 def _pair(objects: Temporaries, what: tuple[np.ufunc, int], *layouts: Any) -> Any:
