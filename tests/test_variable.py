@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape import variable as variables
 
 
 def values(*tensors):
@@ -328,7 +329,12 @@ def test_members_are_documented(member):
     assert getattr(tf.Variable, member).__doc__
 
 
-def test_an_update_in_place_is_seen_by_nobody_who_read_before():
+@pytest.fixture(params=[0, 1 << 22], ids=["in place", "anew"])
+def smallest_in_place(request, monkeypatch):
+    monkeypatch.setattr(variables, "_IN_PLACE", request.param)
+
+
+def test_an_update_in_place_is_seen_by_nobody_who_read_before(smallest_in_place):
     v = tf.Variable([1.0, 2.0])
     start = tf.constant([3.0, 4.0])
     w = tf.Variable(start)
@@ -349,7 +355,7 @@ def test_an_update_in_place_is_seen_by_nobody_who_read_before():
     "view",
     [lambda t: tf.reshape(t, [2, 2]), lambda t: tf.transpose(tf.reshape(t, [2, 2])), lambda t: t[:2], tf.identity],
 )
-def test_an_update_leaves_the_tensors_that_share_memory_with_the_value_alone(view):
+def test_an_update_leaves_the_tensors_that_share_memory_with_the_value_alone(view, smallest_in_place):
     t = tf.constant([1.0, 2.0, 3.0, 4.0])
     made = tf.Variable(view(t))
     given = tf.Variable(tf.zeros_like(made))

@@ -350,12 +350,17 @@ class Variable(Parts):
         """
         if type(delta) is not Tensor or not self.dtype.kind & _ARITHMETIC or dispatch.thread.recorder is not None:
             self._replace(op(self._as_tensor(), delta))
-        elif delta.array.nbytes < _IN_PLACE or not self._update_in_place(ufunc, delta.array):
+            return
+        change = delta.array
+        if change.nbytes < _IN_PLACE or not self._written(lambda array: accumulate(array, change, ufunc)):
             array = self._array
-            self._take(combined(ufunc, self._settled() if array is None else array, delta.array))
+            self._take(combined(ufunc, self._settled() if array is None else array, change))
 
-    def _update_in_place(self, ufunc: np.ufunc, delta: Any) -> bool:
-        """Writes the new value over the old one, and returns whether that was allowed."""
+    def _written(self, write: Callable[[Any], bool | None]) -> bool:
+        """Whether `write` could change the array it is given, that of the value, if nobody else sees it.
+
+        It returns False if it could not.
+        """
         with updating:
             array = self._array
             self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
@@ -364,24 +369,9 @@ class Variable(Parts):
                 # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
                 alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
                 own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
-                if alone and own:
-                    accumulate(array, delta, ufunc)
-                return alone and own
-            finally:
-                if self._array is None:  # nobody has assigned meanwhile
-                    self._array = array
-
-    def _written(self, write: Callable[[Any], bool]) -> bool:
-        """Whether `write` could change the array it is given: that of the value, if nobody else sees it."""
-        with updating:
-            array = self._array
-            self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
-            try:
-                # It is known here and to the last read, that read to the variable; each count sees itself. Memory that
-                # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
-                alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
-                own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
-                return bool(alone and own and array.flags.c_contiguous and array.flags.writeable and write(array))
+                if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
+                    return False
+                return write(array) is not False
             finally:
                 if self._array is None:  # nobody has assigned meanwhile
                     self._array = array
