@@ -2,6 +2,7 @@
 
 import pickle
 import platform
+import signal
 import sys
 import threading
 
@@ -14,6 +15,7 @@ from gradtape import ops
 from gradtape.engine.op import registry
 from gradtape.graph.effects import Changed, guard
 from gradtape.graph.graph import Graph, Node
+from gradtape.graph.xla import executor
 from gradtape.graph.xla.executor import compile_graph
 from gradtape.inspect.opcheck import draw
 
@@ -441,6 +443,29 @@ def test_memory_of_a_run_is_kept_for_the_next():
 
     # Each thread of XLA has memory of its own. A quarter of all pages of four runs is what a run takes.
     assert min(faults_of_four_runs() for _ in range(5)) < (51 << 20) // resource.getpagesize()
+
+
+def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch):
+    def interrupted(lowered, graph, compiled=executor._compiled):
+        program = compiled(lowered, graph)
+
+        def run(*arrays):
+            results = program(*arrays)
+            signal.raise_signal(signal.SIGINT)
+            return results
+
+        return run
+
+    monkeypatch.setattr(executor, "_compiled", interrupted)
+    monkeypatch.setattr(executor, "_FEW", 1)
+    v = tf.Variable([1.0, 2.0])
+    double = compiled(lambda: v.assign_add(v))
+    double()
+    for expected in ([4.0, 8.0], [8.0, 16.0]):
+        with pytest.raises(KeyboardInterrupt):
+            double()
+        assert v.numpy().tolist() == expected
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_strings_are_refused_in_words():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from operator import is_
 from typing import Any
 
@@ -21,6 +22,7 @@ from ...variable import updating
 from ..effects import Changed, draw, performance
 from ..graph import Graph, Value, all_nodes
 from ..turning import large_contract
+from .interrupts import Uninterrupted
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
 _FEW = 500  # nodes of a program that may be so short that the time of a call matters
@@ -115,7 +117,7 @@ class Program:
             with updating:
                 self._commit(updates)
             return results
-        with updating:
+        with updating, Uninterrupted() if self._long else nullcontext():
             flat = self._call(*self._held(), *arguments)
             self._commit(flat[self._outputs :])
         if self._calls:  # Python may not end before the program does
@@ -160,6 +162,7 @@ class Program:
 
         graph = prepared(self.graph)
         self._calls = any(node.op is large_contract for node in graph.nodes)
+        self._long = self._calls or len(graph.nodes) >= _FEW  # asking interrupts to wait takes 12 microseconds
         large = _large_constants(graph)
         updated = {id(variable) for variable in self._updated}
         donated = [i for i, variable in enumerate(self._variables) if id(variable) in updated]
