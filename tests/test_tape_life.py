@@ -395,6 +395,17 @@ def test_a_hook_sees_and_changes_a_gradient_on_its_way():
     assert seen == [[6.0, 12.0]]
 
 
+def test_a_hook_may_add_another_further_down():
+    seen = []
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+        z = y * y
+        tape.on_gradient(z, lambda g: tape.on_gradient(y, lambda g: seen.append(float(g))))
+    assert float(tape.gradient(z, v)) == 108
+    assert seen == [18]
+
+
 def test_a_hook_must_keep_the_shape():
     v = tf.Variable([1.0, 2.0])
     with tf.GradientTape() as tape:

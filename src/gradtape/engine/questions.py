@@ -132,3 +132,8 @@ def ones(target: Any) -> Tensor:
     """The cotangent a target has by default."""
     shape = target.dims
     return Tensor(np.ones(shape, target.dtype.numpy) if shape else number(target.dtype, 1.0).array, target.dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:
+    """The gradient of a source that nothing depends on."""
+    return Tensor(np.zeros(shape, dtype.numpy), dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,18 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, nest
+from .. import nest
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
 from .backprop import Few, between, sweep
-from .batching import batched_identity
 from .checked import CheckedLog
 from .collector import recording_starts, recording_stops
 from .convert import readable
 from .cotangents import Products
 from .inspection import Inspection, born
-from .jacobians import DEPENDENT_ROWS, chunks, rows_are_independent, rows_of, same_entry_of_each_row
+from .jacobians import Jacobians
 from .log import Log
 from .nan_safe import unwrapped, zero_wins
 from .op import ops, raw
@@ -34,9 +32,9 @@ from .questions import (
     native,
     ones,
     output_cotangents,
-    single,
     unconnected_mode,
     warn_not_floating,
+    zeros,
 )  # fmt: skip
 from .witness import TracingLog
 from .witness import start as start_witness
@@ -48,16 +46,12 @@ _USED_UP = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Use "
     "GradientTape(persistent=True) to ask more than once"
 )
-
-
-_NO_HOOKS: Mapping[int, list[Callable[[Any], Any]]] = MappingProxyType({})
-
 _NONE = UnconnectedGradients.NONE
 
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
 
-class GradientTape(Inspection):
+class GradientTape(Inspection, Jacobians):
     """Records the operations run in its context, and differentiates them.
 
     Trainable variables are watched when they are read; tensors when `watch` is called on them.
@@ -83,7 +77,7 @@ class GradientTape(Inspection):
     _entered = False
     _recording = False
     _watched: Mapping[int, tuple[Any, int]] = MappingProxyType({})  # after the tape is used up: the log's variables
-    _hooks = _NO_HOOKS
+    _hooks: dict[int, list[Callable[[Any], Any]]]
     _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
 
     def __init__(
@@ -119,7 +113,7 @@ class GradientTape(Inspection):
         if self._log is None:
             traced = self._trace or dispatch.witness is not None
             self._log = (TracingLog if traced else CheckedLog if self._check else Log)(self._watch_accessed_variables)
-            self._hooks = _NO_HOOKS
+            self._hooks = {}
         else:
             self._log.level = dispatch.next_level()
         self._log.resumes()
@@ -226,7 +220,7 @@ class GradientTape(Inspection):
             position = log.watch_variable(x)
         if position is None or position < 0:
             raise ValueError(f"{x!r} is not on this tape: watch it, or compute it from something watched, first")
-        self._hooks = {**self._hooks, position: [*self._hooks.get(position, ()), hook]}
+        self._hooks.setdefault(position, []).append(hook)
 
     def on_finished(self, finish: Callable[[list[Any], list[Any]], list[Any]]) -> None:
         """Calls `finish(sources, gradients)` on the flat lists before `gradient` returns; it returns the gradients.
@@ -376,151 +370,6 @@ class GradientTape(Inspection):
             raise
         return grads
 
-    def jacobian(
-        self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
-        """The derivative of every entry of `target` with respect to every entry of `sources`.
-
-        Its shape is the target's followed by the source's. All rows are computed together, in vectorised form.
-
-        >>> import gradtape as tf
-        >>> x = tf.constant([1.0, 2.0])
-        >>> with tf.GradientTape() as tape:
-        ...     tape.watch(x)
-        ...     y = x * x
-        >>> tape.jacobian(y, x).numpy().tolist()
-        [[2.0, 0.0], [0.0, 4.0]]
-        """
-        log = self._open_log("compute a jacobian")
-        unconnected = unconnected_mode(unconnected_gradients)
-        target = single(target, "target")
-        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
-        if not experimental_use_pfor and not self._persistent:
-            raise RuntimeError(
-                "GradientTape must be created with persistent=True to compute the jacobian with eager execution "
-                "enabled and with  experimental_use_pfor set to False."
-            )
-        self._before_asking()
-        # A real source of a complex target has a complex Jacobian: its imaginary part answers the cotangent i.
-        split = target.dtype.is_complex and not all(s.dtype.is_complex for s in flat)
-        with self._kept(split):
-            real = self._rows_of_jacobian(log, target, flat, 1, experimental_use_pfor)
-        imaginary = self._rows_of_jacobian(log, target, flat, 1j, experimental_use_pfor) if split else real
-        self._after_asking()
-        results = []
-        for source, whole, other in zip(flat, real, imaginary, strict=True):
-            if whole is None:
-                zero = unconnected is UnconnectedGradients.ZERO
-                results.append(zeros((*target.dims, *source.dims), source.dtype) if zero else None)
-            elif split and not source.dtype.is_complex:
-                results.append(ops.complex(whole, other))
-            else:
-                results.append(whole)
-        return nest.pack_sequence_as(sources, results)
-
-    def _rows_of_jacobian(
-        self, log: Log, target: Any, sources: list[Any], factor: complex, vectorise: bool
-    ) -> list[Any]:
-        """For each source, the cotangents of all entries of the target stacked in its shape; None without a path."""
-        rows = math.prod(target.dims)
-        parts: list[list[Any]] = []
-        for start, stop in chunks(rows, target, sources, None if vectorise else 1):
-            with self._kept(stop < rows):
-                identity = batched_identity(target, start, stop, factor)
-                found = self._pull(log, [target], [identity], sources)
-            parts.append([None if g is None else rows_of(g, identity) for g in found])
-        results: list[Any] = []
-        for source, *pieces in zip(sources, *parts, strict=True):
-            shape = (*target.dims, *source.dims)
-            if not pieces and target.dtype.differentiable and source.dtype.differentiable:
-                results.append(zeros(shape, source.dtype))
-            elif not pieces or pieces[0] is None:
-                results.append(None)
-            else:
-                whole = pieces[0] if len(pieces) == 1 else ops.concat(*pieces, axis=0)
-                results.append(ops.reshape(whole, shape=shape))
-        return results
-
-    @contextmanager
-    def _kept(self, more_to_come: bool) -> Iterator[None]:
-        """One question to the user may be several sweeps: only the last may let records go."""
-        before = self._persistent
-        self._persistent = before or more_to_come
-        try:
-            yield
-        finally:
-            self._persistent = before
-
-    def batch_jacobian(
-        self,
-        target: Any,
-        source: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-        *,
-        check_rows: bool | None = None,
-    ) -> Any:
-        """The Jacobian of each row of `target` with respect to the same row of `source`: shape `[b, y..., x...]`.
-
-        Rows must not depend on each other's source rows. That is checked, at the price of one more row, and what comes
-        out otherwise, the sum over the batch, is logged as a warning; `check_rows=True` makes it an error, and
-        `check_rows=False` leaves the check out.
-
-        >>> import gradtape as tf
-        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
-        >>> with tf.GradientTape() as tape:
-        ...     tape.watch(x)
-        ...     y = x * x
-        >>> tape.batch_jacobian(y, x).numpy().tolist()
-        [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
-        """
-        log = self._open_log("compute a batch_jacobian")
-        unconnected_mode(unconnected_gradients)
-        target, source = single(target, "target"), single(source, "source")
-        for x in (target, source):
-            if len(x.dims) < 2:
-                raise ValueError(f"Shape {x.shape} must have rank at least 2")
-        if target.dims[0] != source.dims[0]:
-            raise ValueError(
-                f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
-            )
-        if not experimental_use_pfor and not self._persistent:
-            raise RuntimeError(
-                "GradientTape must be created with persistent=True to compute the batch_jacobian with eager execution "
-                "enabled and  with experimental_use_pfor set to False."
-            )
-        self._before_asking()
-        batch, *row = target.dims
-        rows = math.prod(row)
-        shape = (batch, *row, *source.dims[1:])
-        mixed = check_rows is not False
-        parts: list[Any] = []
-        for start, stop in chunks(rows, target, [source], None if experimental_use_pfor else 1):
-            last = stop == rows
-            cotangent = same_entry_of_each_row(target, start, stop, mixed and last)
-            with self._kept(not last or check_rows is True):
-                (found,) = self._pull(log, [target], [cotangent], [source])
-            parts.append(None if found is None else rows_of(found, cotangent))
-        if not batch or not parts or parts[0] is None:
-            self._after_asking()
-            return zeros(shape, source.dtype)
-        stacked = parts[0] if len(parts) == 1 else ops.concat(*parts, axis=0)
-        if mixed:
-            if not rows_are_independent(stacked, target.dtype):
-                if check_rows:
-                    raise ValueError(f"{DEPENDENT_ROWS} Use jacobian")
-                logger.warning("%s What is returned is the sum over the batch. Use jacobian", DEPENDENT_ROWS)
-            stacked = stacked[:rows]
-        self._after_asking()
-        order = (1, 0, *range(2, len(stacked.dims)))
-        return ops.reshape(ops.transpose(stacked, perm=order), shape=shape)
-
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
             "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables"
@@ -531,10 +380,6 @@ def _is_leaf(x: Any) -> bool:
     """Whether `x` is a tensor or a variable without further questions."""
     kind = type(x)
     return kind is Tensor or kind in readable
-
-
-def zeros(shape: tuple[int, ...], dtype: dtypes.DType) -> Tensor:
-    return Tensor(np.zeros(shape, dtype.numpy), dtype)
 
 
 def _finished(g: Any, source: Any, plain: bool) -> Any:
