@@ -79,8 +79,11 @@ def test_the_bias_of_a_convolution_is_part_of_it(row):
     graph = b.expecting(b.op("add", b.op("conv", x, w, **PLAIN), c))
     better = with_sums(graph).verify()
     assert names(better) == ["conv_add"]
-    (y,) = compile_graph(better)(*[b.example[v] for v in b.inputs])
+    given = [b.example[v] for v in b.inputs]
+    (y,) = compile_graph(better)(*given)
     np.testing.assert_allclose(y, b.array(graph.outputs[0]), rtol=1e-4, atol=1e-4)
+    assert y.flags.writeable
+    assert not any(np.shares_memory(y, x) for x in given)
 
 
 @pytest.mark.parametrize("case", ["small", "used twice", "transposed", "stretched", "float64"])
