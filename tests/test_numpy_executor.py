@@ -164,3 +164,15 @@ def test_a_variable_of_another_shape_is_another_graph():
         v.assign(values)
         for _ in range(2):
             np.testing.assert_allclose(mean(), [np.maximum(values, 0).mean()] * len(values))
+
+
+def test_making_graphs_puts_the_next_collection_off_once():
+    before = gc.get_threshold()
+    for i in range(1, 4):
+        tf.function(lambda x: x * 2.0)(tf.zeros(i))
+        young, *others = gc.get_threshold()
+        assert others == list(before[1:])
+        assert before[0] <= young <= before[0] * 20
+    with tf.GradientTape():
+        pass
+    assert gc.get_threshold() == before

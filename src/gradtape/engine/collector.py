@@ -13,6 +13,7 @@ _lock = threading.Lock()
 _recording = 0
 _before: tuple[int, int, int] = (0, 0, 0)  # the thresholds outside of tapes, and
 _relaxed: tuple[int, int, int] = (0, 0, 0)  # while one records
+_delayed: tuple[int, int, int] = (0, 0, 0)  # after a graph was made, until a tape has recorded
 _LATER = 10
 _RARER = 100
 
@@ -24,7 +25,7 @@ def recording_starts() -> None:
         _recording += 1
         if _recording == 1:
             found = gc.get_threshold()
-            if found != _before:
+            if found not in (_before, _delayed):
                 _before = young, middle, old = found
                 _relaxed = (young * _LATER, middle * _RARER, old * _RARER)
             gc.set_threshold(*_relaxed)
@@ -33,12 +34,13 @@ def recording_starts() -> None:
 def recording_stops(rarely: bool = False) -> None:
     """One tape less records; after the last, the collector is as it was, unless somebody else has set it meanwhile.
 
-    What happens `rarely`, as making a graph, need not pay for what else has gathered: only the youngest are looked at.
+    What happens `rarely`, as making a graph, is not followed by a collection at once: it may be one of all that has
+    gathered since the program began. It comes after as many further objects as it usually takes.
     """
-    global _recording
-    if rarely and _recording == 1 and gc.isenabled() and gc.get_count()[0] > _before[0]:
-        gc.collect(0)
+    global _recording, _delayed
     with _lock:
         _recording -= 1
         if _recording == 0 and gc.get_threshold() == _relaxed:
-            gc.set_threshold(*_before)
+            if rarely and _before[0]:
+                _delayed = (gc.get_count()[0] + _before[0], *_before[1:])
+            gc.set_threshold(*(_delayed if rarely and _before[0] else _before))
