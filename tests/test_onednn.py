@@ -97,13 +97,26 @@ def test_squashing_functions_and_their_derivatives(function):
 
 
 @needed
-def test_only_float32_of_sizes_that_come_again():
+def test_only_float32_and_sums_only_of_sizes_that_come_again():
     x = normal(blocks.SHARED + 17)
-    assert elementwise.mapped("tanh", x) is None
+    assert elementwise.combined(np.add, x, x) is None
+    assert elementwise.combined(np.add, x, x) is not None
     assert elementwise.mapped("tanh", x) is not None
     assert elementwise.mapped("tanh", x.astype(np.float64)) is None
     assert elementwise.combined(np.divide, x, x) is None
     assert elementwise.pulled("tanh", x.astype(np.float64), x) is None
+
+
+@pytest.mark.parametrize("f", [tf.tanh, tf.sigmoid, lambda x: x * x + 0.3])
+def test_the_same_call_gives_the_same_bits(f):
+    x = tf.constant(normal(blocks.SHARED + 29))
+    runs = []
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        runs.append((y.numpy().tobytes(), tape.gradient(y, x).numpy().tobytes()))
+    assert runs[0] == runs[1] == runs[2]
 
 
 @needed

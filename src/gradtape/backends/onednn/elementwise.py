@@ -21,7 +21,7 @@ _FORWARD = 64
 _ZERO = c_float(0.0)  # the functions' parameters, which these have none of
 _MOST_PREPARED = 1024
 
-# By what is computed and for how many numbers: None after the first time, False where oneDNN refuses.
+# By what is computed and for how many numbers: None after a first time that was NumPy's, False where oneDNN refuses.
 _prepared: dict[tuple[Any, int], Computation | bool | None] = {}
 
 
@@ -68,12 +68,16 @@ def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], array
 def _prepare(
     dnnl: Library, key: tuple[Any, int], describe: Callable[..., Any], roles: tuple[Role, ...]
 ) -> Computation | bool | None:
-    """A new computation, for a size that comes for the second time: to prepare one takes longer than to run it."""
+    """A new computation; of sums and products, for a size that comes for the second time: it takes longer than to run.
+
+    A function is prepared at once: NumPy's has other last bits, and the same call is to give the same bits every time.
+    """
     if key not in _prepared:
         if len(_prepared) >= _MOST_PREPARED:
             _prepared.clear()
-        _prepared[key] = None
-        return None
+        if roles is _PAIR:
+            _prepared[key] = None
+            return None
     what, size = key
     made: Computation | bool
     try:
