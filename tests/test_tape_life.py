@@ -460,3 +460,22 @@ def test_a_tape_that_failed_half_way_gives_no_wrong_answers(monkeypatch):
             tape.gradient(y, x)
     with pytest.raises(RuntimeError, match=USED_UP):
         tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("thresholds", [(700, 10, 10), (500, 5, 7), (0, 10, 10), (0, 0, 0)])
+def test_the_collector_is_as_it_was_after_a_tape(thresholds):
+    before = gc.get_threshold()
+    v = tf.Variable(3.0)
+    try:
+        with tf.GradientTape():
+            pass
+        gc.set_threshold(*thresholds)
+        with tf.GradientTape() as tape:
+            y = v * v
+            with tf.GradientTape():
+                assert gc.get_threshold()[0] >= thresholds[0]
+            assert bool(gc.get_threshold()[0]) == bool(thresholds[0])
+        assert gc.get_threshold() == thresholds
+        assert float(tape.gradient(y, v)) == 6
+    finally:
+        gc.set_threshold(*before)

@@ -13,7 +13,7 @@ _lock = threading.Lock()
 _recording = 0
 _before: tuple[int, int, int] = (0, 0, 0)  # the thresholds outside of tapes, and
 _relaxed: tuple[int, int, int] = (0, 0, 0)  # while one records
-_delayed: tuple[int, int, int] = (0, 0, 0)  # after a graph was made, until a tape has recorded
+_delayed: tuple[int, int, int] | None = None  # after a graph was made, until a tape has recorded
 _LATER = 10
 _RARER = 100
 
@@ -41,6 +41,7 @@ def recording_stops(rarely: bool = False) -> None:
     with _lock:
         _recording -= 1
         if _recording == 0 and gc.get_threshold() == _relaxed:
+            after = _before
             if rarely and _before[0]:
-                _delayed = (gc.get_count()[0] + _before[0], *_before[1:])
-            gc.set_threshold(*(_delayed if rarely and _before[0] else _before))
+                after = _delayed = (gc.get_count()[0] + _before[0], *_before[1:])
+            gc.set_threshold(*after)
