@@ -44,11 +44,14 @@ erf = _real("erf", lambda xp, x: erf_of(xp, x).astype(x.dtype), dx=lambda m, x: 
 
 
 def ndtr_of(xp, x):
-    """The probability that a normal number is less than `x`, accurate in relation to itself where NumPy computes it."""
+    """The probability that a normal number is less than `x`.
+
+    It is accurate in relation to itself where it is computed eagerly, and to 1 where it is a formula of a graph.
+    """
     if xp is np and (x.dtype != np.float32 or x.size < FEW):
         return special(xp).ndtr(x).astype(x.dtype)
     y = 0.5 * (1 + erf_of(xp, x * math.sqrt(0.5)))
-    if xp is np:
+    if type(x) is np.ndarray:
         low = x < _WHERE_ERF_IS_NEARLY_MINUS_ONE
         if low.any():
             y[low] = special(xp).ndtr(x[low])
