@@ -186,6 +186,15 @@ def test_heads_of_attention(eager_for_work):
 
 
 @needed
+def test_a_product_with_a_column_needs_no_preparation():
+    a, column = normal(600, 700), normal(700, 1)
+    before = products._prepared.cache_info()
+    for x, y in ((a, column), (a, column.reshape(1, -1).T), (a.T, column[:600])):
+        assert_close(onednn.product(x, y), exact(x, y))
+    assert products._prepared.cache_info() == before
+
+
+@needed
 def test_sum_of_rows(eager_for_work):
     x = normal(300, 7)
     assert_close(onednn.sum_rows(x), x.astype(np.float64).sum(0))

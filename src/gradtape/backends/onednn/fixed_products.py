@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from .library import FLOAT32, address, library
-from .products import SMALLEST, product
-
-_MANY_ROWS = 32  # from which a primitive is faster than `sgemm`, if the second matrix is a transpose: see `product`
+from .products import MANY_ROWS, SMALLEST, product
 
 
 def can_multiply(rows: int, inner: int, columns: int) -> bool:
@@ -59,7 +57,7 @@ def fixed_product(
     """A function that gives `a b`, where either may come as its transpose; None where that is NumPy's work."""
     rows, inner = a_shape[::-1] if turned[0] else a_shape
     columns = b_shape[0 if turned[1] else 1]
-    if not can_multiply(rows, inner, columns) or (turned[1] and rows >= _MANY_ROWS):
+    if not can_multiply(rows, inner, columns) or (turned[1] and rows >= MANY_ROWS and columns > 1):
         return None
     shape = (rows, columns)
     write = FixedProduct(shape, inner, turned).into

@@ -27,7 +27,7 @@ def product(a: Any, b: Any) -> Any:
     if work < SMALLEST and (work < SMALLEST_VECTOR or (rows > 1 and columns > 1)):
         if a.ndim == 2 or work * math.prod(a.shape[:-2]) < SMALLEST_BATCH:
             return None
-    if a.ndim == 2 and b.ndim == 2 and (rows < MANY_ROWS or b.strides[0] != 4):
+    if a.ndim == 2 and b.ndim == 2 and (rows < MANY_ROWS or columns == 1 or b.strides[0] != 4):
         return _matrix_product(a, b)
     return _batch_of_products(a, b)
 
