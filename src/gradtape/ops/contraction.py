@@ -103,6 +103,7 @@ matmul = bilinear(
         sample((128, 128), (1, 128), transpose_a=True, transpose_b=True),
     ],
 )  # fmt: skip
+matmul.title = "MatMul"  # as error messages spell it
 
 
 def equation_of_matmul(
