@@ -37,7 +37,7 @@ def tape():
         (lambda: tf.reshape(tf.ones(6), (4, 2)), InvalidArgument, "6"),
         (lambda: tf.constant(None), ValueError, "None"),
         (lambda: tf.constant([[1.0], [1.0, 2.0]]), ValueError, "non-rectangular"),
-        (lambda: tf.matmul(tf.ones((1, 1)), tf.Variable([[1]])), InvalidArgument, "MatMul as input #1.* a float tensor"),
+        (lambda: tf.matmul(tf.ones((1, 1)), tf.Variable([[1]])), InvalidArgument, "MatMul as input #1.* float tensor"),
         (lambda: tf.gather(tf.ones(3), [5]), InvalidArgument, r"indices\[0\] = 5 is not in \[0, 3\)"),
         (lambda: tf.zeros((2, -1)), InvalidArgument, "-1"),
         (lambda: tf.zeros(2**70), ValueError, "out-of-range integer"),
