@@ -87,7 +87,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 
     >>> import gradtape as tf
     >>> tf.nn.gelu(tf.constant([0.0, 1.0])).numpy()
-    array([0.       , 0.8413447], dtype=float32)
+    array([0.       , 0.8413448], dtype=float32)
     """
     x = to_tensor(features)
     if not x.dtype.is_floating:
