@@ -1,4 +1,8 @@
-"""Libraries in processes of their own, and fair times of their works: rounds are interleaved, medians are kept."""
+"""Libraries in processes of their own, and fair times of their works: interleaved rounds, and medians over them.
+
+A machine's clock and its neighbours change within minutes, by more than the libraries differ. A round takes seconds, so
+each of its times is divided by how slow the machine was in it: by what all libraries took, compared with their medians.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,17 @@ HERE = Path(__file__).parent
 
 # For each work, the seconds of each worker.
 Times = dict[str, dict[str, float]]
+
+
+def steadied(samples: dict[str, list[float]]) -> dict[str, float]:
+    """The median of each list of times, one for each round, without what made whole rounds slow."""
+    usual = {name: statistics.median(times) for name, times in samples.items()}
+    rounds = zip(*samples.values(), strict=True)
+    slowness = [statistics.median(t / u for t, u in zip(times, usual.values(), strict=True)) for times in rounds]
+    return {
+        name: statistics.median(t / slow for t, slow in zip(times, slowness, strict=True))
+        for name, times in samples.items()
+    }
 
 
 class Worker:
@@ -74,19 +89,18 @@ class Workers:
         """The median time of each work in each worker that has it."""
         results: Times = {}
         for work in track(works, "measuring", console=Console(stderr=True)):
-            samples: dict[str, list[float]] = {}
-            failed: set[str] = set()
-            for _ in range(rounds):
-                for name, worker in self.running.items():
-                    if work not in worker.works or name in failed:
-                        continue
-                    answer = worker.ask(work, seconds)
+            samples: dict[str, list[float]] = {name: [] for name, w in self.running.items() if work in w.works}
+            for number in range(rounds):
+                names = list(samples)
+                first = number % len(names) if names else 0  # threads of the one before may still be busy
+                for name in names[first:] + names[:first]:
+                    answer = self.running[name].ask(work, seconds)
                     if isinstance(answer, str):
-                        failed.add(name)
+                        del samples[name]
                         print(f"{name} failed at {work}: {answer}", file=sys.stderr)
                     else:
-                        samples.setdefault(name, []).append(answer)
-            results[work] = {name: statistics.median(values) for name, values in samples.items()}
+                        samples[name].append(answer)
+            results[work] = steadied(samples)
         return results
 
     def first_answers(self, name: str, work: str, rounds: int) -> float | None:
