@@ -66,7 +66,7 @@ def sweep(
         op, parents, saved, outputs = record
         if outputs is None:
             kind = type(g)
-            if kind is Products or kind is IndexedSlices:
+            if kind is Products or kind is IndexedSlices:  # `in UNFINISHED`, in less time: every record passes here
                 g = finished(m, g)
             if i not in wanted:
                 grads[i] = None
