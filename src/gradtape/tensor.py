@@ -147,6 +147,10 @@ class Tensor:
             return self.array.item() if isinstance(self.array, np.ndarray) else self.array
         return self.array.copy() if self.array.shape else self.array[()]
 
+    def computed(self) -> Tensor:
+        """Itself: kinds of tensors whose value is not known yet compute it."""
+        return self
+
     def cpu(self) -> Tensor:
         """The tensor in host memory: itself."""
         return self

@@ -20,6 +20,7 @@ from .dtypes import DType, as_dtype
 from .engine import dispatch
 from .engine.blocks import accumulate, combined
 from .engine.convert import own_read, readable, register, to_tensor
+from .engine.deferred import DeferredProduct
 from .engine.op import ops
 from .scopes import scoped
 from .shapes import TensorShape
@@ -316,7 +317,8 @@ class Variable(Parts):
         >>> v.assign_add([1.0, 1.0]).numpy().tolist()
         [2.0, 3.0]
         """
-        self._update(np.add, ops.add, self._delta(delta))
+        if type(delta) is not DeferredProduct or not self._takes(delta, 1.0):
+            self._update(np.add, ops.add, self._delta(delta))
         return self if read_value else None
 
     def assign_sub(
@@ -329,8 +331,15 @@ class Variable(Parts):
         >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
         [0.0, 1.0]
         """
-        self._update(np.subtract, ops.sub, self._delta(delta))
+        if type(delta) is not DeferredProduct or not self._takes(delta, -1.0):
+            self._update(np.subtract, ops.sub, self._delta(delta))
         return self if read_value else None
+
+    def _takes(self, product: DeferredProduct, sign: float) -> bool:
+        """Whether the product could be added, times `sign`, where the value is."""
+        if product.dims != self.dims or product.dtype is not self.dtype or not dispatch.unrecorded():
+            return False
+        return self._written(lambda array: product.added_to(array, sign))
 
     def _delta(self, delta: Any) -> Tensor:
         if type(delta) is not Tensor or delta.dtype is not self.dtype:

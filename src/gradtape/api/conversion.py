@@ -83,7 +83,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     array([1, 2], dtype=int32)
     """
     if isinstance(tensor, Tensor):
-        return tensor.numpy() if type(tensor) is Tensor else None
+        return tensor.numpy() if type(tensor.computed()) is Tensor else None
     return None if hasattr(tensor, "_as_tensor") else tensor
 
 

@@ -47,7 +47,7 @@ def sweep(
     let go when it has been passed.
     """
     owned: set[int] = set()  # positions whose cotangent is a sum made here, which may be added to in place
-    stacked: list[Any] = []  # for `Products.value`
+    stacked: list[Any] = []  # for `Products.settled`
     arrays = m is raw
     for i in order:
         g = grads[i]
@@ -61,7 +61,7 @@ def sweep(
                 if grads[record] is None:
                     grads[record] = _OTHER_OUTPUT
             elif type(g) is Products:
-                grads[i] = g.value(stacked)
+                grads[i] = g.settled(stacked)
             continue
         op, parents, saved, outputs = record
         if outputs is None:

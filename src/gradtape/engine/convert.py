@@ -39,7 +39,7 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
             raise ValueError(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
             )
-        return value
+        return value if type(value) is Tensor else value.computed()
     if hint is not None and dtype is None:
         try:
             return to_tensor(value, hint)

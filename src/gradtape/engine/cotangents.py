@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import DType
 from ..slices import IndexedSlices
+from ..tensor import Tensor, wrap
 from .blocks import add, product
+from .deferred import deferred, may_wait
 from .op import ops, raw
 
 _MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several and waiting only costs memory
@@ -20,13 +23,14 @@ _MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several an
 class Products:
     """Σ aᵀ g over the uses of one matrix, as in a recurrent layer: one large product instead of many small ones."""
 
-    __slots__ = ("_lefts", "_rights", "_rows", "_total")
+    __slots__ = ("_lefts", "_rights", "_rows", "_total", "_waits")
 
     def __init__(self, left: Any, right: Any) -> None:
         self._lefts = [left]
         self._rights = [right]
         self._rows = left.shape[0]
         self._total: Any = None
+        self._waits = False
 
     def take(self, other: Products) -> Products:
         """This sum with the terms of another."""
@@ -37,6 +41,19 @@ class Products:
             self._total = self.value()
             self._lefts, self._rights, self._rows = [], [], 0
         return self
+
+    def settled(self, last: list[Any]) -> Any:
+        """The sum as an array, see `value`; or this, if it is one product that may wait for whoever looks at it."""
+        if len(self._lefts) == 1 and self._total is None and may_wait(self._lefts[0], self._rights[0]):
+            self._waits = True
+            return self
+        return self.value(last)
+
+    def tensor(self, dtype: DType) -> Tensor:
+        """The sum as a tensor, which may wait."""
+        if self._waits:
+            return deferred(self._lefts[0], self._rights[0], dtype)
+        return wrap(self.value(), dtype)
 
     def value(self, last: list[Any] | None = None) -> Any:
         """The sum as an array. `last` keeps the cotangents that were stacked, for a sum that is asked for next.

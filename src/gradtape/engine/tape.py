@@ -333,6 +333,7 @@ class GradientTape(Inspection, Jacobians):
             for position in seeds:
                 seeds[position] = seeds[position].array
         found = self._sweep(log, seeds, wanted, raw if plain else ops)
+        waits = plain and not (log.keeps or self._finishers) and dispatch.witness is None
         made: dict[int, Any] = {}
         results = []
         for source, position in zip(sources, at, strict=True):
@@ -340,7 +341,7 @@ class GradientTape(Inspection, Jacobians):
                 results.append(straight.get(id(source)))
                 continue
             if position not in made:
-                made[position] = _finished(found[position], source, plain)
+                made[position] = _finished(found[position], source, plain, waits)
             results.append(made[position])
         return results
 
@@ -382,11 +383,13 @@ def _is_leaf(x: Any) -> bool:
     return kind is Tensor or kind in readable
 
 
-def _finished(g: Any, source: Any, plain: bool) -> Any:
+def _finished(g: Any, source: Any, plain: bool, waits: bool) -> Any:
     """A cotangent as the user gets it."""
     if g is None:
         return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
     if type(g) is Products:
+        if waits:
+            return g.tensor(source.dtype)
         g = g.value()
     if type(g) is IndexedSlices:
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)

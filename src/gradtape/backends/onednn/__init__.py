@@ -11,11 +11,11 @@ from .fixed_products import FixedProduct, can_multiply, fixed_product
 from .library import version
 from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
 from .product_sums import fixed_sum
-from .products import product, sum_rows
+from .products import add_product, product, sum_rows
 from .team import together
 
 __all__ = [
-    "FixedProduct", "can_multiply", "combined", "convolved", "filter_gradient", "fixed_product", "fixed_sum",
-    "image_gradient", "mapped", "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product",
-    "pulled", "sum_rows", "together", "version",
+    "FixedProduct", "add_product", "can_multiply", "combined", "convolved", "filter_gradient", "fixed_product",
+    "fixed_sum", "image_gradient", "mapped", "max_places", "max_pooled", "max_pooled_with_places", "max_spread",
+    "product", "pulled", "sum_rows", "together", "version",
 ]  # fmt: skip

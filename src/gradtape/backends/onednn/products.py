@@ -32,6 +32,22 @@ def product(a: Any, b: Any) -> Any:
     return _batch_of_products(a, b)
 
 
+def add_product(total: Any, a: Any, b: Any, scale: float) -> bool:
+    """Whether `scale · a @ b` could be added to `total`, three float32 matrices, the last one C-contiguous."""
+    dnnl = library()
+    if dnnl is None or not (total.dtype == a.dtype == b.dtype == FLOAT32):
+        return False
+    (rows, inner), columns = a.shape, b.shape[1]
+    a, turned_a, step_a = _laid_out(a)
+    b, turned_b, step_b = _laid_out(b)
+    with dnnl.lock:
+        dnnl.sgemm(
+            turned_a, turned_b, rows, columns, inner, scale, address(a), step_a, address(b), step_b, 1.0,
+            address(total), columns,
+        )  # fmt: skip
+    return True
+
+
 def sum_rows(x: Any) -> Any:
     """The sum of the rows of a float32 matrix, or None where NumPy is to compute it."""
     y = product(np.ones((1, x.shape[0]), FLOAT32), x) if x.dtype == FLOAT32 else None

@@ -1,0 +1,99 @@
+"""A gradient that is a product of two matrices, not multiplied out before somebody looks at it.
+
+The gradient of a layer's weights is `inputsᵀ @ cotangents`, and often needed only for `w.assign_sub(rate * gradient)`.
+A deferred product is scaled by scaling a number, and added to a variable by one call of oneDNN, which writes into the
+variable's memory what it has multiplied: two passes over the weights less, and no memory for the gradient at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends import onednn
+from ..dtypes import DType
+from ..tensor import Tensor
+from . import blocks, dispatch
+
+_new = object.__new__
+_held: Any = Tensor.array  # the slot, which holds (left, right, scale) until the value is known
+_SCALES = (1e-30, 1e30)  # factors beyond are for the products themselves, which may overflow or vanish
+
+
+class DeferredProduct(Tensor):
+    """`scale · leftᵀ @ right`. When somebody looks at its array, the product is computed, and it is a plain tensor."""
+
+    __slots__ = ()
+
+    level = float("inf")  # before tensors of other kinds are interpreted, this one is made plain
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape, for which nothing needs to be computed."""
+        held = _held.__get__(self)
+        return (held[0].shape[1], held[1].shape[1]) if type(held) is tuple else held.shape
+
+    def computed(self) -> Tensor:
+        """Itself, a plain tensor from now on."""
+        held = _held.__get__(self)
+        if type(held) is tuple:  # else another thread has just computed it
+            left, right, scale = held
+            value = blocks.product(left.T, right)
+            _held.__set__(self, value if scale == 1 else np.multiply(value, value.dtype.type(scale), out=value))
+        self.__class__ = Tensor  # type: ignore[assignment]
+        return self
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op`, which needs the value."""
+        self.computed()
+        return dispatch.run(op, inputs, attrs)
+
+    def __mul__(self, factor: Any) -> Tensor:
+        held = _held.__get__(self)
+        if (type(factor) is float or type(factor) is int) and type(held) is tuple and dispatch.unrecorded():
+            left, right, scale = held
+            if _SCALES[0] < abs(scale * factor) < _SCALES[1]:
+                return deferred(left, right, self.dtype, scale * factor)
+        return Tensor.__mul__(self.computed(), factor)
+
+    __rmul__ = __mul__
+
+    def added_to(self, array: Any, sign: float) -> bool:
+        """Whether the product, times `sign`, could be added to the array's own memory."""
+        held = _held.__get__(self)
+        if type(held) is not tuple:
+            return False
+        left, right, scale = held
+        return onednn.add_product(array, left.T, right, sign * scale)
+
+
+# A slot cannot be overridden in the class's body: type checkers see an attribute there.
+DeferredProduct.array = property(lambda self: self.computed().array)  # type: ignore[assignment]
+
+
+def deferred(left: Any, right: Any, dtype: DType, scale: float = 1.0) -> Tensor:
+    """The product as a tensor that waits."""
+    y = _new(DeferredProduct)
+    _held.__set__(y, (left, right, scale))
+    y.dtype = dtype
+    y.mark = None
+    return y
+
+
+def may_wait(left: Any, right: Any) -> bool:
+    """Whether `leftᵀ @ right` is large enough to be worth waiting, and the two take less memory than it would.
+
+    Memory of others, which may change, does not wait.
+    """
+    size = left.shape[1] * right.shape[1]
+    if size < blocks.SHARED or left.dtype.char != "f":
+        return False
+    held = 0
+    for x in (left, right):
+        owner = x if x.base is None else x.base
+        if type(owner) is not np.ndarray or not owner.flags.owndata:
+            return False
+        held += owner.nbytes
+    return held <= 4 * size
