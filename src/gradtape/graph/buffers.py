@@ -13,7 +13,8 @@ from .lowering import Primitive, view
 # Kernels that always make the array they return, unless it is empty.
 FRESH = frozenset({
     "matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax",
-    "cross_entropy_and_softmax", "max_pool_and_place", "matmul_add", "conv_add",
+    "cross_entropy_and_softmax", "max_pool_and_place", "matmul_add", "conv_add", "gelu_tanh", "gelu_tanh_gradient",
+    "softmax_gradient",
 })  # fmt: skip
 
 

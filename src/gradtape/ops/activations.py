@@ -61,14 +61,23 @@ def _gelu_angle(x):
     return _GELU_SLOPE * (x + 0.044715 * x * x * x)
 
 
-def _gelu_tanh_slope(m, x):
-    t = m.tanh(_gelu_angle(x))
+def _gelu_tanh_slope(xp, x):
+    t = xp.tanh(_gelu_angle(x))
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (_GELU_SLOPE * (1 + 3 * 0.044715 * x * x))
 
 
+def _gelu_tanh_bend(m, x):
+    t = m.tanh(_gelu_angle(x))
+    slope = _GELU_SLOPE * (1 + 3 * 0.044715 * x * x)
+    return (1 - t * t) * (slope - x * t * slope * slope + (3 * 0.044715 * _GELU_SLOPE) * x * x)
+
+
+# Graphs show the derivative as one op: what oneDNN computes in one pass.
+gelu_tanh_slope = elementwise("gelu_tanh_slope", _gelu_tanh_slope, on=_SMOOTH, dx=_gelu_tanh_bend)
 gelu_tanh = elementwise(
-    "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH, dx=_gelu_tanh_slope
-)
+    "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH, function="gelu_tanh",
+    dx=lambda m, x: m.gelu_tanh_slope(x),
+)  # fmt: skip
 silu = elementwise(
     "silu", lambda xp, x: x / (1 + xp.exp(-x)), on=_SMOOTH,
     dx=lambda m, x, y: y + m.sigmoid(x) * (1 - y),

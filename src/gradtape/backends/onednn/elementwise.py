@@ -13,9 +13,11 @@ import numpy as np
 
 from .library import FLOAT32, Computation, Library, Refused, Role, Temporaries, library
 
-# The values of the C interface's enumeration dnnl_alg_kind_t. A derivative is computed from the function's result.
+# The values of the C interface's enumeration dnnl_alg_kind_t: of a function, and of its derivative, which is computed
+# from the function's result, or from its argument for those in the second row.
 _PAIRS: dict[np.ufunc, int] = {np.add: 0x1FFF0, np.multiply: 0x1FFF1, np.subtract: 0x1FFF5}
-_FUNCTIONS = {"tanh": (0x21, 0x101), "sigmoid": (0x29, 0x104)}
+_OF_ARGUMENT = {"gelu_tanh": (0x2B, 0x2B)}
+_FUNCTIONS = {"tanh": (0x21, 0x101), "sigmoid": (0x29, 0x104), **_OF_ARGUMENT}
 _PAIR = (Role.SRC, Role.SECOND_SRC, Role.DST)
 _FORWARD = 64
 _ZERO = c_float(0.0)  # the functions' parameters, which these have none of
@@ -43,11 +45,18 @@ def mapped(function: str, x: Any) -> Any:
     return _run((function, 0), _function, (Role.SRC, Role.DST), (x,)) if x.dtype == FLOAT32 else None
 
 
-def pulled(function: str, y: Any, g: Any) -> Any:
-    """The cotangent `g` of the function's result `y` times its derivative, or None where NumPy is to compute it."""
-    if y.dtype != FLOAT32 or g.dtype != FLOAT32:
+def pulled(function: str, known: Any, g: Any) -> Any:
+    """The cotangent `g` of the function's result times its derivative, or None where NumPy is to compute it.
+
+    `known` is what the derivative is computed from: the result or the argument.
+    """
+    if known.dtype != FLOAT32 or g.dtype != FLOAT32 or known.shape != g.shape:
         return None
-    return _run((function, 1), _derivative, (Role.DST, Role.DIFF_DST, Role.DIFF_SRC), (y, g))
+    if function not in _OF_ARGUMENT:
+        return _run((function, 1), _derivative, (Role.DST, Role.DIFF_DST, Role.DIFF_SRC), (known, g))
+    value = _run((function, 1), _derivative, (Role.SRC, Role.DIFF_DST, Role.DIFF_SRC), (known, g))
+    # For numbers whose cube is infinite, oneDNN knows no slope.
+    return None if value is None or np.isnan(np.add.reduce(value.reshape(-1))) else value
 
 
 def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], arrays: Any, out: Any = None) -> Any:
