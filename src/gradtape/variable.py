@@ -18,7 +18,7 @@ import numpy as np
 from . import dtypes, errors
 from .dtypes import DType, as_dtype
 from .engine import dispatch
-from .engine.blocks import accumulate, combined
+from .engine.blocks import SHARED, accumulate, combined
 from .engine.convert import own_read, readable, register, to_tensor
 from .engine.deferred import DeferredProduct
 from .engine.op import ops
@@ -317,8 +317,7 @@ class Variable(Parts):
         >>> v.assign_add([1.0, 1.0]).numpy().tolist()
         [2.0, 3.0]
         """
-        if type(delta) is not DeferredProduct or not self._takes(delta, 1.0):
-            self._update(np.add, ops.add, self._delta(delta))
+        self._update(np.add, ops.add, delta, 1.0)
         return self if read_value else None
 
     def assign_sub(
@@ -331,39 +330,39 @@ class Variable(Parts):
         >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
         [0.0, 1.0]
         """
-        if type(delta) is not DeferredProduct or not self._takes(delta, -1.0):
-            self._update(np.subtract, ops.sub, self._delta(delta))
+        self._update(np.subtract, ops.sub, delta, -1.0)
         return self if read_value else None
 
-    def _takes(self, product: DeferredProduct, sign: float) -> bool:
-        """Whether the product could be added, times `sign`, where the value is."""
-        if product.dims != self.dims or product.dtype is not self.dtype or not dispatch.unrecorded():
-            return False
-        return self._written(lambda array: product.added_to(array, sign))
+    def _update(self, ufunc: np.ufunc, op: Any, delta: Any, sign: float) -> None:
+        """Combines the value with `delta`: a large one in place, when nobody else can see the array.
 
-    def _delta(self, delta: Any) -> Tensor:
+        A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
+        than to write the memory of something that this core has just let go.
+        """
         if type(delta) is not Tensor or delta.dtype is not self.dtype:
+            if type(delta) is DeferredProduct and self._takes(delta, sign):
+                return
             delta = to_tensor(delta, dtype=self.dtype)
         if delta.dims != self.dims:
             raise errors.InvalidArgumentError(
                 f"Cannot update variable with shape {list(self.dims)} using a Tensor with shape {list(delta.dims)}, "
                 "shapes must be equal. Use tf.broadcast_to where repetition is meant"
             )
-        return delta
-
-    def _update(self, ufunc: np.ufunc, op: Any, delta: Tensor) -> None:
-        """Combines the value with `delta`: a large one in place, when nobody else can see the array.
-
-        A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
-        than to write the memory of something that this core has just let go.
-        """
         if type(delta) is not Tensor or not self.dtype.kind & _ARITHMETIC or dispatch.thread.recorder is not None:
             self._replace(op(self._as_tensor(), delta))
             return
         change = delta.array
         if change.nbytes < _IN_PLACE or not self._written(lambda array: accumulate(array, change, ufunc)):
             array = self._array
-            self._take(combined(ufunc, self._settled() if array is None else array, change))
+            if array is None:
+                array = self._settled()
+            self._take(ufunc(array, change) if change.size < SHARED else combined(ufunc, array, change))
+
+    def _takes(self, product: DeferredProduct, sign: float) -> bool:
+        """Whether the product could be added, times `sign`, where the value is."""
+        if product.dims != self.dims or product.dtype is not self.dtype or not dispatch.unrecorded():
+            return False
+        return self._written(lambda array: product.added_to(array, sign))
 
     def _written(self, write: Callable[[Any], bool | None]) -> bool:
         """Whether `write` could change the array it is given, that of the value, if nobody else sees it.

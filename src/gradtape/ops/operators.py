@@ -69,10 +69,15 @@ def _reflected(call: Any) -> Any:
     return lambda self, other: call(other, self)
 
 
+def _commuted(call: Any) -> Any:
+    """`_reflected` of an op that commutes: `0.5 * x` has the short way of `x * 0.5`."""
+    return lambda self, other: call(self, other) if type(other) is float else call(other, self)
+
+
 for _name, _call in {**_UNARY, **_BINARY, **_COMPARISONS}.items():
     setattr(Tensor, f"__{_name}__", _call)
 for _name, _call in _BINARY.items():
-    setattr(Tensor, f"__r{_name}__", _reflected(_call))
+    setattr(Tensor, f"__r{_name}__", (_commuted if _name in ("add", "mul") else _reflected)(_call))
 for _name, _op in _ANSWERED.items():
     _op.reflected = f"__r{_name}__"
 Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign]

@@ -118,22 +118,22 @@ sum_ = linear(
 
 
 def _count(shape, axis):
-    return math.prod([shape[i] for i in axis])
+    return math.prod(shape if len(axis) == len(shape) else [shape[i] for i in axis])
 
 
-mean = linear(
-    "mean", lambda xp, x, *, axis, keepdims=False: _mean(xp, x, axis, keepdims), shift=shift_axes, on=NUMERIC,
-    transpose=lambda m, g, x_shape, axis: _spread(m, g / max(_count(x_shape, axis), 1), x_shape, axis),
-    moves_data=False, samples=[sample((3, 4, 2), axis=(0, 2)), sample((2, 3), axis=(1,), keepdims=True)],
-)  # fmt: skip
-
-
-def _mean(xp, x, axis, keepdims):
+def _mean(xp, x, *, axis, keepdims=False):
     total = _sum(xp, x, axis=axis, keepdims=keepdims)
     count = _count(x.shape, axis)
     if x.dtype.kind in "iu":
         return xp.asarray(xp.trunc(total / count) if count else total).astype(x.dtype)
     return total / x.dtype.type(count)
+
+
+mean = linear(
+    "mean", _mean, shift=shift_axes, on=NUMERIC,
+    transpose=lambda m, g, x_shape, axis: _spread(m, g / max(_count(x_shape, axis), 1), x_shape, axis),
+    moves_data=False, samples=[sample((3, 4, 2), axis=(0, 2)), sample((2, 3), axis=(1,), keepdims=True)],
+)  # fmt: skip
 
 
 def _split_sizes(m, g, xs_shapes, axis):
