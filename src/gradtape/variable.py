@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, errors
+from .backends import onednn
 from .dtypes import DType, as_dtype
 from .engine import dispatch
 from .engine.blocks import SHARED, accumulate, combined
@@ -379,6 +380,7 @@ class Variable(Parts):
                 own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
                 if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
                     return False
+                onednn.changed(array)
                 return write(array) is not False
             finally:
                 if self._array is None:  # nobody has assigned meanwhile

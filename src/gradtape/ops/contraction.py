@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import put
+from ..backends import onednn, put
 from ..engine.batching import aligned
 from ..engine.blocks import product
 from ..engine.cotangents import deferred_product
 from ..engine.families import bilinear, linear, unbroadcast
-from ..engine.op import sample
+from ..engine.op import raw, sample
 from ..errors import InvalidArgumentError
 
 
@@ -57,6 +57,9 @@ def _rows(m, x):
 
 
 def _da(m, g, b, a_shape, transpose_a, transpose_b):
+    if m is raw and len(a_shape) == 2 and b.ndim == 2 and not (transpose_a or transpose_b):
+        y = onednn.product_with_transpose(g, b)  # the array is that of a tensor, which does not change
+        return m.matmul(g, b, transpose_b=True) if y is None else y
     if transpose_a:
         return unbroadcast(m, m.matmul(b, g, transpose_a=bool(transpose_b), transpose_b=True), a_shape)
     return unbroadcast(m, m.matmul(g, b, transpose_b=not transpose_b), a_shape)

@@ -177,6 +177,10 @@ class Temporaries:
         engine = self.library.engine
         return self.description("dnnl_reorder_primitive_desc_create", source, engine, target, engine)
 
+    def liked(self, description: c_void_p, role: Role) -> c_void_p:
+        """The layout that a primitive wants for an argument."""
+        return c_void_p(self.library.calls.dnnl_primitive_desc_query_md(description, _QUERY_LAYOUT[role], 0))
+
     def destroy(self) -> None:
         """Gives all of them back."""
         for function, thing in reversed(self._made):
@@ -212,12 +216,12 @@ class Computation:
             raise Refused(f"only the slow implementation {name.value!r}")
         memories = {number: self._memory(layout) for number, layout in layouts.items()}
         self._given = list(memories.values())
-        scratch = self._liked(description, Role.SCRATCHPAD)
+        scratch = objects.liked(description, Role.SCRATCHPAD)
         if library.calls.dnnl_memory_desc_get_size(scratch):
             memories[Role.SCRATCHPAD] = self._memory_of_own(scratch)
         before, after = [], []
         for role in layouts.keys() & _QUERY_LAYOUT.keys():
-            plain, liked = layouts[role], self._liked(description, role)
+            plain, liked = layouts[role], objects.liked(description, role)
             if library.calls.dnnl_memory_desc_equal(plain, liked):
                 continue
             if role is Role.WORKSPACE:
@@ -229,10 +233,6 @@ class Computation:
                 after.append((objects.reordering(liked, plain), {Role.SRC: memories[role], Role.DST: given}))
         for step in (*before, (description, memories), *after):
             self._add_step(*step)
-
-    def _liked(self, description: c_void_p, role: Role) -> c_void_p:
-        """The layout that the primitive wants for an argument."""
-        return c_void_p(self._library.calls.dnnl_primitive_desc_query_md(description, _QUERY_LAYOUT[role], 0))
 
     def _memory(self, layout: c_void_p) -> c_void_p:
         memory = self._library.made("dnnl_memory_create", layout, self._library.engine, None)

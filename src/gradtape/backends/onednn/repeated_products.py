@@ -1,0 +1,111 @@
+"""Products of float32 matrices with the transpose of one that comes again and again, as in a recurrent layer.
+
+oneDNN's kernels read the second factor in blocks, and to bring a transposed matrix into them takes half the time of a
+product with a few dozen rows. A matrix that has come a few times is kept in blocks as long as it lives unchanged.
+"""
+
+from __future__ import annotations
+
+import weakref
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .library import FLOAT32, Computation, Refused, Role, address, library
+from .products import MANY_ROWS, SMALLEST
+
+_TIMES = 3  # for which a matrix must have come: to bring it into blocks takes longer than one product saves
+_LARGEST = 1 << 20  # numbers of a matrix; reading a larger one takes most of the time, in whatever order it is
+_MOST_KEPT = 1 << 24  # numbers of all matrices that are kept in blocks
+_LINE = 64  # bytes that the caches hold together
+
+
+class _Factor:
+    """A matrix that may come again, and by the rows of the first factor how often it has come, or its products."""
+
+    __slots__ = ("known", "products")
+
+    def __init__(self, array: Any) -> None:
+        place = id(array)
+        self.known = weakref.ref(array, lambda _: _factors.pop(place, None))
+        self.products: dict[int, int | _InBlocks | None] = {}
+
+
+_factors: dict[int, _Factor] = {}  # by the `id` of the array
+
+
+def changed(array: Any) -> None:
+    """Has to be told before an array that was given to `product_with_transpose` is written to."""
+    _factors.pop(id(array), None)
+
+
+def product_with_transpose(a: Any, b: Any) -> Any:
+    """The matrix product `a @ b.T`, or None where `product` is to compute it; `b` may not change without `changed`."""
+    rows = a.shape[0]
+    if rows < MANY_ROWS or rows * b.size < SMALLEST or b.size > _LARGEST or library() is None:
+        return None
+    factor = _factors.get(id(b))
+    if factor is None or factor.known() is not b:
+        if a.dtype == FLOAT32 and b.dtype == FLOAT32 and b.flags.c_contiguous:
+            factor = _factors[id(b)] = _Factor(b)
+            factor.products[rows] = 1
+        return None
+    product = factor.products.get(rows, 0)
+    if type(product) is int:
+        product = product + 1 if product < _TIMES - 1 else _in_blocks(rows, b)
+        factor.products[rows] = product
+    if type(product) is not _InBlocks or a.dtype != FLOAT32 or not a.flags.c_contiguous:
+        return None
+    return product.of(a)
+
+
+def _in_blocks(rows: int, b: Any) -> _InBlocks | None:
+    prepared = _prepared(rows, *b.shape)
+    if prepared is None:
+        return None
+    kept = sum(x.size for factor in [*_factors.values()] for x in [*factor.products.values()] if type(x) is _InBlocks)
+    if kept + b.size > _MOST_KEPT:
+        _factors.clear()
+    return _InBlocks(b, *prepared)
+
+
+@lru_cache(maxsize=256)
+def _prepared(rows: int, columns: int, inner: int) -> tuple[Computation, Computation, int] | None:
+    """What brings the second factor into blocks, what multiplies by it, and the bytes of the blocks."""
+    dnnl = library()
+    assert dnnl is not None
+    try:
+        with dnnl.temporary() as objects:
+            first, result = objects.layout((rows, inner), (inner, 1)), objects.layout((rows, columns), (columns, 1))
+            given, best = objects.layout((inner, columns), (1, inner)), objects.layout((inner, columns), None)
+            description = objects.description(
+                "dnnl_matmul_primitive_desc_create", dnnl.engine, first, best, None, result
+            )
+            blocks = objects.liked(description, Role.WEIGHTS)
+            reorder = Computation(objects, objects.reordering(given, blocks), {Role.SRC: given, Role.DST: blocks})
+            multiply = Computation(objects, description, {Role.SRC: first, Role.WEIGHTS: blocks, Role.DST: result})
+            return reorder, multiply, dnnl.calls.dnnl_memory_desc_get_size(blocks)
+    except Refused:
+        return None
+
+
+class _InBlocks:
+    """Products with the transpose of one matrix, which is in blocks."""
+
+    __slots__ = ("_blocks", "_columns", "_multiply", "size")
+
+    def __init__(self, b: Any, reorder: Computation, multiply: Computation, size: int) -> None:
+        self.size = b.size
+        self._columns = b.shape[0]
+        self._multiply = multiply
+        whole = np.empty(size + _LINE, np.uint8)
+        start = -address(whole) % _LINE
+        self._blocks = whole[start : start + size]
+        reorder.run(b, self._blocks)
+
+    def of(self, a: Any) -> Any:
+        """The product with `a` as the first factor."""
+        y = np.empty((a.shape[0], self._columns), FLOAT32)
+        self._multiply.run(a, self._blocks, y)
+        return y
