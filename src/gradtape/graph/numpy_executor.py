@@ -24,6 +24,7 @@ from .fusion import fused
 from .graph import Graph, Node, Value
 from .joining import joined
 from .lowering import Primitive, cast, lowered, view
+from .normalised import with_normalisations
 from .passes import common_subexpressions, dead_code
 from .pooled import rectified_maxima, sums_of_sent
 from .slopes import with_whole_slopes
@@ -50,7 +51,8 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    graph = with_sums(joined(sums_of_sent(rectified_maxima(with_whole_slopes(graph)))))
+    graph = with_whole_slopes(with_normalisations(graph))
+    graph = with_sums(joined(sums_of_sent(rectified_maxima(graph))))
     graph = with_fixed_products(fused(dead_code(common_subexpressions(lowered(graph)))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"

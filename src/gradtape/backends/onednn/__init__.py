@@ -13,12 +13,12 @@ from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
 from .product_sums import fixed_sum
 from .products import add_product, product, sum_rows
 from .repeated_products import changed, product_with_transpose
-from .rows import LayerNormalisation, softmax, softmax_gradient
+from .rows import LayerNormalisation, layer_normalisation, softmax, softmax_gradient
 from .team import together
 
 __all__ = [
     "FixedProduct", "LayerNormalisation", "add_product", "can_multiply", "changed", "combined", "convolved",
-    "filter_gradient", "fixed_product", "fixed_sum", "image_gradient", "mapped", "max_places", "max_pooled",
-    "max_pooled_with_places", "max_spread", "product", "product_with_transpose", "pulled", "softmax",
-    "softmax_gradient", "sum_rows", "together", "version",
+    "filter_gradient", "fixed_product", "fixed_sum", "image_gradient", "layer_normalisation", "mapped",
+    "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product", "product_with_transpose",
+    "pulled", "softmax", "softmax_gradient", "sum_rows", "together", "version",
 ]  # fmt: skip

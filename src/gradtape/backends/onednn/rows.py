@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, library, plain
+from .library import FLOAT32, Computation, Library, Refused, Role, library, plain
 
 SMALLEST = 1 << 15  # elements; on fewer, NumPy is as fast
 _TRAINING, _BACKWARD, _ACCURATE, _WITH_SCALE_AND_SHIFT = 64, 128, 0x30000, 6
@@ -71,13 +71,10 @@ def _softmax(rows: int, columns: int) -> tuple[Computation, Computation] | None:
 class LayerNormalisation:
     """`(x - mean) / sqrt(variance + epsilon) · scale + shift` along rows of a known shape, and its derivative."""
 
-    def __init__(self, shape: Shape, epsilon: float) -> None:
-        """Raises `Refused` where NumPy is to compute it."""
-        self._library = dnnl = library()
-        if dnnl is None or math.prod(shape) < SMALLEST:
-            raise Refused("too few numbers")
-        self._shape, (rows, columns) = shape, (math.prod(shape[:-1]), shape[-1])
-        self._rows, self._columns = rows, columns
+    def __init__(self, dnnl: Library, shape: Shape, epsilon: float) -> None:
+        self.epsilon = epsilon
+        self._library, self._shape = dnnl, shape
+        self._rows, self._columns = rows, columns = math.prod(shape[:-1]), shape[-1]
         with dnnl.temporary() as objects:
             whole, row = objects.layout((rows, columns), (columns, 1)), objects.layout((columns,), (1,))
             column = objects.layout((rows,), (1,))
@@ -122,3 +119,13 @@ class LayerNormalisation:
         # What is said to be the shift is not looked at.
         self._back.run(plain(g), plain(x), mean, variance, scale, scale, of_x, of_scale, of_shift)
         return of_x, of_scale, of_shift
+
+
+@lru_cache(maxsize=256)
+def layer_normalisation(shape: Shape, epsilon: float) -> LayerNormalisation | None:
+    """The normalisation of rows of arrays of this shape, or None where NumPy is to compute it."""
+    dnnl = library()
+    try:
+        return None if dnnl is None else LayerNormalisation(dnnl, shape, epsilon)
+    except Refused:
+        return None
