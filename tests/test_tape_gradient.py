@@ -344,6 +344,24 @@ def test_a_matrix_used_many_times_adds_up_its_gradients(batch):
     np.testing.assert_allclose(tape.gradient(y, w), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "rows, columns, uses", [(3, 4, 1), (3, 4, 7), (400, 5, 12), (600, 2, 3), (32, 1024, 4), (0, 3, 2)]
+)
+def test_a_row_added_many_times_adds_up_its_gradients(rows, columns, uses, dtype):
+    rng = np.random.default_rng(0)
+    b, c = tf.Variable(rng.standard_normal(columns).astype(dtype)), tf.Variable(np.ones(columns, dtype))
+    weights = rng.standard_normal((uses, rows, columns)).astype(dtype)
+    with tf.GradientTape(persistent=True) as tape:
+        row = b * 2.0  # has its gradient from the tape's sweep, not at its end
+        y = tf.add_n([tf.reduce_sum(((tf.constant(w) + b) - row) * w + c) for w in weights])
+    expected = weights.astype(np.float64).sum((0, 1))
+    gradients = tape.gradient(y, [b, row, c])
+    for found, right in zip(gradients, (-expected, -expected, np.full(columns, uses * rows)), strict=True):
+        assert found.shape == (columns,) and found.dtype == dtype
+        np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("persistent", [False, True])
 def test_an_output_that_the_target_does_not_use_has_no_gradient_though_another_of_its_op_has(persistent):
     x = tf.constant([1.0, 2.0, 3.0, 4.0])

@@ -21,14 +21,17 @@ _MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several an
 
 
 class Products:
-    """Σ aᵀ g over the uses of one matrix, as in a recurrent layer: one large product instead of many small ones."""
+    """Σ aᵀ g over the uses of one matrix, as in a recurrent layer: one large product instead of many small ones.
+
+    For a row that was added to those of matrices, as a bias is, there is no `a`: it is the sum of the rows of all `g`.
+    """
 
     __slots__ = ("_lefts", "_rights", "_rows", "_total", "_waits")
 
     def __init__(self, left: Any, right: Any) -> None:
         self._lefts = [left]
         self._rights = [right]
-        self._rows = left.shape[0]
+        self._rows = right.shape[0]
         self._total: Any = None
         self._waits = False
 
@@ -44,7 +47,8 @@ class Products:
 
     def settled(self, last: list[Any]) -> Any:
         """The sum as an array, see `value`; or this, if it is one product that may wait for whoever looks at it."""
-        if len(self._lefts) == 1 and self._total is None and may_wait(self._lefts[0], self._rights[0]):
+        left = self._lefts[0] if len(self._lefts) == 1 and self._total is None else None
+        if left is not None and may_wait(left, self._rights[0]):
             self._waits = True
             return self
         return self.value(last)
@@ -63,9 +67,16 @@ class Products:
         if not self._lefts:
             return self._total
         several = len(self._lefts) > 1
-        left = np.concatenate(self._lefts) if several else self._lefts[0]
-        right = _stacked(self._rights, [] if last is None else last) if several else self._rights[0]
-        term = product(left.T, right)
+        if self._lefts[0] is None and last is None:
+            sums = [raw.sum(g, axis=(0,)) for g in self._rights]
+            term = np.add.reduce(sums) if several else sums[0]
+        else:
+            right = _stacked(self._rights, [] if last is None else last) if several else self._rights[0]
+            if self._lefts[0] is None:
+                term = raw.sum(right, axis=(0,))
+            else:
+                left = np.concatenate(self._lefts) if several else self._lefts[0]
+                term = product(left.T, right)
         return term if self._total is None else np.add(self._total, term, out=term)
 
 
@@ -83,6 +94,13 @@ def deferred_product(m: Any, a: Any, g: Any) -> Products | None:
     """The cotangent of `b` in `a @ b` as a product that may wait, or None where waiting gains nothing."""
     if m is raw and a.ndim == 2 and a.shape[0] * 4 <= _MOST_ROWS and a.dtype.char in "fd":
         return Products(a, g)
+    return None
+
+
+def deferred_sum(m: Any, g: Any) -> Products | None:
+    """The sum of the rows of `g` as one that may wait for others, or None where waiting gains nothing."""
+    if m is raw and g.ndim == 2 and g.shape[0] * 4 <= _MOST_ROWS and g.dtype.char in "fd":
+        return Products(None, g)
     return None
 
 

@@ -22,6 +22,7 @@ from .arguments import matched, read_both
 from .batching import aligned
 from .blocks import LARGE, SHARED
 from .convert import readable
+from .cotangents import deferred_sum
 from .dispatch import run, thread
 from .op import Op, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
 
@@ -259,7 +260,11 @@ def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ..
     """The cotangents of arguments of these shapes, which were broadcast."""
     narrowed = []
     for g, shape in zip(cotangents, shapes, strict=True):
-        narrowed.append(g if g is None or g.shape == shape else unbroadcast(m, g, shape))
+        if g is None or g.shape == shape:
+            narrowed.append(g)
+        else:
+            waiting = deferred_sum(m, g) if len(shape) == 1 and g.shape[1:] == shape else None
+            narrowed.append(unbroadcast(m, g, shape) if waiting is None else waiting)
     return tuple(narrowed)
 
 
