@@ -340,24 +340,30 @@ class Variable(Parts):
         A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
         than to write the memory of something that this core has just let go.
         """
-        if type(delta) is not Tensor or delta.dtype is not self.dtype:
+        dtype = self.dtype
+        plain = type(delta) is Tensor and delta.dtype is dtype and delta.array.shape == self._read.array.shape
+        if not (plain and dtype.kind & _ARITHMETIC and dispatch.thread.recorder is None):
             if type(delta) is DeferredProduct and self._takes(delta, sign):
                 return
-            delta = to_tensor(delta, dtype=self.dtype)
-        if delta.dims != self.dims:
-            raise errors.InvalidArgumentError(
-                f"Cannot update variable with shape {list(self.dims)} using a Tensor with shape {list(delta.dims)}, "
-                "shapes must be equal. Use tf.broadcast_to where repetition is meant"
-            )
-        if type(delta) is not Tensor or not self.dtype.kind & _ARITHMETIC or dispatch.thread.recorder is not None:
-            self._replace(op(self._as_tensor(), delta))
-            return
+            delta = self._checked(delta)
+            if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or dispatch.thread.recorder is not None:
+                self._replace(op(self._as_tensor(), delta))
+                return
         change = delta.array
         if change.nbytes < _IN_PLACE or not self._written(lambda array: accumulate(array, change, ufunc)):
             array = self._array
             if array is None:
                 array = self._settled()
             self._take(ufunc(array, change) if change.size < SHARED else combined(ufunc, array, change))
+
+    def _checked(self, delta: Any) -> Tensor:
+        delta = to_tensor(delta, dtype=self.dtype)
+        if delta.dims != self.dims:
+            raise errors.InvalidArgumentError(
+                f"Cannot update variable with shape {list(self.dims)} using a Tensor with shape {list(delta.dims)}, "
+                "shapes must be equal. Use tf.broadcast_to where repetition is meant"
+            )
+        return delta
 
     def _takes(self, product: DeferredProduct, sign: float) -> bool:
         """Whether the product could be added, times `sign`, where the value is."""

@@ -88,23 +88,25 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     >>> tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)
     """
-    z, k = to_tensor(logits), to_tensor(labels)
+    z = logits if type(logits) is Tensor else to_tensor(logits)
+    k = labels if type(labels) is Tensor else to_tensor(labels)
     if not k.dtype.is_integer:
         raise errors.InvalidArgumentError(
             f"Value for attr 'Tlabels' of {k.dtype.kernel_name()} is not in the list of allowed values: int32, int64 "
             "[Op:SparseSoftmaxCrossEntropyWithLogits]. Labels are class numbers"
         )
-    if not z.dims:
+    given, shape = k.dims, z.dims
+    if not shape:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
-    if len(k.dims) != len(z.dims) - 1:
+    if len(given) != len(shape) - 1:
         raise ValueError(
-            f"`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape={k.dims} of rank "
-            f"{len(k.dims)} and logits.shape={z.dims} of rank {len(z.dims)}"
+            f"`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape={given} of rank "
+            f"{len(given)} and logits.shape={shape} of rank {len(shape)}"
         )
-    if k.dims != z.dims[:-1]:
+    if given != shape[:-1]:
         raise ValueError(
-            f"`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape={k.dims} "
-            f"and logits.shape={z.dims}"
+            f"`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape={given} "
+            f"and logits.shape={shape}"
         )
     narrow = z.dtype if z.dtype is dtypes.float16 or z.dtype is dtypes.bfloat16 else None
     z = z if narrow is None else ops.cast(z, dtype=dtypes.float32)

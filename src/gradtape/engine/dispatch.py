@@ -93,6 +93,7 @@ class _Thread(threading.local):
 
 thread = _Thread()
 _level = attrgetter("level")
+_array = attrgetter("array")
 witness: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
 
 
@@ -201,7 +202,7 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
             if x.dtype.kind == dtypes.NARROW:
                 return run_in_float32(op, inputs, attrs)
     try:
-        value = op.numpy(*[x.array for x in inputs], **attrs)
+        value = op.numpy(*map(_array, inputs), **attrs)
     except (ValueError, np.linalg.LinAlgError) as error:
         raise failure(op, inputs, error) from error
     like = inputs[0].dtype if inputs else dtypes.float32

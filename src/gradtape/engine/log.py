@@ -170,6 +170,15 @@ class Log(Recorder):
         entry = self.variables.get(id(x))
         return None if entry is None or entry[1] < 0 else entry[1]
 
+    def positions(self, sources: Sequence[Any]) -> list[int | None]:
+        """Where each of these stands."""
+        variables = self.variables
+        found: list[int | None] = []
+        for x in sources:
+            entry = variables.get(id(x))
+            found.append(entry[1] if entry is not None and entry[1] >= 0 else self.position(x))
+        return found
+
     def _add(self, variable: Any) -> int:
         position = self._leaf() if variable.dtype.differentiable else -1
         self.variables[id(variable)] = (variable, position)

@@ -116,9 +116,15 @@ class Op:
 
     def run(self, *inputs: Any, **attrs: Any) -> Any:
         """Runs the op on anything that converts to tensors."""
+        kinds = self.kinds
+        for x in inputs:
+            if type(x) is not Tensor or not x.dtype.kind & kinds:
+                break
+        else:
+            return dispatch.run(self, inputs, attrs)
         tensors = [x if isinstance(x, Tensor) else to_tensor(x) for x in inputs]
         for x in tensors:
-            if not x.dtype.kind & self.kinds:
+            if not x.dtype.kind & kinds:
                 raise dispatch.wrong_kind(self, x.dtype)
         return dispatch.run(self, tensors, attrs)
 

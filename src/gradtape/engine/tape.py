@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import nest
 from ..slices import IndexedSlices
-from ..tensor import Tensor
+from ..tensor import Tensor, constant
 from . import dispatch
 from .backprop import Few, between, sweep
 from .checked import CheckedLog
@@ -264,7 +264,7 @@ class GradientTape(Inspection, Jacobians):
             )
         targets = [target] if _is_leaf(target) else [differentiable(t, "target") for t in nest.flatten(target)]
         flat_sources = [sources] if _is_leaf(sources) else nest.flatten(sources)
-        wanted = [s if _is_leaf(s) else differentiable(s, "source") for s in flat_sources]
+        wanted = [s if type(s) in readable else differentiable(s, "source") for s in flat_sources]
         cotangents = output_cotangents(targets, target, output_gradients)
         if self._recording:
             self._before_asking()
@@ -317,7 +317,7 @@ class GradientTape(Inspection, Jacobians):
 
     def _pull(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
         """The gradient for each source, None where there is no path."""
-        at = [*map(log.position, sources)]
+        at = log.positions(sources)
         wanted = {position for position in at if position is not None}
         seeds = Few()
         straight: dict[int, Any] = {}  # a target that is itself a source, though it is not on the tape
@@ -341,7 +341,9 @@ class GradientTape(Inspection, Jacobians):
                 results.append(straight.get(id(source)))
                 continue
             if position not in made:
-                made[position] = _finished(found[position], source, plain, waits)
+                g, dtype = found[position], source.dtype
+                known = type(g) is np.ndarray and g.dtype is dtype.numpy  # as most are
+                made[position] = constant(g, dtype) if known else _finished(g, source, plain, waits)
             results.append(made[position])
         return results
 

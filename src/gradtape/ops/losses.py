@@ -101,7 +101,8 @@ def sparse_with_softmax(labels, logits):
 
 
 def _check(labels, classes):
-    if labels.size and not _all_below(labels, classes):
+    # As an unsigned number, a negative label is larger than any class.
+    if labels.size and np.maximum.reduce(labels.view(f"u{labels.dtype.itemsize}"), axis=None) >= classes:
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
         raise errors.InvalidArgumentError(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
@@ -112,11 +113,6 @@ def _check(labels, classes):
 def _chosen(z, labels):
     """The entry of each row that its label names."""
     return z.reshape(-1, z.shape[-1])[_entries(labels)].reshape(labels.shape)
-
-
-def _all_below(labels, classes):
-    """Whether all labels are in [0, classes): as an unsigned number, a negative one is larger than any class."""
-    return np.maximum.reduce(labels.view(f"u{labels.dtype.itemsize}"), axis=None) < classes
 
 
 def _entries(labels):
