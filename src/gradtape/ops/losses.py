@@ -16,13 +16,11 @@ from ..engine.op import raw, sample
 
 _SMOOTH = FLOAT | NARROW
 _FEW_CLASSES = 32
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def _shifted(xp, logits):
     """The logits less their largest, and the logarithm of the sum of their exponentials."""
-    if xp is np:  # without the methods, which call the same by a detour
-        z = logits - np.maximum.reduce(logits, axis=-1, keepdims=True) if logits.size else logits
-        return z, np.log(np.add.reduce(np.exp(z), axis=-1))
     z = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf) if logits.size else logits
     return z, xp.log(xp.exp(z).sum(axis=-1))
 
@@ -79,30 +77,43 @@ softmax_cross_entropy = opaque(
 def _sparse(xp, labels, logits):
     if xp is np:
         _check(labels, logits.shape[-1])
+    if xp is np and logits.size:
+        z, axis, chosen = _centred(labels, logits)
+        return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
     z, total = _shifted(xp, logits)
-    if xp is np:
-        return total - _chosen(z, labels)
     return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+def _centred(labels, logits):
+    """The logits less their largest, as a new matrix; the axis of its classes; where in it the labels' entries are.
+
+    Few classes are its rows: NumPy reduces along short rows more slowly than across them.
+    """
+    classes = logits.shape[-1]
+    z = logits if logits.ndim == 2 else logits.reshape(-1, classes)
+    count = z.shape[0]
+    if classes <= min(_FEW_CLASSES, count):
+        z = np.array(z.T, order="C")
+        z -= np.maximum.reduce(z, axis=0)
+        return z, 0, labels.reshape(-1) * count + np.arange(count)
+    z = z - np.maximum.reduce(z, axis=1, keepdims=True)
+    return z, 1, labels.reshape(-1) + np.arange(0, z.size, classes)
 
 
 def sparse_with_softmax(labels, logits):
     """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
-    classes = logits.shape[-1]
-    _check(labels, classes)
-    z, entries, axis = logits.reshape(-1, classes), _entries(labels), 1
-    if classes <= min(_FEW_CLASSES, labels.size):  # NumPy reduces along short rows more slowly than across them
-        z, entries, axis = np.ascontiguousarray(z.T), entries[::-1], 0
-    z = z - np.maximum.reduce(z, axis=axis, keepdims=True)
+    _check(labels, logits.shape[-1])
+    z, axis, chosen = _centred(labels, logits)
     softmax = np.exp(z)
-    total = np.add.reduce(softmax, axis=axis, keepdims=True)
-    softmax /= total
-    losses = (np.log(total).reshape(-1) - z[entries]).reshape(labels.shape)
+    total = np.add.reduce(softmax, axis=axis)
+    softmax /= total if axis == 0 else total[:, None]
+    losses = (np.log(total) - z.take(chosen)).reshape(labels.shape)
     return losses, (softmax if axis else np.ascontiguousarray(softmax.T)).reshape(logits.shape)
 
 
 def _check(labels, classes):
     # As an unsigned number, a negative label is larger than any class.
-    if labels.size and np.maximum.reduce(labels.view(f"u{labels.dtype.itemsize}"), axis=None) >= classes:
+    if labels.size and np.maximum.reduce(labels.view(_UNSIGNED[labels.dtype.itemsize]), axis=None) >= classes:
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
         raise errors.InvalidArgumentError(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
@@ -110,24 +121,16 @@ def _check(labels, classes):
         )
 
 
-def _chosen(z, labels):
-    """The entry of each row that its label names."""
-    return z.reshape(-1, z.shape[-1])[_entries(labels)].reshape(labels.shape)
-
-
-def _entries(labels):
-    """The key, in a matrix with a row for each label, of the entry that each label names."""
-    return np.arange(labels.size), labels.reshape(-1)
-
-
 def _sparse_vjp(m, g, labels, logits):
     if m is not raw or not logits.size:
         return None, _column(m, g) * _sparse_slope(m, labels, logits)
-    slope = np.exp(logits - np.maximum.reduce(logits, axis=-1, keepdims=True)).reshape(-1, logits.shape[-1])
+    slope, axis, chosen = _centred(labels, logits)
+    np.exp(slope, out=slope)
     weights = g.reshape(-1)
-    slope *= (weights / np.add.reduce(slope, axis=-1))[:, None]
-    slope[_entries(labels)] -= weights
-    return None, slope.reshape(logits.shape)
+    factors = weights / np.add.reduce(slope, axis=axis)
+    slope *= factors if axis == 0 else factors[:, None]
+    slope.put(chosen, slope.take(chosen) - weights)
+    return None, (slope if axis else np.ascontiguousarray(slope.T)).reshape(logits.shape)
 
 
 def _sparse_slope(m, labels, logits):
