@@ -10,7 +10,8 @@ import pytest
 import scipy.special
 
 import gradtape as tf
-from gradtape.engine.blocks import LARGE
+from gradtape.engine.blocks import LARGE, SHARED
+from gradtape.engine.op import ops, raw, registry
 from gradtape.ops.operators import BINARY, REFLECTED, UNARY
 from gradtape.tensor import Tensor
 
@@ -21,6 +22,45 @@ def test_numpy_on_the_left_keeps_the_gradient():
         tape.watch(x)
         y = np.array([3.0, 4.0]) * x + np.float32(2) * x - np.ones(2) / x
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), [6.0, 6.25])
+
+
+ops.load_all()
+WITH_PARTIALS = [name for name, op in registry.items() if op.first is not None and op.family == "elementwise"]
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [(name, (3, 4)) for name in WITH_PARTIALS]
+    + [(name, (size,)) for name in ("add", "sub", "mul", "div", "tanh", "exp", "maximum") for size in (SHARED, LARGE)],
+)
+def test_an_op_of_one_argument_has_the_same_cotangent(name, size):
+    """What is recorded where only one argument is on the tape, against the rule for all of them."""
+    op, rng = registry[name], np.random.default_rng(0)
+    inputs = [Tensor(rng.uniform(*op.domain, size).astype(np.float32)) for _ in op.args]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        y, g = op(*inputs), rng.standard_normal(size, np.float32)
+        for partial in filter(None, (op.first, op.second)):
+            saved = partial.keep(*inputs, y)
+            expected = op.pull_raw(raw, g, op.keep(inputs, y, {}), partial.placed(5))[partial.index]
+            if expected is None:  # without a derivative
+                assert partial.index in op.inert and partial.pull_raw(raw, g, saved) is None
+                continue
+            np.testing.assert_array_equal(partial.pull_raw(raw, g, saved), expected)
+            on_tensors = partial.pull(ops, Tensor(g), saved)
+            np.testing.assert_allclose(getattr(on_tensors, "array", on_tensors), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_an_argument_that_is_broadcast_is_recorded_with_its_shape():
+    b, x = tf.constant([1.0, 2.0]), np.float32([[3.0, 4.0], [5.0, 6.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(b)
+        y, z = b * x, b * 2.0
+    assert tape.gradient(y, b).numpy().tolist() == [8.0, 10.0]
+    assert tape.gradient(z, b).numpy().tolist() == [2.0, 2.0]
+    _, stretched, number = tape._log.records
+    assert stretched[1] == number[1] == (0, -1)
+    assert stretched[2][-1] == ((2,), (2, 2)) and number[2][-1] is None
 
 
 def test_a_numpy_function_of_a_tensor_is_an_array():

@@ -1,9 +1,7 @@
 """The reverse sweep: cotangents flow from the targets back to the sources, record by record.
 
-A tape's records are in order of execution, so going through them backwards meets every value after all its uses. A
-record is `(op, parents, saved, outputs)`: the positions of the inputs on the tape (-1 for one that is not there),
-what the op's `pull` needs, and None or, for an op with several outputs, their (shape, dtype) pairs. A leaf's record is
-None; the second and further outputs hold the position of their op's record.
+A log is in order of execution, so going through it backwards meets every value after all its uses. At each position it
+has an op, the positions of the op's inputs (-1 for one that is not there), and what the op's `pull` needs; see `Log`.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from ..tensor import Tensor
 from .blocks import accumulate, add
 from .convert import to_tensor
 from .cotangents import UNFINISHED, Products, combined, finished, zeros
+from .log import Log
 from .op import ops, raw
 
 _OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
@@ -31,7 +30,7 @@ class Few(dict[int, Any]):
 
 
 def sweep(
-    records: list[Any],
+    log: Log,
     grads: list[Any] | Few,
     wanted: set[int],
     *,
@@ -43,9 +42,10 @@ def sweep(
 ) -> None:
     """Turns the targets' cotangents in `grads` (by position) into those of the `wanted` positions.
 
-    `order` goes down the tape; `need`, if given, holds the positions worth computing. With `release`, each record is
-    let go when it has been passed.
+    `order` goes down the tape; `need`, if given, holds the positions worth computing. With `release`, what each record
+    keeps is let go when it has been passed.
     """
+    log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
     owned: set[int] = set()  # positions whose cotangent is a sum made here, which may be added to in place
     stacked: list[Any] = []  # for `Products.settled`
     arrays = m is raw
@@ -55,26 +55,41 @@ def sweep(
             continue
         if hooks and i in hooks and g is not _OTHER_OUTPUT:
             g = grads[i] = _hooked(g, hooks[i], arrays)
-        record = records[i]
-        if type(record) is not tuple:
-            if record is not None:
-                if grads[record] is None:
-                    grads[record] = _OTHER_OUTPUT
-            elif type(g) is Products:
-                grads[i] = g.settled(stacked)
+        op, parents, saved = log_ops[i], log_parents[i], kept[i]
+        if op is None:
+            if parents is None:
+                if type(g) is Products:
+                    grads[i] = g.settled(stacked)
+            elif grads[parents[0]] is None:
+                grads[parents[0]] = _OTHER_OUTPUT
             continue
-        op, parents, saved, outputs = record
-        if outputs is None:
+        if several and i in several:
+            g = _of_all_outputs(m, grads, i, several[i], wanted, op.takes_none)
+        else:
             kind = type(g)
             if kind is Products or kind is IndexedSlices:  # `in UNFINISHED`, in less time: every record passes here
                 g = finished(m, g)
             if i not in wanted:
                 grads[i] = None
+        if release:
+            kept[i] = None
+        if type(parents) is int:  # the op as a function of one argument
+            if need is not None and parents not in need:
+                continue
+            pull = op.pull_raw if arrays else op.pull
+            gp = pull(m, g, saved)
+            if grads[parents] is None:
+                grads[parents] = gp
+                continue
+            parents, pulled = (parents,), (gp,)
         else:
-            g = _of_all_outputs(m, grads, i, outputs, wanted, op.takes_none)
-        if need is not None:
-            parents = tuple(p if p in need else -1 for p in parents)
-        for p, gp in zip(parents, (op.pull_raw if arrays else op.pull)(m, g, saved, parents)):  # noqa: B905
+            if need is not None:
+                parents = tuple(p if p in need else -1 for p in parents)
+            pulled = (op.pull_raw if arrays else op.pull)(m, g, saved, parents)
+        nth = 0
+        for p in parents:  # `zip` takes longer to be made than the rest of the loop
+            gp = pulled[nth]
+            nth += 1
             if gp is None or p < 0:
                 continue
             before = grads[p]
@@ -88,29 +103,23 @@ def sweep(
                 grads[p] = total = add(before, gp)
                 if type(total) is np.ndarray:
                     owned.add(p)
-        if release:
-            records[i] = None
 
 
-def between(records: list[Any], targets: Iterable[int], wanted: set[int]) -> list[int]:
+def between(log: Log, targets: Iterable[int], wanted: set[int]) -> list[int]:
     """The positions on a path from a target back to a wanted position, in increasing order."""
     stack = list(targets)
     reached = set(stack)
     while stack:
-        i = stack.pop()
-        record = records[i]
-        if record is None:
-            continue
-        for p in (record,) if type(record) is int else record[1]:
+        parents = log.parents[stack.pop()]
+        for p in (parents,) if type(parents) is int else parents or ():
             if p >= 0 and p not in reached:
                 reached.add(p)
                 stack.append(p)
     leading: set[int] = set()
     path = []
     for i in sorted(reached):
-        record = records[i]
-        parents = () if record is None else (record,) if type(record) is int else record[1]
-        if i in wanted or any(p in leading for p in parents):
+        parents = log.parents[i]
+        if i in wanted or any(p in leading for p in ((parents,) if type(parents) is int else parents or ())):
             leading.add(i)
             path.append(i)
     return path

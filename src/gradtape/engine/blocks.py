@@ -37,6 +37,8 @@ _products = _AMONG_CONVOLUTIONS  # since the last convolution that was shared ou
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """`f(*arrays, out)` that writes what `kernel(*arrays)` gives."""
     ufunc = kernel if isinstance(kernel, np.ufunc) else _UFUNCS.get(kernel)
+    if ufunc is np.maximum or ufunc is np.minimum:  # NumPy warns of a third argument without its name
+        return lambda a, b, out: ufunc(a, b, out=out)
     return ufunc if ufunc is not None else lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
 
 

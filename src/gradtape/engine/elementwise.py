@@ -24,10 +24,11 @@ from .blocks import LARGE, SHARED
 from .convert import readable
 from .cotangents import deferred_sum
 from .dispatch import run, thread
-from .op import Op, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
+from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
 
 _new = object.__new__
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
+_SMALL = f"type(g) is not ndarray or g.size < {SHARED}"  # of a cotangent: one core is enough
 
 ONE = "g"
 NEG = "-g"
@@ -122,7 +123,8 @@ def elementwise(
     )  # fmt: skip
     op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
     matching = tuple(range(len(names))) if same is None else tuple(same)
-    op.twin = twin = _differentiate_elementwise(op, ordered, function)
+    quiet = not attrs and len(matching) == len(names) <= 2
+    op.twin = twin = _differentiate_elementwise(op, ordered, function, quiet)
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:
@@ -137,14 +139,14 @@ def elementwise(
         is_complex = any(x.dtype.is_complex for x in inputs)
         return run(twin if is_complex and twin is not None else op, inputs, attributes)
 
-    if attrs or len(names) > 2 or len(matching) != len(names):
+    if not quiet:
         op.call = general
     else:
         op.call = _unary(op, general, to, function) if len(names) == 1 else _binary(op, general, to)
     return op.publish()
 
 
-def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None) -> Op | None:
+def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None, quiet: bool) -> Op | None:
     """Gives `op` its rules; returns its twin for complex values, whose partials are conjugated."""
     if all(p is None for p in partials):
         return None
@@ -159,9 +161,12 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
 
     op.defer("keep", keeper)
     op.kept = saved.names
-    if len(op.args) < 3:
-        for i, attribute in enumerate(("keep_quiet", "keep_first", "keep_second")[: 2 * len(op.args) - 1]):
-            op.defer(attribute, functools.partial(_quiet_keeper, op, saved, partials, i))
+    large = functools.cache(lambda conjugate: _pull_large(saved, partials, names, conjugate, function))
+    if quiet:
+        op.first = _alone(op, 0, partials, saved, names, large)
+        if several:
+            op.second = _alone(op, 1, partials, saved, names, large)
+            op.defer("keep_both", lambda: _keep_both(op.args, saved.names))
 
     def pull(arrays: bool, conjugate: bool) -> Any:
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
@@ -171,10 +176,8 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
             result = f"{result} if s[-1] is None else narrowed(m, s[-1], {result})"
         if not arrays:
             return compile_rule(f"lambda m, g, s, parents: {result}", narrowed=_narrowed, **names)
-        large = _pull_large(saved, partials, names, conjugate, function)
-        small = f"type(g) is not ndarray or g.size < {SHARED}"
-        source = f"lambda m, g, s, parents: ({result}) if {small} else large(m, g, s, parents) or ({result})"
-        return compile_rule(source, narrowed=_narrowed, large=large, ndarray=ndarray, **names)
+        source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents) or ({result})"
+        return compile_rule(source, narrowed=_narrowed, large=large(conjugate), ndarray=ndarray, **names)
 
     op.defer_pull(lambda arrays: pull(arrays, False))
 
@@ -268,23 +271,44 @@ def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ..
     return tuple(narrowed)
 
 
-def _quiet_keeper(op: Op, saved: Saved, partials: list[Any], which: int) -> Any:
-    """`keep` for the quiet case, where inputs are arguments and known to be plain tensors.
+def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
+    """`keep` for the quiet case of two arguments on the tape: plain tensors."""
+    a, b = args
+    fields = "".join(f"{name}, " for name in kept)
+    same = f"type(y.array) is not ndarray or (sa := {a}.array.shape) == (sb := {b}.array.shape)"
+    return compile_rule(f"lambda {a}, {b}, y: ({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
 
-    For two arguments there are three: both are on the tape (`which` is 0), the first is (1), the second is (2). What
-    only the partial of an argument that is not on the tape needs is not kept.
-    """
-    needs = [set() if _formula(p) is None or isinstance(p, str) else set(parameters(_formula(p))) for p in partials]
 
-    def keeper(wanted: set[str]) -> Any:
-        fields = "".join(f"{name if name in wanted else None}, " for name in saved.names)
+def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, Any], large: Any) -> Partial:
+    """The op as a function of argument `i` alone, which is not broadcast: other cases are left to the op itself."""
+    formula = _formula(partials[i])
+    kept = Saved(op.args, [formula] if callable(formula) else [], bare=True)
+    alone = Partial(op, i)
+
+    def keep() -> Any:
+        value = kept.names[0] if kept.bare else f"({', '.join(kept.names)})"
         if len(op.args) == 1:
-            return compile_rule(f"lambda {op.args[0]}, y: ({fields})")
-        a, b = op.args
-        same = f"type(y.array) is not ndarray or (sa := {a}.array.shape) == (sb := {b}.array.shape)"
-        return compile_rule(f"lambda {a}, {b}, y: ({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
+            return compile_rule(f"lambda {op.args[0]}, y: {value}")
+        same = f"type(y.array) is not ndarray or y.array.shape == {op.args[i]}.array.shape"
+        return compile_rule(f"lambda {', '.join(op.args)}, y: {value} if {same} else NotImplemented", ndarray=ndarray)
 
-    return keeper([set().union(*needs), *needs][which] if len(needs) == 2 else needs[0])
+    def spread(value: Any) -> tuple[Any, ...]:
+        found = dict(zip(kept.names, (value,) if kept.bare else value, strict=True))
+        return (*map(found.get, saved.names), *[None] * (len(op.args) - 1))
+
+    def pull_large(m: Any, g: Any, value: Any) -> Any:
+        cotangents = large(False)(m, g, spread(value), alone.placed(0))
+        return None if cotangents is None else cotangents[i]
+
+    def pull_raw() -> Any:
+        product = _product(i, partials[i], kept, True, False)
+        source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
+        return compile_rule(source, large=pull_large, ndarray=ndarray, **names)
+
+    alone.spread = spread
+    alone.defer("keep", keep)
+    alone.defer("pull_raw", pull_raw)
+    return alone
 
 
 def _unary(op: Op, general: Any, to: DType | None, function: str | None) -> Any:

@@ -23,7 +23,7 @@ from . import dispatch
 from .arguments import matched, read_both
 from .dispatch import run, thread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
-from .op import Op, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, wire
+from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, wire
 
 __all__ = [
     "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",
@@ -100,10 +100,12 @@ def bilinear(
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
-    op.keep = lambda xs, y, attrs: op.keep_quiet(*xs, y, attrs)  # type: ignore[call-arg]
+    op.keep = lambda xs, y, attrs: op.keep_both(*xs, y, attrs)
     op.kept = saved.names
-    for attribute, rules in (("keep_quiet", (da, db)), ("keep_first", (da,)), ("keep_second", (db,))):
-        op.defer(attribute, partial(saved.quiet_keeper, rules))
+    op.defer("keep_both", partial(saved.quiet_keeper, (da, db)))
+    op.first, op.second = Partial(op, 0), Partial(op, 1)
+    op.first.defer("keep", partial(saved.quiet_keeper, (da,)))
+    op.second.defer("keep", partial(saved.quiet_keeper, (db,)))
 
     def rule(arrays: bool) -> Any:
         def call(function: str, f: Any) -> str:

@@ -16,6 +16,7 @@ from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import backprop, blocks, tape
 from .cotangents import Products
+from .log import Log
 from .op import Namespace, Op, registry
 
 _exchanged: list[Callable[[], None]] = []  # each puts one thing back as it was
@@ -68,16 +69,16 @@ def _cells(call: Any) -> Iterator[tuple[Any, str]]:
         yield from zip(call.__closure__ or (), call.__code__.co_freevars, strict=True)
 
 
-def _watched_sweep(records: list[Any], grads: list[Any] | backprop.Few, wanted: set[int], **options: Any) -> None:
-    options["hooks"] = _Watch(records, grads, options["hooks"])
-    backprop.sweep(records, grads, wanted, **{**options, "release": False})
+def _watched_sweep(log: Log, grads: list[Any] | backprop.Few, wanted: set[int], **options: Any) -> None:
+    options["hooks"] = _Watch(log, grads, options["hooks"])
+    backprop.sweep(log, grads, wanted, **{**options, "release": False})
 
 
 class _Watch:
     """The hooks of a sweep, which asks whether a position has hooks when its cotangent is complete: time to look."""
 
-    def __init__(self, records: list[Any], grads: list[Any] | backprop.Few, hooks: dict[int, list[Any]]) -> None:
-        self.records = records
+    def __init__(self, log: Log, grads: list[Any] | backprop.Few, hooks: dict[int, list[Any]]) -> None:
+        self.records = log.records
         self.grads = grads
         self.hooks = hooks
 

@@ -153,7 +153,7 @@ def _transposed(op: Any) -> Any:
         at = [log.position(g) for g in blanks]
         grads = Few({position: Tensor(np.ones(total.dims, total.dtype.numpy), total.dtype)})
         wanted = {i for i in at if i is not None}
-        sweep(log.records, grads, wanted, m=ops, order=range(position, -1, -1), need=None, release=False, hooks={})
+        sweep(log, grads, wanted, m=ops, order=range(position, -1, -1), need=None, release=False, hooks={})
         found = tuple(None if i is None else grads[i] for i in at)
         return found if several else found[0]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from ..tensor import Tensor
 from .dispatch import Recorder, next_level, note
+from .op import Partial
 
 _living: set[int] = set()  # the ids of the keys of recorders that exist
 
@@ -24,7 +25,12 @@ def retire(key: object, _discard: Any = _living.discard) -> None:
 
 
 class Log(Recorder):
-    """The records of one tape; see `backprop` for what a record is."""
+    """The records of one tape, in lists side by side: a position stands for an entry in each of them.
+
+    `ops` holds the op, or a `Partial` of it. `parents` holds the positions of the inputs, -1 for one that is not on the
+    tape; of a partial, the one position as it is. `saved` holds what the op's `pull` needs. A leaf has None in all of
+    them. The second and further outputs of an op have no op, and the position of the first for a parent.
+    """
 
     keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
     plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
@@ -34,7 +40,10 @@ class Log(Recorder):
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         self.key = new_key()
         self.level = next_level()
-        self.records: list[Any] = []
+        self.ops: list[Any] = []
+        self.parents: list[Any] = []
+        self.saved: list[Any] = []
+        self.several: dict[int, tuple[Any, ...]] = {}  # of an op with several outputs: their (shape, dtype) pairs
         self.watches_variables = watch_accessed_variables
         self.variables: dict[int, tuple[Any, int]] = {}  # by id: the variable and its position (-1: no derivative)
         self.leaves: set[int] = set()
@@ -51,9 +60,14 @@ class Log(Recorder):
         parent = mark[1] if mark[0] is key else note(mark, key)
         if parent is None:
             return
-        records = self.records
-        y.mark = (key, len(records), None)
-        records.append((op, (parent,), op.keep_quiet(x, y), None))
+        partial = op.first
+        keep = partial.keep
+        saved = keep(x, y)
+        ops = self.ops
+        y.mark = (key, len(ops), None)
+        ops.append(partial)
+        self.parents.append(parent)
+        self.saved.append(saved)
 
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
         """Records `y = op(a, b)` for plain tensors."""
@@ -62,17 +76,29 @@ class Log(Recorder):
         first = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
         mark = b.mark
         second = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
-        if first is None:
-            if second is None:
-                return
-            first, saved = -1, op.keep_second(a, b, y)
-        elif second is None:
-            second, saved = -1, op.keep_first(a, b, y)
+        parents: Any
+        if first is not None and second is not None:
+            parents = (first, second)
+            keep = op.keep_both
+        elif second is not None:
+            parents = second
+            op = op.second
+            keep = op.keep
+        elif first is not None:
+            parents = first
+            op = op.first
+            keep = op.keep
         else:
-            saved = op.keep_quiet(a, b, y)
-        records = self.records
-        y.mark = (key, len(records), None)
-        records.append((op, (first, second), saved, None))
+            return
+        saved = keep(a, b, y)
+        if saved is NotImplemented:
+            self.record(op.op, (a, b), y, {})
+            return
+        ops = self.ops
+        y.mark = (key, len(ops), None)
+        ops.append(op)
+        self.parents.append(parents)
+        self.saved.append(saved)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
@@ -91,18 +117,18 @@ class Log(Recorder):
         if max(positions, default=-1) < 0:
             return
         parents = tuple(positions)
-        records = self.records
-        first = len(records)
+        first = len(self.ops)
         if type(outputs) is not tuple:
             if not outputs.dtype.differentiable:
                 self.constant(op, inputs, outputs)
                 return
             outputs.mark = (key, first, outputs.mark)
-            records.append((op, parents, op.keep(inputs, outputs, attrs), None))
+            self._append(op, parents, op.keep(inputs, outputs, attrs))
         else:
-            described = tuple([(y.dims, y.dtype) for y in outputs])
-            records.append((op, parents, op.keep(inputs, outputs, attrs), described))
-            records.extend([first] * (len(outputs) - 1))
+            self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
+            self._append(op, parents, op.keep(inputs, outputs, attrs))
+            for _ in outputs[1:]:
+                self._append(None, (first,), None)
             for i, y in enumerate(outputs, first):
                 y.mark = (key, i, y.mark)
         if not plain:
@@ -136,7 +162,8 @@ class Log(Recorder):
 
     def forget(self) -> None:
         """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
-        self.records = [(Past(r[0].name), r[1], (), None) if type(r) is tuple else r for r in self.records]
+        self.ops = [None if op is None else Past(op.op.name if type(op) is Partial else op.name) for op in self.ops]
+        self.saved = [None] * len(self.ops)
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
@@ -185,10 +212,51 @@ class Log(Recorder):
         return position
 
     def _leaf(self) -> int:
-        position = len(self.records)
-        self.records.append(None)
+        position = len(self.ops)
+        self._append(None, None, None)
         self.leaves.add(position)
         return position
+
+    def _append(self, op: Any, parents: Any, saved: Any) -> None:
+        self.ops.append(op)
+        self.parents.append(parents)
+        self.saved.append(saved)
+
+    @property
+    def records(self) -> Records:
+        """All that is recorded, for those who read it at leisure."""
+        return Records(self)
+
+
+class Records(Sequence[Any]):
+    """What a log has recorded, by position: `(op, parents, saved, outputs)`, as if no op were recorded as a partial.
+
+    `outputs` is None or, for an op with several outputs, their (shape, dtype) pairs. A leaf is None; the second and
+    further outputs are the position of the first.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def __len__(self) -> int:
+        return len(self._log.ops)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        log = self._log
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        op, parents, saved = log.ops[at], log.parents[at], log.saved[at]
+        if op is None:
+            return None if parents is None else parents[0]
+        if type(op) is Partial:
+            return op.op, op.placed(parents), op.spread(saved), None
+        if type(op) is Past:
+            return op, parents if type(parents) is tuple else (parents,), (), None
+        return op, parents, saved, log.several.get(at)
 
 
 class Past:

@@ -56,7 +56,23 @@ def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any
     return Sample(inputs, attrs, domain)
 
 
-class Op:
+class Deferring:
+    """What has functions that are made when they are first called."""
+
+    __slots__ = ()
+
+    def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
+        """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
+
+        def first(*args: Any) -> Any:
+            function = build()
+            setattr(self, attribute, function)
+            return function(*args)
+
+        setattr(self, attribute, first)
+
+
+class Op(Deferring):
     """One operation: how it is computed, differentiated, vectorised and tried out.
 
     `pull(m, g, saved, parents)` takes the cotangent of the output to those of the inputs (None where
@@ -105,7 +121,10 @@ class Op:
         self.pull_raw: Callable[..., Any] | None = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
         self.kept: tuple[str, ...] = ()  # the names of what `keep` keeps
-        self.keep_quiet = self.keep_first = self.keep_second = _keep_nothing
+        # The quiet case of one or two arguments: what is kept when both are on the tape, and when one alone is.
+        self.keep_both: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.first: Partial | None = None
+        self.second: Partial | None = None
         self.push: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.call: Callable[..., Any] = self.run
@@ -127,16 +146,6 @@ class Op:
             if not x.dtype.kind & kinds:
                 raise dispatch.wrong_kind(self, x.dtype)
         return dispatch.run(self, tensors, attrs)
-
-    def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
-        """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
-
-        def first(*args: Any) -> Any:
-            function = build()
-            setattr(self, attribute, function)
-            return function(*args)
-
-        setattr(self, attribute, first)
 
     def defer_pull(self, build: Callable[[bool], Callable[..., Any]]) -> None:
         """Sets `pull_raw`, which runs on arrays, and `pull`, on tensors: `build` makes either.
@@ -168,6 +177,37 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name} ({self.family})>"
+
+
+class Partial(Deferring):
+    """An op as a function of one argument: what is recorded in the quiet case if the others are not on the tape.
+
+    `keep(*inputs, y)` picks what the cotangent of that argument needs, a single value as it is, or is NotImplemented;
+    `pull(m, g, saved)` is that cotangent. `spread` makes what is kept what the op's own `keep` would give.
+    """
+
+    __slots__ = ("_parents", "index", "keep", "op", "pull_raw", "spread")
+
+    def __init__(self, op: Op, index: int) -> None:
+        self.op = op
+        self.index = index
+        self._parents = self.placed(0)
+        self.keep: Callable[..., Any] = _keep_nothing
+        self.pull_raw: Callable[..., Any] = self._pull_raw
+        self.spread: Callable[[Any], tuple[Any, ...]] = tuple
+
+    def placed(self, parent: int) -> tuple[int, ...]:
+        """The positions of the op's arguments when this one's is `parent`."""
+        return tuple([parent if i == self.index else -1 for i in range(len(self.op.args))])
+
+    def pull(self, m: Any, g: Any, saved: Any) -> Any:
+        """The argument's cotangent, as a tensor."""
+        assert self.op.pull is not None
+        return self.op.pull(m, g, self.spread(saved), self._parents)[self.index]
+
+    def _pull_raw(self, m: Any, g: Any, saved: Any) -> Any:
+        assert self.op.pull_raw is not None
+        return self.op.pull_raw(m, g, self.spread(saved), self._parents)[self.index]
 
 
 class _StandIn:
@@ -219,10 +259,11 @@ class Saved:
     attribute; `m`, `g`, `t` and `need` are not kept.
     """
 
-    def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
         self.args = args
         given = {"m", "g", "t", "need"}
         self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in given))
+        self.bare = bare and len(self.names) == 1  # whether the one value is kept as it is
 
     def keeper(self) -> Callable[..., tuple[Any, ...]]:
         """`keep(inputs, outputs, attrs)`, which picks what the formulas name."""
@@ -264,7 +305,7 @@ class Saved:
         """Source code that finds `name` in what was kept, as a tensor or as its bare array."""
         if name in ("m", "g", "t", "need"):
             return name
-        slot = f"{saved}[{self.names.index(name)}]"
+        slot = saved if self.bare else f"{saved}[{self.names.index(name)}]"
         if arrays and self.is_tensor(name):
             return f"{slot}.array"
         if arrays and self.is_tuple(name):

@@ -351,22 +351,21 @@ class GradientTape(Inspection, Jacobians):
         if not seeds or not wanted:
             return seeds
         grads: list[Any] | Few = seeds
-        records = log.records
         once = not (self._persistent or log.fragile or self._hooks or self._finishers)
         release = once and not log.keeps
         if once and wanted >= log.leaves:
             # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
             order: Any = range(max(seeds), min(wanted) - 1, -1)
             need = None
-            grads = [None] * len(records)
+            grads = [None] * len(log.ops)
             for position, g in seeds.items():
                 grads[position] = g
         else:
-            path = between(records, seeds, wanted)
+            path = between(log, seeds, wanted)
             need = set(path)
             order = reversed(path)
         try:
-            sweep(records, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
+            sweep(log, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
         except BaseException:
             if release:  # part of the records is gone: a second question would be answered wrongly
                 self._after_asking()

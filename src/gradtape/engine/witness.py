@@ -132,7 +132,7 @@ def stop() -> None:
 def _scope_changed() -> None:
     for recorder in dispatch.thread.recorders:
         if recorder.traces:
-            recorder.scopes.append((len(recorder.records), scopes.parts()))
+            recorder.scopes.append((len(recorder.ops), scopes.parts()))
 
 
 @contextmanager
@@ -181,7 +181,7 @@ class TracingLog(Log):
     def resumes(self) -> None:
         """Recording begins, or goes on."""
         self.spans.append([_tick()])
-        self.scopes.append((len(self.records), scopes.parts()))
+        self.scopes.append((len(self.ops), scopes.parts()))
 
     def pauses(self) -> None:
         """Recording ends, perhaps for a while."""
@@ -189,29 +189,29 @@ class TracingLog(Log):
 
     def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""
-        records = self.records
-        at = len(records)
+        ops = self.ops
+        at = len(ops)
         _record(self, op, x, y)
-        if len(records) > at:
+        if len(ops) > at:
             self.notes[at] = (here(3), y, perf_counter_ns(), (x,), _NO_ATTRIBUTES)
         else:
             witness.record(op, (x,), y)
 
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
         """Records `y = op(a, b)` for plain tensors."""
-        records = self.records
-        at = len(records)
+        ops = self.ops
+        at = len(ops)
         _record(self, op, a, b, y)
-        if len(records) > at:
+        if len(ops) > at:
             self.notes[at] = (here(3), y, perf_counter_ns(), (a, b), _NO_ATTRIBUTES)
         else:
             witness.record(op, (a, b), y)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
-        at = len(self.records)
+        at = len(self.ops)
         Log.record(self, op, inputs, outputs, attrs)
-        if len(self.records) > at:
+        if len(self.ops) > at:
             self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
         elif op.pull is not None and (type(outputs) is tuple or outputs.dtype.differentiable):
             witness.record(op, inputs, outputs)  # `constant` has not told
@@ -228,9 +228,9 @@ class TracingLog(Log):
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
-        at = len(self.records)
+        at = len(self.ops)
         super().watch(tensor)
-        if len(self.records) > at:
+        if len(self.ops) > at:
             self.watch_places[at] = here(3)
 
     def forget(self) -> None:
@@ -238,8 +238,7 @@ class TracingLog(Log):
 
     def line(self, at: int) -> Line | None:
         """The line of the record at a position."""
-        record = self.records[at]
-        first = record if type(record) is int else at
+        first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
         if first in self.notes:
             return line_at(self.notes[first][0])
         return line_at(self.watch_places[first]) if first in self.watch_places else None

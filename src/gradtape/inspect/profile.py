@@ -152,7 +152,7 @@ def backward_times(reading: Reading) -> dict[int, float]:
     path = reading.path
     with dispatch.recorded_by(()):
         sweep(
-            reading.records, grads, {at for _, _, at in reading.sources if at is not None}, m=reading.namespace,
+            reading.log, grads, {at for _, _, at in reading.sources if at is not None}, m=reading.namespace,
             order=reversed(path), need=set(path), release=False, hooks=clock,
         )  # fmt: skip
     ends = [time for _, time in clock.started[1:]] + [perf_counter_ns()][: len(clock.started)]

@@ -85,7 +85,7 @@ class Reading:
     @cached_property
     def path(self) -> list[int]:
         """The positions between targets and sources, in order of execution."""
-        return between(self.records, self.seeds, {at for _, _, at in self.sources if at is not None})
+        return between(self.log, self.seeds, {at for _, _, at in self.sources if at is not None})
 
     @cached_property
     def tensors(self) -> dict[int, Tensor]:
@@ -130,7 +130,7 @@ class Reading:
             grads = Few({at: Tensor(g) for at, g in grads.items()})
         with dispatch.recorded_by(()):
             sweep(
-                self.records, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}
+                self.log, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}
             )  # fmt: skip
             dense = {at: finished(m, g) for at, g in grads.items() if g is not None}
         return {at: np.asarray(getattr(g, "array", g)) for at, g in dense.items()}
@@ -221,7 +221,7 @@ def kept_log(tape: Any, doing: str) -> Log:
     log = tape._log or tape._past
     if log is None and not tape._entered:
         raise RuntimeError(f"Cannot {doing}: it was never entered. Use `with tape:` first")
-    if log is None or any(type(r) is tuple and type(r[0]) is Past for r in log.records):
+    if log is None or any(type(op) is Past for op in log.ops):
         raise RuntimeError(
             f"Cannot {doing}: a GradientTape lets its records go when it is asked for a gradient. Make it with "
             "trace=True (which also gives lines and times), check='nan' or persistent=True"
