@@ -300,14 +300,16 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
         cotangents = large(False)(m, g, spread(value), alone.placed(0))
         return None if cotangents is None else cotangents[i]
 
-    def pull_raw() -> Any:
-        product = _product(i, partials[i], kept, True, False)
+    def pull(arrays: bool) -> Any:
+        product = _product(i, partials[i], kept, arrays, False)
+        if not arrays:
+            return compile_rule(f"lambda m, g, s: {product}", **names)
         source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
         return compile_rule(source, large=pull_large, ndarray=ndarray, **names)
 
     alone.spread = spread
     alone.defer("keep", keep)
-    alone.defer("pull_raw", pull_raw)
+    alone.defer_pull(pull)
     return alone
 
 

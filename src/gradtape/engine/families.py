@@ -103,25 +103,26 @@ def bilinear(
     op.keep = lambda xs, y, attrs: op.keep_both(*xs, y, attrs)
     op.kept = saved.names
     op.defer("keep_both", partial(saved.quiet_keeper, (da, db)))
+
+    def cotangent(f: Any, arrays: bool) -> str:
+        texts = []
+        for n in parameters(f):
+            value = saved.lookup(n, arrays)
+            texts.append(f"{n}=conj(m, {value})" if n in args else f"{n}={value}")
+        return f"{'da' if f is da else 'db'}({', '.join(texts)})"
+
+    def both(arrays: bool) -> Any:
+        first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
+        return compile_rule(f"lambda m, g, s, parents: ({first}, {second})", da=da, db=db, conj=conjugate)
+
+    def alone(f: Any, arrays: bool) -> Any:
+        return compile_rule(f"lambda m, g, s: {cotangent(f, arrays)}", da=da, db=db, conj=conjugate)
+
+    op.defer_pull(both)
     op.first, op.second = Partial(op, 0), Partial(op, 1)
-    op.first.defer("keep", partial(saved.quiet_keeper, (da,)))
-    op.second.defer("keep", partial(saved.quiet_keeper, (db,)))
-
-    def rule(arrays: bool) -> Any:
-        def call(function: str, f: Any) -> str:
-            texts = []
-            for n in parameters(f):
-                value = saved.lookup(n, arrays)
-                texts.append(f"{n}=conj(m, {value})" if n in args else f"{n}={value}")
-            return f"{function}({', '.join(texts)})"
-
-        source = (
-            f"lambda m, g, s, parents: ({call('da', da)} if parents[0] >= 0 else None,"
-            f" {call('db', db)} if parents[1] >= 0 else None)"
-        )
-        return compile_rule(source, da=da, db=db, conj=conjugate)
-
-    op.defer_pull(rule)
+    for one, f in ((op.first, da), (op.second, db)):
+        one.defer("keep", partial(saved.quiet_keeper, (f,)))
+        one.defer_pull(partial(alone, f))
 
     def push(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
         (a, b), (ta, tb) = inputs, ts

@@ -59,7 +59,10 @@ def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any
 class Deferring:
     """What has functions that are made when they are first called."""
 
-    __slots__ = ()
+    __slots__ = ("pull", "pull_raw")
+
+    pull: Callable[..., Any] | None
+    pull_raw: Callable[..., Any] | None
 
     def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
         """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
@@ -70,6 +73,26 @@ class Deferring:
             return function(*args)
 
         setattr(self, attribute, first)
+
+    def defer_pull(self, build: Callable[[bool], Callable[..., Any]]) -> None:
+        """Sets `pull_raw`, which runs on arrays, and `pull`, on tensors: `build` makes either.
+
+        Few rules are run on tensors often, as to build a graph they run once. So `pull` is not built at first: it runs
+        `pull_raw`, which is there or needed sooner or later, on stand-ins whose arrays are the tensors themselves.
+        """
+        self.defer("pull_raw", lambda: build(True))
+        uses = 0
+
+        def pull(m: Any, g: Any, saved: Any, *parents: Any) -> Any:
+            nonlocal uses
+            uses += 1
+            if uses > _FEW_USES:
+                self.pull = build(False)
+                return self.pull(m, g, saved, *parents)
+            assert self.pull_raw is not None
+            return self.pull_raw(m, g, _standing_in(saved), *parents)
+
+        self.pull = pull
 
 
 class Op(Deferring):
@@ -147,26 +170,6 @@ class Op(Deferring):
                 raise dispatch.wrong_kind(self, x.dtype)
         return dispatch.run(self, tensors, attrs)
 
-    def defer_pull(self, build: Callable[[bool], Callable[..., Any]]) -> None:
-        """Sets `pull_raw`, which runs on arrays, and `pull`, on tensors: `build` makes either.
-
-        Few rules are run on tensors often, as to build a graph they run once. So `pull` is not built at first: it runs
-        `pull_raw`, which is there or needed sooner or later, on stand-ins whose arrays are the tensors themselves.
-        """
-        self.defer("pull_raw", lambda: build(True))
-        uses = 0
-
-        def pull(m: Any, g: Any, saved: Any, parents: Any) -> Any:
-            nonlocal uses
-            uses += 1
-            if uses > _FEW_USES:
-                self.pull = build(False)
-                return self.pull(m, g, saved, parents)
-            assert self.pull_raw is not None
-            return self.pull_raw(m, g, [_standing_in(x) for x in saved], parents)
-
-        self.pull = pull
-
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
         setattr(ops, self.name, self.call)
@@ -183,31 +186,20 @@ class Partial(Deferring):
     """An op as a function of one argument: what is recorded in the quiet case if the others are not on the tape.
 
     `keep(*inputs, y)` picks what the cotangent of that argument needs, a single value as it is, or is NotImplemented;
-    `pull(m, g, saved)` is that cotangent. `spread` makes what is kept what the op's own `keep` would give.
+    `pull(m, g, saved)` is that cotangent. `spread(saved)` is what the op's own `keep` gives.
     """
 
-    __slots__ = ("_parents", "index", "keep", "op", "pull_raw", "spread")
+    __slots__ = ("index", "keep", "op", "spread")
 
     def __init__(self, op: Op, index: int) -> None:
         self.op = op
         self.index = index
-        self._parents = self.placed(0)
         self.keep: Callable[..., Any] = _keep_nothing
-        self.pull_raw: Callable[..., Any] = self._pull_raw
         self.spread: Callable[[Any], tuple[Any, ...]] = tuple
 
     def placed(self, parent: int) -> tuple[int, ...]:
         """The positions of the op's arguments when this one's is `parent`."""
         return tuple([parent if i == self.index else -1 for i in range(len(self.op.args))])
-
-    def pull(self, m: Any, g: Any, saved: Any) -> Any:
-        """The argument's cotangent, as a tensor."""
-        assert self.op.pull is not None
-        return self.op.pull(m, g, self.spread(saved), self._parents)[self.index]
-
-    def _pull_raw(self, m: Any, g: Any, saved: Any) -> Any:
-        assert self.op.pull_raw is not None
-        return self.op.pull_raw(m, g, self.spread(saved), self._parents)[self.index]
 
 
 class _StandIn:
@@ -222,7 +214,7 @@ class _StandIn:
 def _standing_in(x: Any) -> Any:
     if isinstance(x, Tensor):
         return _StandIn(x)
-    return tuple(map(_standing_in, x)) if type(x) is tuple and x and isinstance(x[0], Tensor) else x
+    return tuple(map(_standing_in, x)) if type(x) is tuple else x
 
 
 def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
