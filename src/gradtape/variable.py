@@ -22,6 +22,7 @@ from .engine import dispatch
 from .engine.blocks import SHARED, accumulate, combined
 from .engine.convert import own_read, readable, register, to_tensor
 from .engine.deferred import DeferredProduct
+from .engine.dispatch import thread
 from .engine.op import ops
 from .scopes import scoped
 from .shapes import TensorShape
@@ -101,7 +102,7 @@ class Variable(Parts):
         for given, kind in ((synchronization, VariableSynchronization), (aggregation, VariableAggregation)):
             if not isinstance(given, kind):
                 raise ValueError(f"Invalid {kind.__name__}: {given!r} for variable {name}; use one of {list(kind)}")
-        trace = dispatch.thread.trace
+        trace = thread.trace
         # The initial value is not differentiable, nor part of a function that the variable is made in.
         value = initial_value() if callable(initial_value) and trace is not None else initial_value
         with dispatch.traced_by(None):
@@ -133,22 +134,22 @@ class Variable(Parts):
 
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
-        recorder = dispatch.thread.recorder
+        recorder = thread.recorder
         read = self._read
         mark = read.mark
-        if read.array is self._array and (
+        array = self._array
+        if read.array is array and (
             mark is None
             if recorder is None
             else mark is not None and mark[2] is None and mark[0] is getattr(recorder, "key", None)
         ):
             return read
-        trace = dispatch.thread.trace
+        trace = thread.trace
         if trace is not None:
             return trace.read(self)
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
-        array = self._array
         read = wrap(self._settled() if array is None else array, self.dtype)
-        for r in dispatch.thread.recorders if dispatch.witness is None else dispatch.listeners():
+        for r in thread.recorders if dispatch.witness is None else dispatch.listeners():
             read.mark = r.mark_of(self, read.mark)
         with updating:
             if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
@@ -264,7 +265,7 @@ class Variable(Parts):
 
     def numpy(self) -> Any:
         """The present value as a NumPy array of its own, or a NumPy scalar."""
-        if dispatch.thread.trace is not None:
+        if thread.trace is not None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._as_tensor().numpy()
 
@@ -342,11 +343,11 @@ class Variable(Parts):
         """
         dtype = self.dtype
         plain = type(delta) is Tensor and delta.dtype is dtype and delta.array.shape == self._read.array.shape
-        if not (plain and dtype.kind & _ARITHMETIC and dispatch.thread.recorder is None):
+        if not (plain and dtype.kind & _ARITHMETIC and thread.recorder is None):
             if type(delta) is DeferredProduct and self._takes(delta, sign):
                 return
             delta = self._checked(delta)
-            if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or dispatch.thread.recorder is not None:
+            if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or thread.recorder is not None:
                 self._replace(op(self._as_tensor(), delta))
                 return
         change = delta.array
@@ -367,7 +368,7 @@ class Variable(Parts):
 
     def _takes(self, product: DeferredProduct, sign: float) -> bool:
         """Whether the product could be added, times `sign`, where the value is."""
-        if product.dims != self.dims or product.dtype is not self.dtype or not dispatch.unrecorded():
+        if thread.recorder is not None or product.dtype is not self.dtype or product.dims != self._read.array.shape:
             return False
         return self._written(lambda array: product.added_to(array, sign))
 
@@ -393,7 +394,7 @@ class Variable(Parts):
                     self._array = array
 
     def _replace(self, new: Tensor) -> None:
-        trace = dispatch.thread.trace
+        trace = thread.trace
         array = None if trace is not None else new.array
         for r in dispatch.listeners():
             r.mark_of(self, None)
@@ -455,7 +456,7 @@ class Variable(Parts):
         self._read = wrap(self._array, self.dtype)
 
     def __repr__(self) -> str:
-        if dispatch.thread.trace is not None:
+        if thread.trace is not None:
             return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
         value = text_of(self._as_tensor()._shown(), repr)
         return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"

@@ -19,6 +19,8 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
         a = a._as_tensor()
     if type(b) in readable:
         b = b._as_tensor()
+        if type(a) is Tensor:
+            return a, b
     if type(a) is Tensor:
         if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
             b = number(a.dtype, b)
