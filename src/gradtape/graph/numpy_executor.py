@@ -19,6 +19,7 @@ import numpy as np
 from .. import dtypes
 from ..engine import blocks, dispatch
 from .buffers import overwritten
+from .contractions import with_contractions
 from .epilogues import with_fixed_products, with_sums
 from .fusion import fused
 from .graph import Graph, Node, Value
@@ -51,7 +52,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    graph = with_whole_slopes(with_normalisations(graph))
+    graph = with_contractions(with_whole_slopes(with_normalisations(graph)))
     graph = with_sums(joined(sums_of_sent(rectified_maxima(graph))))
     graph = with_fixed_products(fused(dead_code(common_subexpressions(lowered(graph)))))
     program = _Program(graph)

@@ -36,17 +36,22 @@ class LargeContraction:
 large_contract = LargeContraction()
 
 
-def turned_products(graph: Graph, large: int = _LARGE, many: int = _MANY) -> Graph:
-    """The graph with large contractions in place of products and transposes, if they are much work in all."""
+def turned_products(graph: Graph, large: int = _LARGE, many: int = _MANY, batches: bool = False) -> Graph:
+    """The graph with large contractions in place of products and transposes, if they are much work in all.
+
+    With `batches`, products of two single matrices stay as they are.
+    """
     equations: dict[int, str] = {}
     total = 0
     for i, node in enumerate(graph.nodes):
         equation = _equation(node)
-        work = 0 if equation is None else _work(node, equation)
-        if equation is not None and work >= large:
+        if equation is None or (batches and not _is_batch(equation)):
+            continue
+        work = _work(node, equation)
+        if work >= large:
             equations[i] = equation
             total += work
-    if total < many:
+    if total < many or (batches and not equations):
         return graph
     walk = _Walk(graph)
     for i, node in enumerate(graph.nodes):
@@ -66,6 +71,11 @@ def _equation(node: Node) -> str | None:
         a, b = node.inputs
         return equation_of_matmul(a.shape, b.shape, **node.attrs)
     return None
+
+
+def _is_batch(equation: str) -> bool:
+    first, second, output = split_equation(equation)
+    return not set(first).isdisjoint(set(second) & set(output))
 
 
 def _work(node: Node, equation: str) -> int:

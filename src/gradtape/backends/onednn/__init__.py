@@ -5,6 +5,7 @@ interface and loaded when the first computation is large enough for it. `GRADTAP
 alone. Whatever it cannot do, or not fast, the functions here answer with None, and NumPy does it.
 """
 
+from .contractions import contract
 from .convolutions import convolved, filter_gradient, image_gradient
 from .elementwise import combined, mapped, pulled
 from .fixed_products import FixedProduct, can_multiply, fixed_product
@@ -17,8 +18,8 @@ from .rows import LayerNormalisation, layer_normalisation, softmax, softmax_grad
 from .team import together
 
 __all__ = [
-    "FixedProduct", "LayerNormalisation", "add_product", "can_multiply", "changed", "combined", "convolved",
-    "filter_gradient", "fixed_product", "fixed_sum", "image_gradient", "layer_normalisation", "mapped",
+    "FixedProduct", "LayerNormalisation", "add_product", "can_multiply", "changed", "combined", "contract",
+    "convolved", "filter_gradient", "fixed_product", "fixed_sum", "image_gradient", "layer_normalisation", "mapped",
     "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product", "product_with_transpose",
     "pulled", "softmax", "softmax_gradient", "sum_rows", "together", "version",
 ]  # fmt: skip

@@ -1,20 +1,23 @@
-"""Sums of products by oneDNN, in parts for threads of somebody else, on arrays of which the addresses are known.
+"""Sums of products by oneDNN: `abcd,aecd->acbe` is a batch of matrix products on arrays as they lie in memory.
 
-`contraction("abcd,aecd->acbe", ...)` is a batch of matrix products on arrays as they lie in memory: nothing is
-transposed before or after. Axes that lie one after the other wherever they occur are one axis. A part is computed by
-the thread that calls it, alone: OpenMP's threads would compete with the caller's others.
+Nothing is transposed before or after. Axes that lie one after the other wherever they occur are one axis. `contract`
+computes one on all threads of OpenMP. `contraction` gives one in parts, for threads of somebody else, on arrays of
+which the addresses are known: a part is computed by the thread that calls it, alone, for OpenMP's would compete with
+the caller's others.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
-from .library import Computation, Library, Refused, Role, library, steps
+import numpy as np
+
+from .library import FLOAT32, Computation, Library, Refused, Role, library, steps
 
 Shape = tuple[int, ...]
 Steps = dict[str, int]  # from one number to the next along each axis of an array, but those of length 1
@@ -31,18 +34,66 @@ def contraction(equation: str, a: Shape, b: Shape, threads: int) -> list[Part] |
     dnnl = library()
     if dnnl is None or dnnl.set_threads is None:
         return None
+    sizes, y = _sizes(equation, a, b)
+    work = math.prod(sizes.values())
+    axes = _axes(equation, sizes, (steps(a), steps(b), steps(y)))
+    return None if axes is None else _divided(dnnl, axes, max(1, min(threads, work // _SMALLEST_PART)), work)
+
+
+def contract(equation: str, a: Any, b: Any, scale: float = 1.0, y: Any = None) -> Any:
+    """`scale` times the contraction of two float32 arrays, written to `y` if given; None where NumPy is to compute it.
+
+    The arrays may be laid out in any way.
+    """
+    if library() is None or a.dtype != FLOAT32 or b.dtype != FLOAT32:
+        return None
+    if y is None:
+        y = np.empty(_sizes(equation, a.shape, b.shape)[1], FLOAT32)
+    prepared = _prepared(equation, a.shape, b.shape, a.strides, b.strides, y.strides, scale)
+    if prepared is None:
+        return None
+    computation, turned = prepared
+    computation.run(*((b, a) if turned else (a, b)), y)
+    return y
+
+
+@lru_cache(maxsize=256)
+def _prepared(
+    equation: str, a: Shape, b: Shape, a_strides: Shape, b_strides: Shape, y_strides: Shape, scale: float
+) -> tuple[Computation, bool] | None:
+    """The computation, and whether it takes the second array first."""
+    dnnl = library()
+    assert dnnl is not None
+    strides = (a_strides, b_strides, y_strides)
+    if any(step <= 0 or step % 4 for given in strides for step in given):
+        return None
+    sizes, _ = _sizes(equation, a, b)
+    axes = _axes(equation, sizes, tuple(tuple(step // 4 for step in given) for given in strides))
+    try:
+        return None if axes is None else (_computation(dnnl, axes, axes.sizes, scale), axes.turned)
+    except Refused:
+        return None
+
+
+def _sizes(equation: str, a: Shape, b: Shape) -> tuple[dict[str, int], Shape]:
+    """How long each axis is, and the shape of the result."""
     first, second, output = equation.replace("->", ",").split(",")
     sizes = dict(zip(first + second, a + b, strict=True))
+    return sizes, tuple(sizes[c] for c in output)
+
+
+def _axes(equation: str, sizes: dict[str, int], strides: Sequence[Sequence[int]]) -> _Axes | None:
+    """The axes of a contraction of arrays that are laid out with these strides, if it is one for oneDNN."""
+    if not math.prod(sizes.values()):
+        return None
     arrays = [
-        {c: step for c, step in zip(letters, steps([sizes[c] for c in letters]), strict=True) if sizes[c] != 1}
-        for letters in (first, second, output)
+        {c: step for c, step in zip(letters, given, strict=True) if sizes[c] != 1}
+        for letters, given in zip(equation.replace("->", ",").split(","), strides, strict=True)
     ]
-    work = math.prod(sizes.values())
     while _merge_two(arrays, sizes):
         pass
     in_a, in_b, in_y = arrays
-    axes = _Axes.of(in_a, in_b, in_y, sizes) if work else None
-    return None if axes is None else _divided(dnnl, axes, max(1, min(threads, work // _SMALLEST_PART)), work)
+    return _Axes.of(in_a, in_b, in_y, sizes)
 
 
 def _merge_two(arrays: list[Steps], sizes: dict[str, int]) -> bool:
@@ -149,24 +200,11 @@ class _Batch:
         self._here.own = self._prepared()
 
     def _prepared(self) -> tuple[Computation, Any]:
-        dnnl, axes, sizes = self._dnnl, self._axes, self._sizes
+        dnnl = self._dnnl
         before = dnnl.threads()
         dnnl.set_threads(1)
         try:
-            with dnnl.temporary() as objects:
-                layouts = {
-                    role: objects.layout([sizes[c] if c in x else 1 for c in letters], [x.get(c, 1) for c in letters])
-                    for role, x, letters in (
-                        (Role.SRC, axes.a, [*axes.batch, axes.row, axes.inner]),
-                        (Role.WEIGHTS, axes.b, [*axes.batch, axes.inner, axes.column]),
-                        (Role.DST, axes.y, [*axes.batch, axes.row, axes.column]),
-                    )
-                }
-                description = objects.description(
-                    "dnnl_matmul_primitive_desc_create", dnnl.engine, layouts[Role.SRC], layouts[Role.WEIGHTS], None,
-                    layouts[Role.DST],
-                )  # fmt: skip
-                return Computation(objects, description, layouts), dnnl.new_stream()
+            return _computation(dnnl, self._axes, self._sizes), dnnl.new_stream()
         finally:
             dnnl.set_threads(before)
 
@@ -176,3 +214,21 @@ class _Batch:
             own = self._here.own = self._prepared()
         computation, stream = own
         computation.run_at((a, b, y), stream)
+
+
+def _computation(dnnl: Library, axes: _Axes, sizes: dict[str, int], scale: float = 1.0) -> Computation:
+    with dnnl.temporary() as objects:
+        layouts = {
+            role: objects.layout([sizes[c] if c in x else 1 for c in letters], [x.get(c, 1) for c in letters])
+            for role, x, letters in (
+                (Role.SRC, axes.a, [*axes.batch, axes.row, axes.inner]),
+                (Role.WEIGHTS, axes.b, [*axes.batch, axes.inner, axes.column]),
+                (Role.DST, axes.y, [*axes.batch, axes.row, axes.column]),
+            )
+        }
+        given = (dnnl.engine, layouts[Role.SRC], layouts[Role.WEIGHTS], None, layouts[Role.DST])
+        function = "dnnl_matmul_primitive_desc_create"
+        description = objects.description(function, *given) if scale == 1 else objects.scaled_and_added(
+            function, *given, scale=scale
+        )  # fmt: skip
+        return Computation(objects, description, layouts)

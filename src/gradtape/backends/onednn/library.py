@@ -152,14 +152,16 @@ class Temporaries:
         """Of a primitive, which takes its scratch memory from the caller."""
         return self._described(function, *arguments, self.library.attributes)
 
-    def scaled_and_added(self, function: str, *arguments: Any, scale: float, layout: c_void_p) -> c_void_p:
+    def scaled_and_added(
+        self, function: str, *arguments: Any, scale: float, layout: c_void_p | None = None
+    ) -> c_void_p:
         """Of a primitive whose result is multiplied by `scale`, and to which an array of this layout is added."""
         calls = self.library.calls
         steps, attributes = self.library.made("dnnl_post_ops_create"), self.library.made("dnnl_primitive_attr_create")
         try:
             calls.dnnl_primitive_attr_set_scratchpad_mode(attributes, _SCRATCHPAD_OF_CALLER)
             calls.dnnl_post_ops_append_eltwise(steps, _LINEAR, c_float(scale), c_float(0))
-            if calls.dnnl_post_ops_append_binary(steps, _ADD, layout):
+            if layout is not None and calls.dnnl_post_ops_append_binary(steps, _ADD, layout):
                 raise Refused("adding")
             calls.dnnl_primitive_attr_set_post_ops(attributes, steps)
             return self._described(function, *arguments, attributes)
