@@ -10,6 +10,7 @@ import pytest
 import scipy.special
 
 import gradtape as tf
+from gradtape import dtypes
 from gradtape.engine.blocks import LARGE, SHARED
 from gradtape.engine.op import ops, raw, registry
 from gradtape.ops.operators import BINARY, REFLECTED, UNARY
@@ -171,3 +172,38 @@ def test_python_numbers_beside_tensors_keep_sign_and_nan():
         assert np.isnan((x * float("nan")).numpy())
         assert (x * 0.1).numpy() == np.float32(2.0) * np.float32(0.1)
         assert (tf.constant(2.0, tf.float64) * 0.1).numpy() == 0.2
+
+
+ONE_ARGUMENT = [op.name for op in registry.values() if op.family == "elementwise" and len(op.args) == 1 and op.pull]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ONE_ARGUMENT)
+def test_derivatives_of_many_numbers_are_those_of_few(name, dtype):
+    """Where there are many, results are written over those before: see `in_place`."""
+    op = registry[name]
+    if not op.kinds & dtypes.FLOAT or op.samples[0].attrs:
+        pytest.skip("not for real numbers alone")
+    rng = np.random.default_rng(0)
+    values = rng.uniform(*op.domain, (30, 40)).astype(dtype)
+    weights = rng.standard_normal(values.shape).astype(dtype)
+    weights[0, :3] = np.nan, np.inf, 0
+
+    def gradient(x, g):
+        x = tf.constant(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = op(x)
+        before = x.numpy(), y.numpy()
+        found = tape.gradient(y, x, output_gradients=tf.constant(g))
+        for now, then in zip((x, y), before, strict=True):
+            np.testing.assert_array_equal(now.numpy(), then)
+        return None if found is None else found.numpy()
+
+    found = gradient(values, weights)
+    parts = [gradient(v, g) for v, g in zip(values, weights, strict=True)]
+    if found is not None:
+        assert found.dtype == dtype
+        near = {"rtol": 1e-5, "atol": 1e-6} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-13}
+        np.testing.assert_allclose(found, np.stack(parts), **near)
+        np.testing.assert_allclose(gradient(values.T, weights.T), found.T, **near)

@@ -17,14 +17,14 @@ from .. import dtypes
 from ..backends import onednn
 from ..dtypes import DType
 from ..tensor import Tensor, number
-from . import blocks, dispatch
+from . import blocks, dispatch, in_place
 from .arguments import matched, read_both
 from .batching import aligned
-from .blocks import LARGE, SHARED
+from .blocks import FEW, LARGE, SHARED
 from .convert import readable
 from .cotangents import deferred_sum
 from .dispatch import run, thread
-from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
+from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, raw, sample
 
 _new = object.__new__
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
@@ -207,6 +207,16 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
     return twin
 
 
+def _written_over(saved: Saved, partial: Any) -> Any:
+    """`in_place.product` of a partial of an op with one argument, if it is a formula of arrays only."""
+    if not callable(partial) or "g" in parameters(partial):
+        return None
+    if any(name != "m" and not saved.is_tensor(name) for name in parameters(partial)):
+        return None
+    arguments = {name: raw if name == "m" else saved.lookup(name, True) for name in parameters(partial)}
+    return in_place.product(partial, arguments)
+
+
 def _pull_large(
     saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool, function: str | None
 ) -> Any:
@@ -304,8 +314,14 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
         product = _product(i, partials[i], kept, arrays, False)
         if not arrays:
             return compile_rule(f"lambda m, g, s: {product}", **names)
-        source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
-        return compile_rule(source, large=pull_large, ndarray=ndarray, **names)
+        written = _written_over(kept, partials[i]) if len(op.args) == 1 else None
+        if written is None:
+            source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
+            return compile_rule(source, large=pull_large, ndarray=ndarray, **names)
+        text, ufuncs = written
+        several = f"{text} if size < {SHARED} or (found := large(m, g, s)) is None else found"
+        source = f"lambda m, g, s: {product} if type(g) is not ndarray or (size := g.size) < {FEW} else {several}"
+        return compile_rule(source, large=pull_large, ndarray=ndarray, **names, **ufuncs)
 
     alone.spread = spread
     alone.defer("keep", keep)
