@@ -22,9 +22,11 @@ _PAIR = (Role.SRC, Role.SECOND_SRC, Role.DST)
 _FORWARD = 64
 _ZERO = c_float(0.0)  # the functions' parameters, which these have none of
 _MOST_PREPARED = 1024
+FEW_USES = 8  # of a sum or a product: to prepare it takes as long as several runs by NumPy
 
-# By what is computed and for how many numbers: None after a first time that was NumPy's, False where oneDNN refuses.
-_prepared: dict[tuple[Any, int], Computation | bool | None] = {}
+# By what is computed and for how many numbers: False where oneDNN refuses; and how often NumPy has computed it.
+_prepared: dict[tuple[Any, int], Computation | bool] = {}
+_uses: dict[tuple[Any, int], int] = {}
 
 
 def combined(ufunc: np.ufunc, a: Any, b: Any, out: Any = None) -> Any:
@@ -66,6 +68,8 @@ def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], array
     key = (what, arrays[0].size)
     computation = _prepared.get(key)
     if computation is None:
+        if roles is _PAIR and _is_new(key):
+            return None
         computation = _prepare(dnnl, key, describe, roles)
     if not isinstance(computation, Computation):
         return None
@@ -74,19 +78,23 @@ def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], array
     return y
 
 
+def _is_new(key: tuple[Any, int]) -> bool:
+    """Whether a sum or a product of this size is left to NumPy, because it has not come often enough yet.
+
+    A function never is: NumPy's has other last bits, and the same call is to give the same bits every time.
+    """
+    if len(_uses) >= _MOST_PREPARED:
+        _uses.clear()
+    _uses[key] = uses = _uses.get(key, 0) + 1
+    return uses <= FEW_USES
+
+
 def _prepare(
     dnnl: Library, key: tuple[Any, int], describe: Callable[..., Any], roles: tuple[Role, ...]
-) -> Computation | bool | None:
-    """A new computation; of sums and products, for a size that comes for the second time: it takes longer than to run.
-
-    A function is prepared at once: NumPy's has other last bits, and the same call is to give the same bits every time.
-    """
-    if key not in _prepared:
-        if len(_prepared) >= _MOST_PREPARED:
-            _prepared.clear()
-        if roles is _PAIR:
-            _prepared[key] = None
-            return None
+) -> Computation | bool:
+    """A new computation, or False if oneDNN refuses it."""
+    if len(_prepared) >= _MOST_PREPARED:
+        _prepared.clear()
     what, size = key
     made: Computation | bool
     try:
