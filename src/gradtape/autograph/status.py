@@ -87,6 +87,7 @@ def has_conditions(f: Any) -> bool:
     return code is None or _has_conditions(code)
 
 
+@functools.lru_cache(maxsize=1024)
 def _has_conditions(code: types.CodeType) -> bool:
     before: Any = ""
     ranges = False

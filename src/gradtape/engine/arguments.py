@@ -21,10 +21,10 @@ def read_both(a: Any, b: Any) -> tuple[Any, Any]:
         b = b._as_tensor()
         if type(a) is Tensor:
             return a, b
-    if type(a) is Tensor:
+    if isinstance(a, Tensor):
         if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
             b = number(a.dtype, b)
-    elif type(b) is Tensor and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
+    elif isinstance(b, Tensor) and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
         a = number(b.dtype, a)
     return a, b
 

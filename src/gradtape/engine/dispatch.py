@@ -92,7 +92,6 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
-_level = attrgetter("level")
 _array = attrgetter("array")
 witness: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
 
@@ -192,11 +191,13 @@ def note(mark: Any, key: object) -> Any:
 
 def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """Runs `op` on tensors, whatever is active."""
+    x: Any
+    innermost: Any = None
     for x in inputs:
-        if type(x) is not Tensor:
-            others: list[Any] = [t for t in inputs if type(t) is not Tensor]
-            innermost = others[0] if len(others) == 1 else max(others, key=_level)
-            return innermost.interpret(op, inputs, attrs)
+        if type(x) is not Tensor and (innermost is None or x.level > innermost.level):
+            innermost = x
+    if innermost is not None:
+        return innermost.interpret(op, inputs, attrs)
     if not op.moves_data:
         for x in inputs:
             if x.dtype.kind == dtypes.NARROW:

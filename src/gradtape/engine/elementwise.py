@@ -81,8 +81,8 @@ def unbroadcast(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
 
 def _shapes(inputs: Sequence[Any]) -> tuple[tuple[int, ...], ...] | None:
     """The inputs' shapes, or None when they are all the same and nothing is broadcast."""
-    shapes = tuple(x.dims for x in inputs)
-    return None if all(shape == shapes[0] for shape in shapes) else shapes
+    shapes = tuple([x.dims for x in inputs])
+    return None if shapes.count(shapes[0]) == len(shapes) else shapes
 
 
 def elementwise(
@@ -273,10 +273,10 @@ def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ..
     """The cotangents of arguments of these shapes, which were broadcast."""
     narrowed = []
     for g, shape in zip(cotangents, shapes, strict=True):
-        if g is None or g.shape == shape:
+        if g is None or (given := tuple(g.shape)) == shape:
             narrowed.append(g)
         else:
-            waiting = deferred_sum(m, g) if len(shape) == 1 and g.shape[1:] == shape else None
+            waiting = deferred_sum(m, g) if len(shape) == 1 and given[1:] == shape else None
             narrowed.append(unbroadcast(m, g, shape) if waiting is None else waiting)
     return tuple(narrowed)
 
@@ -338,6 +338,8 @@ def _unary(op: Op, general: Any, to: DType | None, function: str | None) -> Any:
             if type(x) in readable:
                 x = x._as_tensor()
             if type(x) is not Tensor:
+                if isinstance(x, Tensor) and x.dtype.kind & kinds:
+                    return run(op, (x,), {})
                 return general(x)
         dtype = x.dtype
         if not dtype.kind & kinds:
@@ -374,6 +376,9 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
             else:
                 a, b = read_both(a, b)
                 if type(a) is not Tensor or type(b) is not Tensor:
+                    tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+                    if tensors and a.dtype is b.dtype and a.dtype.kind & kinds:
+                        return run(op, (a, b), {})
                     return general(a, b)
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:

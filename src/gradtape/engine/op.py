@@ -17,6 +17,7 @@ from .. import dtypes
 from ..tensor import Tensor
 from . import dispatch
 from .convert import to_tensor
+from .places import RULES
 
 
 class Namespace:
@@ -340,4 +341,4 @@ def compile_rule(source: str, **names: Any) -> Any:
 @cache
 def _compiled(source: str) -> Any:
     """The rules of many ops have the same text."""
-    return compile(source, "<string>", "eval")
+    return compile(source, RULES, "eval")

@@ -11,8 +11,9 @@ Place = tuple[CodeType, int]  # a function's code and the instruction in it: wha
 
 origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
 
+RULES = "<gradtape rule>"  # the file of generated rules
 _LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib")
-_is_user: dict[str, bool] = {}  # by file: whether its code is the user's, not a library's
+_is_user: dict[str, bool] = {RULES: False}  # by file: whether its code is the user's, not a library's
 
 
 def here(depth: int = 2) -> Place:

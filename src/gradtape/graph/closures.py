@@ -15,11 +15,12 @@ from typing import Any
 
 from ..engine import dispatch
 from ..tensor import Tensor
+from ..variable import Variable
 from .graph import Graph, Value
 from .trace import Trace
 
 _LARGE = 1000  # containers of more entries hold data, and are not searched
-_PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
+_PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType, Variable)
 
 
 def tensors_around(f: Any) -> list[Tensor]:

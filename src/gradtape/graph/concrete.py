@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from .. import dtypes, nest
@@ -79,11 +80,15 @@ class Variant:
         self.forms = forms
         self.dtypes = [value.dtype for value in graph.outputs]
         self.jit_compile = jit_compile
-        # It may do something, and then find that it is for other values: what is done must be remembered.
-        self.is_delicate = _is_delicate(graph)
         self._program: Any = None
         self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
         self._opened: dict[tuple[Value, ...], Variant] = {}
+
+    @cached_property
+    def is_delicate(self) -> bool:
+        """Whether it may do something, and then find that it is for other values: what is done must be remembered."""
+        kinds = {isinstance(node.op, Effect) for node in all_nodes(self.graph) if isinstance(node.op, Check)}
+        return len(kinds) == 2
 
     def opened(self) -> tuple[Variant, list[Tensor]]:
         """The graph in which the constants that somebody follows are further inputs; and these."""
@@ -155,11 +160,6 @@ class Variant:
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
 
 
-def _is_delicate(graph: Graph) -> bool:
-    kinds = {isinstance(node.op, Effect) for node in all_nodes(graph) if isinstance(node.op, Check)}
-    return len(kinds) == 2
-
-
 class Call:
     """The op of one call under a tape."""
 
@@ -218,7 +218,8 @@ class Concrete:
         eager: Callable[..., Any], jit_compile: bool,
     ) -> None:  # fmt: skip
         self.name = name
-        self.arguments: Any = None  # a call that it is for: positional and named arguments, with specs for tensors
+        # Gives a call that it is for: positional and named arguments, with specs for tensors.
+        self.arguments: Callable[[], tuple[Any, Any]] = lambda: ((), {})
         self._names = names  # of the parameters that the tensors are given for
         self._around = around  # gives the tensors that the Python function may use without being given them
         self.public: Any = None  # what `get_concrete_function` has given out for it

@@ -16,7 +16,7 @@ from numpy import asarray
 from .. import nest
 from ..autograph import convert_if_needed
 from ..engine.dispatch import thread
-from ..specs import spec_of
+from ..specs import TensorSpec, spec_of
 from ..tensor import Tensor, wrap
 from ..variable import Variable
 from .closures import tensors_around
@@ -171,9 +171,11 @@ class Function:
         self._warn_of_retracing(key)
         concrete = self._concretes[key] = self._made(args, kwargs)
         if not kwargs and all([type(x) is Tensor for x in given]):
-            concrete.arguments = (tuple([spec_of(x) for x in given]), kwargs)
+            tensors = [(x.dims, x.dtype) for x in given]
+            concrete.arguments = lambda: (tuple([TensorSpec(*x) for x in tensors]), {})
         else:
-            concrete.arguments = nest.map_structure(_spec_of, (given, kwargs))
+            arguments = nest.map_structure(_spec_of, (given, kwargs))
+            concrete.arguments = lambda: arguments
         if is_open(key):
             self._open.append((key, concrete))
         return concrete
@@ -181,14 +183,14 @@ class Function:
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
         # What follows holds parts of this function, not the function itself, which would live as long as the cycle.
         converted, instance = self._converted, self._instance
-        rows = self._parameters.described(args, dict(sorted(kwargs.items())))
         if not kwargs and all([type(x) is Tensor for x in args]):
-            names = [row[0] for row in rows]
+            names = self._parameters.names(len(args))
 
             def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
                 return converted(*(() if instance is None else (instance(),)), *tensors)
 
         else:
+            rows = self._parameters.described(args, dict(sorted(kwargs.items())))
             names = [row[0] for row in rows for x in nest.flatten(row[2], True) if _is_tensor(x)]
             call = self._call_with_structures(args, kwargs)
 
@@ -245,10 +247,9 @@ class Function:
     def _difference(self, key: Any) -> str:
         """Which argument is new in this call."""
         last = next(reversed(self._concretes), ())
-        names = self._parameters.names()
-        for i, (now, before) in enumerate(zip(key, last, strict=False)):
+        names = self._parameters.names(len(key))
+        for name, now, before in zip(names, key, last, strict=False):
             if now != before:
-                name = names[i] if i < len(names) else f"number {i}"
                 return f" This time argument {name!r} changed from {_shown(before)} to {_shown(now)}."
         return ""
 
@@ -287,7 +288,7 @@ class Function:
 
     def _public(self, concrete: Concrete) -> ConcreteFunction:
         if concrete.public is None:
-            args, kwargs = concrete.arguments
+            args, kwargs = concrete.arguments()
             concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False)
         return concrete.public
 

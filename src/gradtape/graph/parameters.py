@@ -23,7 +23,9 @@ class Parameters:
         parameters = list(self.signature.parameters.values())
         self._positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         self._named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
-        self._open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        self._names = [p.name for p in self._positional]
+        self._starred = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+        self._open_ended = self._starred is not None
         self._takes_names = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.specs = input_signature
         # Of so many arguments without names, a call is arranged already.
@@ -46,9 +48,10 @@ class Parameters:
             if p.default is _EMPTY:
                 raise TypeError(f"input_signature missing type constraint for {p.name}")
 
-    def names(self) -> list[str]:
-        """The names of the parameters that go by position."""
-        return [p.name for p in self._positional]
+    def names(self, count: int) -> list[str]:
+        """The names of the first `count` arguments by position."""
+        named = self._names[:count]
+        return [*named, *[f"{self._starred or 'args'}_{i}" for i in range(count - len(named))]]
 
     def arranged(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The same call with every argument at its position, or by name where it has none, and all defaults given."""
@@ -115,10 +118,8 @@ class Parameters:
 
     def described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, str, Any]]:
         """Name, kind and value of each argument of an arranged call."""
-        rows = [(p.name, p.kind.name, value) for p, value in zip(self._positional, args, strict=False)]
-        rest = args[len(self._positional) :]
-        starred = next((p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "args")
-        rows += [(f"{starred}_{i}", "POSITIONAL_ONLY", value) for i, value in enumerate(rest)]
+        kinds = [p.kind.name for p in self._positional] + ["POSITIONAL_ONLY"] * (len(args) - len(self._positional))
+        rows = list(zip(self.names(len(args)), kinds, args, strict=False))
         return rows + [(name, "KEYWORD_ONLY", value) for name, value in kwargs.items()]
 
 

@@ -46,19 +46,15 @@ class Unfollowed(Untraceable):
 class TracedTensor(Tensor):
     """A tensor inside a function that is being traced."""
 
-    __slots__ = ("place", "trace", "value")
+    __slots__ = ("level", "place", "trace", "value")
 
     def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
         self.value = value
         self.place = place
         self.trace = trace
+        self.level = trace.level  # when the trace began, among recorders and batches
         self.dtype = value.dtype
         self.mark = None
-
-    @property
-    def level(self) -> float:
-        """When the trace began, among recorders and batches."""
-        return self.trace.level
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -339,12 +335,15 @@ class Trace(dispatch.Recorder):
         finally:
             thread.recorder = recorder
         line = self.line or caller()
+        outputs: Any
         several = type(result) is tuple
-        results = result if several else (result,)
-        traced = tuple([TracedTensor(y, Value(y.dims, y.dtype), self) for y in results])
-        made = tuple([y.place for y in traced])
+        if several:
+            outputs = traced = tuple([TracedTensor(y, Value(y.dims, y.dtype), self) for y in result])
+            made = tuple([y.place for y in traced])
+        else:
+            outputs = TracedTensor(result, Value(result.dims, result.dtype), self)
+            traced, made = (outputs,), (outputs.place,)
         self.nodes.append(Node(op, tuple(places), attrs, made, several, line))
-        outputs: Any = traced if several else traced[0]
         if getattr(op, "shaped_by_values", False):
             for place in made:
                 self.nodes.append(Node(shape_guard, (place,), {"shape": place.shape}, (), True, line))
