@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,8 @@ from .library import FLOAT32, Computation, Refused, Role, address, library, step
 SMALLEST = 1 << 18
 SMALLEST_VECTOR = 9216  # the same, where one of the two is a vector
 MANY_ROWS = 32  # from which a product with a transposed matrix is faster by the primitive for batches
+_MOST_KNOWN = 1024
+_known: dict[Any, Callable[[Any, Any], Any]] = {}  # by the layouts of two matrices, what multiplies them
 SMALLEST_BATCH = 1 << 20  # multiplications of all products of a batch together, each of which is small
 
 
@@ -27,9 +30,16 @@ def product(a: Any, b: Any) -> Any:
     if work < SMALLEST and (work < SMALLEST_VECTOR or (rows > 1 and columns > 1)):
         if a.ndim == 2 or work * math.prod(a.shape[:-2]) < SMALLEST_BATCH:
             return None
-    if a.ndim == 2 and b.ndim == 2 and (rows < MANY_ROWS or columns == 1 or b.strides[0] != 4):
-        return _matrix_product(a, b)
-    return _batch_of_products(a, b)
+    if a.ndim != 2 or b.ndim != 2:
+        return _batch_of_products(a, b)
+    layouts = a.shape, a.strides, b.shape, b.strides
+    multiply = _known.get(layouts)
+    if multiply is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        in_batch = rows >= MANY_ROWS and columns > 1 and b.strides[0] == 4
+        multiply = _known[layouts] = _batch_of_products if in_batch else _matrix_product(a, b)
+    return multiply(a, b)
 
 
 def add_product(total: Any, a: Any, b: Any, scale: float) -> bool:
@@ -54,20 +64,29 @@ def sum_rows(x: Any) -> Any:
     return None if y is None else y[0]
 
 
-def _matrix_product(a: Any, b: Any) -> Any:
-    dnnl = library()
-    if dnnl is None:
-        return None
+def _matrix_product(a: Any, b: Any) -> Callable[[Any, Any], Any]:
+    """The function that multiplies two matrices laid out as these are."""
     (rows, inner), columns = a.shape, b.shape[1]
-    a, turned_a, step_a = _laid_out(a)
-    b, turned_b, step_b = _laid_out(b)
-    y = np.empty((rows, columns), FLOAT32)
-    with dnnl.lock:
-        dnnl.sgemm(
-            turned_a, turned_b, rows, columns, inner, 1.0, address(a), step_a, address(b), step_b, 0.0, address(y),
-            columns,
-        )  # fmt: skip
-    return y
+    copied_a, turned_a, step_a = _laid_out(a)
+    copied_b, turned_b, step_b = _laid_out(b)
+    copies = copied_a is not a or copied_b is not b
+    shape = rows, columns
+
+    def multiply(a: Any, b: Any) -> Any:
+        dnnl = library()
+        if dnnl is None:
+            return None
+        if copies:
+            a, b = _laid_out(a)[0], _laid_out(b)[0]
+        y = np.empty(shape, FLOAT32)
+        with dnnl.lock:
+            dnnl.sgemm(
+                turned_a, turned_b, rows, columns, inner, 1.0, address(a), step_a, address(b), step_b, 0.0, address(y),
+                columns,
+            )  # fmt: skip
+        return y
+
+    return multiply
 
 
 def _laid_out(x: Any) -> tuple[Any, bytes, int]:
