@@ -40,6 +40,18 @@ def test_what_is_added_to_a_large_product_is_part_of_it(shape, added, transpose_
         np.testing.assert_allclose(y, b.array(graph.outputs[0]), rtol=1e-5, atol=1e-5)
 
 
+def test_a_bias_and_a_path_around_a_layer_are_both_part_of_its_product():
+    b = Builder()
+    x, w, row, whole = (b.input(normal(*shape)) for shape in ((4, 128, 32), (32, 256), (256,), (4, 128, 256)))
+    total = b.op("add", b.op("add", whole, b.op("matmul", x, w)), row)
+    graph = b.expecting(b.op("sub", whole, total), b.op("add", b.op("add", total, row), whole))
+    assert names(with_sums(graph).verify()) == ["matmul_add", "sub", "add", "add"]
+    more = b.op("sub", row, b.op("add", b.op("matmul", x, w), row))
+    assert names(with_sums(b.expecting(more)).verify())[-2:] == ["matmul_add", "sub"]
+    for y, value in zip(compile_graph(graph)(*[b.example[v] for v in b.inputs]), graph.outputs, strict=True):
+        np.testing.assert_allclose(y, b.array(value), rtol=1e-5, atol=1e-5)
+
+
 def test_a_product_of_arrays_that_are_laid_out_in_any_way():
     b = Builder()
     x, w, c = b.input(normal(512, 32)), b.input(normal(32, 256)), b.input(normal(512, 256))

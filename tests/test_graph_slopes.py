@@ -66,6 +66,18 @@ def test_gelu_and_its_gradient_are_one_node_each():
     check(b, better, atol=5e-6)
 
 
+def test_the_gradient_of_a_bias_comes_with_that_of_gelu():
+    b = Builder()
+    gradient = b.op("mul", b.input(normal(4, 16, 512)), b.op("gelu_tanh_slope", b.input(normal(4, 16, 512))))
+    sums = [b.op("sum", gradient, axis=axis, keepdims=keepdims) for axis, keepdims in (((0, 1), False), ((1,), False))]
+    better = with_whole_slopes(b.expecting(gradient, *sums)).verify()
+    assert names(better)[1:] == ["gelu_tanh_gradient_and_sum", "sum"]
+    check(b, better, atol=2e-5)
+    b.example[b.inputs[1]][0, 0, 0] = 1e19
+    (gradient, *sums) = compile_graph(better)(*[b.example[v] for v in b.inputs])
+    assert np.isfinite(gradient).all() and np.isfinite(sums[0]).all()
+
+
 def test_a_small_gelu_stays_as_it_is():
     b = Builder()
     graph = b.expecting(b.op("gelu_tanh", b.input(normal(4, 5))))

@@ -14,7 +14,7 @@ from .lowering import Primitive, view
 FRESH = frozenset({
     "matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax",
     "cross_entropy_and_softmax", "max_pool_and_place", "matmul_add", "conv_add", "gelu_tanh", "gelu_tanh_gradient",
-    "softmax_gradient", "layer_norm", "layer_norm_gradient", "contracts",
+    "gelu_tanh_gradient_and_sum", "softmax_gradient", "layer_norm", "layer_norm_gradient", "contracts",
 })  # fmt: skip
 
 

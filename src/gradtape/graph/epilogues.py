@@ -46,7 +46,7 @@ def with_sums(graph: Graph) -> Graph:
     gone: set[Value] = set()
     for node in graph.nodes:
         for c, y, sign in sums(node):
-            maker = makers.get(y)
+            maker = instead.get(y) if y in makers and y in instead else makers.get(y)
             joint = None if maker is None or y in gone else _joint(node, maker, c, sign, makers)
             if joint is not None:
                 instead[node.outputs[0]] = joint
@@ -68,16 +68,33 @@ def _joint(node: Node, maker: Node, c: Value, sign: float, makers: dict[Value, N
         if not is_row or sign < 0 or not _computed(y, math.prod(maker.inputs[1].shape[:-1])):
             return None
         return node._replace(op=conv_add, inputs=(*maker.inputs, c), attrs=maker.attrs)
-    if maker.op is not registry.get("matmul") or not (is_row or c.shape == y.shape):
+    if not (is_row or c.shape == y.shape):
         return None
+    if isinstance(maker.op, _ProductSum):
+        return _with_term(node, maker.op, (*maker.inputs, c)) if sign > 0 else None
     # Adding to what is in the nearest cache, and adding instead of turning the first factor round, costs less.
-    if are_turned(maker)[0] or len(maker.inputs[1].shape) > 2 or math.prod(y.shape) < _LARGE:
+    if maker.op is not registry.get("matmul") or are_turned(maker)[0] or len(maker.inputs[1].shape) > 2:
         return None
-    if not _computed(y, inner_size(maker)):
+    if math.prod(y.shape) < _LARGE or not _computed(y, inner_size(maker)):
         return None
     (a, b), scale = unscaled(maker, makers)
-    run = onednn.fixed_sum(a.shape, b.shape, c.shape, are_turned(maker)[1], sign * scale)
-    return None if run is None else node._replace(op=Joint("matmul_add", run), inputs=(a, b, c), attrs={})
+    return _with_term(node, _ProductSum(are_turned(maker)[1], sign * scale), (a, b, c))
+
+
+class _ProductSum(Joint):
+    """The op of a product of matrices, the second of which may come as its transpose, to which arrays are added."""
+
+    def __init__(self, turned: bool, scale: float, numpy: Any = None) -> None:
+        super().__init__("matmul_add", numpy)
+        self.turned, self.scale = turned, scale
+
+
+def _with_term(node: Node, op: _ProductSum, inputs: tuple[Value, ...]) -> Node | None:
+    a, b, *added = (v.shape for v in inputs)
+    run = None if len(added) > onednn.MOST_ADDED else onednn.fixed_sum(a, b, tuple(added), op.turned, op.scale)
+    if run is None:
+        return None
+    return node._replace(op=_ProductSum(op.turned, op.scale, run), inputs=inputs, attrs={})
 
 
 def with_fixed_products(graph: Graph) -> Graph:
@@ -86,10 +103,15 @@ def with_fixed_products(graph: Graph) -> Graph:
 
 
 def _fixed(node: Node) -> Node:
-    a, b = node.inputs
-    if len(a.shape) != 2 or len(b.shape) != 2 or node.outputs[0].dtype is not dtypes.float32:
+    (a, b), (y,) = node.inputs, node.outputs
+    if len(b.shape) != 2 or y.dtype is not dtypes.float32:
         return node
-    run = onednn.fixed_product(a.shape, b.shape, are_turned(node))
+    turned = are_turned(node)
+    if len(a.shape) == 2:
+        run = onednn.fixed_product(a.shape, b.shape, turned)
+    else:
+        can = not turned[0] and _computed(y, inner_size(node))
+        run = onednn.fixed_sum(a.shape, b.shape, (), turned[1], 1.0) if can else None
     return node if run is None else node._replace(op=Joint("matmul", run), attrs={})
 
 

@@ -26,8 +26,16 @@ def _gelu(x: Any) -> Any:
 
 
 def _gelu_gradient(g: Any, x: Any) -> Any:
-    value = onednn.pulled("gelu_tanh", x, g) if x.flags.c_contiguous and g.flags.c_contiguous else None
-    return g * registry["gelu_tanh_slope"].numpy(x) if value is None else value
+    return _gelu_gradient_and_sum(g, x)[0]
+
+
+def _gelu_gradient_and_sum(g: Any, x: Any) -> tuple[Any, Any]:
+    contiguous = x.flags.c_contiguous and g.flags.c_contiguous
+    both = onednn.pulled_and_summed("gelu_tanh", x, g) if contiguous else None
+    if both is not None:
+        return both
+    value = g * registry["gelu_tanh_slope"].numpy(x)
+    return value, value.reshape(-1, value.shape[-1]).sum(0)
 
 
 def _softmax_gradient(g: Any, y: Any) -> Any:
@@ -37,6 +45,7 @@ def _softmax_gradient(g: Any, y: Any) -> Any:
 
 gelu = Joint("gelu_tanh", _gelu)
 gelu_gradient = Joint("gelu_tanh_gradient", _gelu_gradient)
+gelu_gradient_and_sum = Joint("gelu_tanh_gradient_and_sum", _gelu_gradient_and_sum)
 softmax_gradient = Joint("softmax_gradient", _softmax_gradient)
 
 
@@ -69,7 +78,24 @@ def with_whole_slopes(graph: Graph, smallest: int = SHARED) -> Graph:
                     return node._replace(op=softmax_gradient, inputs=(difference.inputs[0], b))
         return node
 
-    return graph.substituted([better(node) for node in graph.nodes])
+    return graph.substituted(_with_sums([better(node) for node in graph.nodes]))
+
+
+def _with_sums(nodes: list[Node]) -> list[Node]:
+    """The nodes, with the sum of the rows of a gradient, such as that of a bias, as a part of it."""
+    at = {node.outputs[0]: i for i, node in enumerate(nodes) if node.op is gelu_gradient}
+    kept = list(nodes)
+    gone: set[int] = set()
+    for i, node in enumerate(nodes):
+        if node.op is not registry.get("sum") or node.inputs[0] not in at:
+            continue
+        (value,) = node.inputs
+        if node.attrs["axis"] == tuple(range(len(value.shape) - 1)) and len(node.outputs[0].shape) == 1:
+            first = at.pop(value)
+            both = (value, node.outputs[0])
+            kept[first] = nodes[first]._replace(op=gelu_gradient_and_sum, outputs=both, several=True)
+            gone.add(i)
+    return [node for i, node in enumerate(kept) if i not in gone]
 
 
 def _is_weighed(difference: Node, y: Value, made: Callable[[Value, str], Node | None]) -> bool:

@@ -7,19 +7,20 @@ alone. Whatever it cannot do, or not fast, the functions here answer with None, 
 
 from .contractions import contract
 from .convolutions import convolved, filter_gradient, image_gradient
-from .elementwise import combined, mapped, pulled
+from .elementwise import combined, mapped, pulled, pulled_and_summed
 from .fixed_products import FixedProduct, can_multiply, fixed_product
 from .library import version
 from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
-from .product_sums import fixed_sum
+from .product_sums import MOST_ADDED, fixed_sum
 from .products import add_product, product, sum_rows
 from .repeated_products import changed, product_with_transpose
 from .rows import LayerNormalisation, layer_normalisation, softmax, softmax_gradient
 from .team import together
 
 __all__ = [
-    "FixedProduct", "LayerNormalisation", "add_product", "can_multiply", "changed", "combined", "contract",
-    "convolved", "filter_gradient", "fixed_product", "fixed_sum", "image_gradient", "layer_normalisation", "mapped",
-    "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product", "product_with_transpose",
-    "pulled", "softmax", "softmax_gradient", "sum_rows", "together", "version",
+    "MOST_ADDED", "FixedProduct", "LayerNormalisation", "add_product", "can_multiply", "changed", "combined",
+    "contract", "convolved", "filter_gradient", "fixed_product", "fixed_sum", "image_gradient",
+    "layer_normalisation", "mapped", "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product",
+    "product_with_transpose", "pulled", "pulled_and_summed", "softmax", "softmax_gradient", "sum_rows", "together",
+    "version",
 ]  # fmt: skip

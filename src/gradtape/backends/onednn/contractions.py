@@ -226,9 +226,8 @@ def _computation(dnnl: Library, axes: _Axes, sizes: dict[str, int], scale: float
                 (Role.DST, axes.y, [*axes.batch, axes.row, axes.column]),
             )
         }
-        given = (dnnl.engine, layouts[Role.SRC], layouts[Role.WEIGHTS], None, layouts[Role.DST])
-        function = "dnnl_matmul_primitive_desc_create"
-        description = objects.description(function, *given) if scale == 1 else objects.scaled_and_added(
-            function, *given, scale=scale
+        description = objects.scaled_and_added(
+            "dnnl_matmul_primitive_desc_create", dnnl.engine, layouts[Role.SRC], layouts[Role.WEIGHTS], None,
+            layouts[Role.DST], scale=scale,
         )  # fmt: skip
         return Computation(objects, description, layouts)

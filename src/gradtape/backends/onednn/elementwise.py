@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .library import FLOAT32, Computation, Library, Refused, Role, Temporaries, library
+from .products import sum_rows
 
 # The values of the C interface's enumeration dnnl_alg_kind_t: of a function, and of its derivative, which is computed
 # from the function's result, or from its argument for those in the second row.
@@ -54,11 +55,25 @@ def pulled(function: str, known: Any, g: Any) -> Any:
     """
     if known.dtype != FLOAT32 or g.dtype != FLOAT32 or known.shape != g.shape:
         return None
-    if function not in _OF_ARGUMENT:
-        return _run((function, 1), _derivative, (Role.DST, Role.DIFF_DST, Role.DIFF_SRC), (known, g))
-    value = _run((function, 1), _derivative, (Role.SRC, Role.DIFF_DST, Role.DIFF_SRC), (known, g))
+    if function in _OF_ARGUMENT:
+        both = pulled_and_summed(function, known, g)
+        return None if both is None else both[0]
+    return _run((function, 1), _derivative, (Role.DST, Role.DIFF_DST, Role.DIFF_SRC), (known, g))
+
+
+def pulled_and_summed(function: str, x: Any, g: Any) -> tuple[Any, Any] | None:
+    """What `pulled` gives for a function whose derivative is computed from its argument, and the sum of its rows."""
+    if x.dtype != FLOAT32 or g.dtype != FLOAT32 or x.shape != g.shape or not x.shape:
+        return None
+    value = _run((function, 1), _derivative, (Role.SRC, Role.DIFF_DST, Role.DIFF_SRC), (x, g))
+    if value is None:
+        return None
+    rows = value.reshape(-1, value.shape[-1])
+    total = sum_rows(rows)
+    if total is None:
+        total = rows.sum(0)
     # For numbers whose cube is infinite, oneDNN knows no slope.
-    return None if value is None or np.isnan(np.add.reduce(value.reshape(-1))) else value
+    return None if np.isnan(np.add.reduce(total)) else (value, total)
 
 
 def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], arrays: Any, out: Any = None) -> Any:

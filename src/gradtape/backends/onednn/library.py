@@ -42,7 +42,7 @@ class Role(IntEnum):
     """What an array is in a computation."""
 
     BIAS = 41
-    ADDED = 2 << 15 | 2  # what `Temporaries.scaled_and_added` adds
+    ADDED, ADDED_TOO = 2 << 15 | 2, 3 << 15 | 2  # what `Temporaries.scaled_and_added` adds
     SRC, SECOND_SRC, DST, WEIGHTS, WORKSPACE, SCRATCHPAD = 1, 2, 17, 33, 64, 80
     DIFF_SRC, DIFF_DST, DIFF_WEIGHTS = 129, 145, 161
     MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT = 49, 50, 51, 52, 255, 256
@@ -153,15 +153,17 @@ class Temporaries:
         return self._described(function, *arguments, self.library.attributes)
 
     def scaled_and_added(
-        self, function: str, *arguments: Any, scale: float, layout: c_void_p | None = None
+        self, function: str, *arguments: Any, scale: float, layouts: Sequence[c_void_p] = ()
     ) -> c_void_p:
-        """Of a primitive whose result is multiplied by `scale`, and to which an array of this layout is added."""
+        """Of a primitive whose result is multiplied by `scale`, and to which arrays of these layouts are added."""
+        if scale == 1 and not layouts:
+            return self.description(function, *arguments)
         calls = self.library.calls
         steps, attributes = self.library.made("dnnl_post_ops_create"), self.library.made("dnnl_primitive_attr_create")
         try:
             calls.dnnl_primitive_attr_set_scratchpad_mode(attributes, _SCRATCHPAD_OF_CALLER)
             calls.dnnl_post_ops_append_eltwise(steps, _LINEAR, c_float(scale), c_float(0))
-            if layout is not None and calls.dnnl_post_ops_append_binary(steps, _ADD, layout):
+            if any(calls.dnnl_post_ops_append_binary(steps, _ADD, layout) for layout in layouts):
                 raise Refused("adding")
             calls.dnnl_primitive_attr_set_post_ops(attributes, steps)
             return self._described(function, *arguments, attributes)
