@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -141,12 +143,15 @@ def _split_sizes(m, g, xs_shapes, axis):
     return m.split(g, sizes=tuple(shape[axis] for shape in xs_shapes), axis=axis)
 
 
+@lru_cache(maxsize=1024)
+def _parts(sizes, axis):
+    """The keys of parts of these sizes, one after the other."""
+    before, ends = (slice(None),) * axis, list(accumulate(sizes, initial=0))
+    return [(*before, slice(start, end)) for start, end in pairwise(ends)]
+
+
 def _split(xp, x, *, sizes, axis):
-    before, at, parts = (slice(None),) * axis, 0, []
-    for size in sizes:
-        parts.append(x[(*before, slice(at, at + size))])
-        at += size
-    return tuple(parts)
+    return tuple([x[key] for key in _parts(sizes, axis)])
 
 
 def _unstack(xp, x, *, axis):
