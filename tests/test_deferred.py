@@ -187,3 +187,60 @@ def test_memory_of_others_does_not_wait(w):
     g = gradient_of(w, Tensor(np.frombuffer(memory, np.float32).reshape(INPUTS.shape)))
     memory[:] = bytes(len(memory))
     close(g.numpy(), EXPECTED)
+
+
+STEPS = {
+    "sub": lambda w, g: w.assign_sub(0.5 * g),
+    "scaled twice": lambda w, g: w.assign_sub(g * 0.25 * 2.0),
+    "add": lambda w, g: w.assign_add(g * tf.constant(-0.5)),
+    "assign": lambda w, g: w.assign(w - 0.5 * g),
+    "from the left": lambda w, g: w.assign(-0.5 * g + w),
+    "looked at": lambda w, g: w.assign_sub(0.5 * tf.clip_by_value(g, -1e6, 1e6)),
+    "used twice": lambda w, g: w.assign_sub(0.25 * g + 0.25 * g),
+    "by a row": lambda w, g: w.assign_sub(tf.fill((200,), 0.5) * g),
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
+def test_waits_while_a_function_is_traced(step):
+    w, expected = tf.Variable(WEIGHTS), tf.Variable(WEIGHTS)
+
+    @tf.function
+    def train():
+        g = gradient_of(w)
+        step(w, g)
+        return g
+
+    for _ in range(3):
+        g = gradient_of(expected)
+        close(train().numpy(), g.numpy())
+        step(expected, g)
+        close(w.numpy(), expected.numpy())
+        for v in (w, expected):
+            v.assign(WEIGHTS)
+
+
+@pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
+def test_a_traced_step_multiplies_out_only_into_the_new_weights(monkeypatch):
+    computed = []
+    monkeypatch.setattr(DeferredProduct, "computed", lambda self: computed.append(self))
+    w = tf.Variable(WEIGHTS)
+    train = tf.function(lambda: w.assign_sub(0.5 * gradient_of(w), read_value=False))
+    train()
+    assert not computed
+    close(w.numpy(), WEIGHTS - 0.5 * EXPECTED)
+    nodes = [node.op.name for node in train.get_concrete_function().graph.nodes]
+    assert nodes[-3:] == ["matmul", "mul", "sub"]
+
+
+def test_a_trace_that_fails_leaves_the_weights_alone():
+    w = tf.Variable(WEIGHTS)
+
+    @tf.function
+    def train():
+        w.assign_sub(0.5 * gradient_of(w))
+        raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        train()
+    np.testing.assert_array_equal(w.numpy(), WEIGHTS)

@@ -51,14 +51,22 @@ class DeferredProduct(Tensor):
         return dispatch.run(op, inputs, attrs)
 
     def __mul__(self, factor: Any) -> Tensor:
-        held = _held.__get__(self)
-        if (type(factor) is float or type(factor) is int) and type(held) is tuple and dispatch.unrecorded():
-            left, right, scale = held
-            if _SCALES[0] < abs(scale * factor) < _SCALES[1]:
-                return deferred(left, right, self.dtype, scale * factor)
+        if (type(factor) is float or type(factor) is int) and dispatch.unrecorded():
+            product = self.scaled(factor)
+            if product is not None:
+                return product
         return Tensor.__mul__(self.computed(), factor)
 
     __rmul__ = __mul__
+
+    def scaled(self, factor: float) -> Tensor | None:
+        """The product times a number, waiting too; None where that needs the value."""
+        held = _held.__get__(self)
+        if type(held) is not tuple:
+            return None
+        left, right, scale = held
+        small, large = _SCALES
+        return deferred(left, right, self.dtype, scale * factor) if small < abs(scale * factor) < large else None
 
     def added_to(self, array: Any, sign: float) -> bool:
         """Whether the product, times `sign`, could be added to the array's own memory."""

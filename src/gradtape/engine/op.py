@@ -78,16 +78,17 @@ class Deferring:
     def defer_pull(self, build: Callable[[bool], Callable[..., Any]]) -> None:
         """Sets `pull_raw`, which runs on arrays, and `pull`, on tensors: `build` makes either.
 
-        Few rules are run on tensors often, as to build a graph they run once. So `pull` is not built at first: it runs
-        `pull_raw`, which is there or needed sooner or later, on stand-ins whose arrays are the tensors themselves.
+        Few rules are run on tensors often, as to build a graph they run once. So `pull` is not built at first if
+        `pull_raw` is there: it runs that on stand-ins whose arrays are the tensors themselves.
         """
         self.defer("pull_raw", lambda: build(True))
+        not_built = self.pull_raw
         uses = 0
 
         def pull(m: Any, g: Any, saved: Any, *parents: Any) -> Any:
             nonlocal uses
             uses += 1
-            if uses > _FEW_USES:
+            if uses > _FEW_USES or self.pull_raw is not_built:
                 self.pull = build(False)
                 return self.pull(m, g, saved, *parents)
             assert self.pull_raw is not None
@@ -222,6 +223,10 @@ def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
     return ()
 
 
+def _keep_output(inputs: Any, output: Any, attrs: Any) -> tuple[Any, ...]:
+    return (output,)
+
+
 def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
     """The kernel for one array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
     if isinstance(kernel, str):
@@ -260,6 +265,10 @@ class Saved:
 
     def keeper(self) -> Callable[..., tuple[Any, ...]]:
         """`keep(inputs, outputs, attrs)`, which picks what the formulas name."""
+        if not self.names:
+            return _keep_nothing
+        if self.names == ("y",):
+            return _keep_output
         fields = "".join(f"{self._source(name)}, " for name in self.names)
         return compile_rule(f"lambda xs, y, attrs: ({fields})")
 

@@ -21,12 +21,14 @@ from .. import dtypes
 from ..autograph import missed
 from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
+from ..engine.deferred import DeferredProduct
 from ..engine.places import caller
 from ..engine.randomness import Stream
 from ..errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ..tensor import Tensor, wrap
 from .effects import draw, guard, shape_guard
 from .graph import Graph, Node, Value
+from .waiting import result_of
 
 
 class Untraceable(Exception):
@@ -329,9 +331,11 @@ class Trace(dispatch.Recorder):
         thread = dispatch.thread
         recorder, thread.recorder = thread.recorder, None
         try:
-            # As it is called eagerly, an elementwise op knows what to do with large arrays.
-            quick = op.family == "elementwise" and not attrs
-            result = op.call(*values) if quick else dispatch.run(op, values, attrs)
+            result: Any = result_of(op, values, attrs)
+            if result is None:
+                # As it is called eagerly, an elementwise op knows what to do with large arrays.
+                quick = op.family == "elementwise" and not attrs
+                result = op.call(*values) if quick else dispatch.run(op, values, attrs)
         finally:
             thread.recorder = recorder
         line = self.line or caller()
@@ -542,6 +546,8 @@ def value_of(x: Tensor) -> Tensor:
     """The real value of a tensor in this run, as a plain one."""
     while type(x) is TracedTensor:
         x = x.value
+    if type(x) is DeferredProduct:
+        x = x.computed()
     if type(x) is not Tensor:
         raise Untraceable(f"it is called with a {type(x).__name__}")
     return wrap(x.array, x.dtype)

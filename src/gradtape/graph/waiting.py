@@ -1,0 +1,53 @@
+"""Values of a trace that wait, as they do eagerly: the gradient of a matrix, until it is known what becomes of it.
+
+A step of gradient descent is three nodes: a product of matrices, which is multiplied by a number and taken from a
+variable. Their values are computed by one call of oneDNN when the last one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..engine.deferred import DeferredProduct, deferred, may_wait
+from ..engine.op import Op
+from ..ops.arithmetic import add, mul, sub
+from ..ops.contraction import matmul
+from ..tensor import Tensor, wrap
+
+Rule = Callable[[Tensor, Tensor, dict[str, Any]], Tensor | None]
+
+
+def _multiplied(a: Tensor, b: Tensor, attrs: dict[str, Any]) -> Tensor | None:
+    if attrs != {"transpose_a": True} or type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype:
+        return None
+    left, right = a.array, b.array
+    fits = left.ndim == right.ndim == 2 and left.shape[0] == right.shape[0]
+    return deferred(left, right, a.dtype) if fits and may_wait(left, right) else None
+
+
+def _scaled(a: Tensor, b: Tensor, attrs: dict[str, Any]) -> Tensor | None:
+    if type(b) is DeferredProduct:
+        a, b = b, a
+    if type(a) is DeferredProduct and type(b) is Tensor and not b.dims:
+        return a.scaled(b.array.item())
+    return None
+
+
+def _added(sign: float) -> Rule:
+    def rule(a: Tensor, b: Tensor, attrs: dict[str, Any]) -> Tensor | None:
+        if type(b) is not DeferredProduct or type(a) is not Tensor or a.dims != b.dims:
+            return None
+        total = a.array.copy()
+        return wrap(total, a.dtype) if b.added_to(total, sign) else None
+
+    return rule
+
+
+_rules: dict[Op, Rule] = {matmul: _multiplied, mul: _scaled, add: _added(1.0), sub: _added(-1.0)}
+
+
+def result_of(op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Tensor | None:
+    """What `op` gives on values of which one may wait, or a value that waits; None where it is to be run."""
+    rule = _rules.get(op)
+    return None if rule is None else rule(values[0], values[1], attrs)
