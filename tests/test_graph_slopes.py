@@ -54,24 +54,25 @@ def test_what_only_looks_like_a_gradient_of_softmax():
     assert "softmax_gradient" not in names(with_whole_slopes(graph, 1 << 11))
 
 
-def test_gelu_and_its_gradient_are_one_node_each():
+@pytest.mark.parametrize("gelu", ["gelu", "gelu_tanh"])
+def test_gelu_and_its_gradient_are_one_node_each(gelu):
     b = Builder()
     x, g = b.input(2 * normal(64, 512)), b.input(normal(64, 512))
-    y = b.op("gelu_tanh", x)
-    graph = b.expecting(y, b.op("mul", g, b.op("gelu_tanh_slope", x)), b.op("mul", b.op("gelu_tanh_slope", x), g))
+    y = b.op(gelu, x)
+    graph = b.expecting(y, b.op("mul", g, b.op(f"{gelu}_slope", x)), b.op("mul", b.op(f"{gelu}_slope", x), g))
     better = with_whole_slopes(graph).verify()
-    assert [name for name in names(better) if name != "gelu_tanh_slope"] == [
-        "gelu_tanh", "gelu_tanh_gradient", "gelu_tanh_gradient",
-    ]  # fmt: skip
+    found = [name for name in names(better) if name != f"{gelu}_slope"]
+    assert found == [gelu, f"{gelu}_gradient", f"{gelu}_gradient"]
     check(b, better, atol=5e-6)
 
 
-def test_the_gradient_of_a_bias_comes_with_that_of_gelu():
+@pytest.mark.parametrize("gelu", ["gelu", "gelu_tanh"])
+def test_the_gradient_of_a_bias_comes_with_that_of_gelu(gelu):
     b = Builder()
-    gradient = b.op("mul", b.input(normal(4, 16, 512)), b.op("gelu_tanh_slope", b.input(normal(4, 16, 512))))
+    gradient = b.op("mul", b.input(normal(4, 16, 512)), b.op(f"{gelu}_slope", b.input(normal(4, 16, 512))))
     sums = [b.op("sum", gradient, axis=axis, keepdims=keepdims) for axis, keepdims in (((0, 1), False), ((1,), False))]
     better = with_whole_slopes(b.expecting(gradient, *sums)).verify()
-    assert names(better)[1:] == ["gelu_tanh_gradient_and_sum", "sum"]
+    assert names(better)[1:] == [f"{gelu}_gradient_and_sum", "sum"]
     check(b, better, atol=2e-5)
     b.example[b.inputs[1]][0, 0, 0] = 1e19
     (gradient, *sums) = compile_graph(better)(*[b.example[v] for v in b.inputs])
@@ -84,16 +85,17 @@ def test_a_small_gelu_stays_as_it_is():
     assert with_whole_slopes(graph).nodes == graph.nodes
 
 
-def test_odd_numbers_in_gelu_are_numpy_s():
+@pytest.mark.parametrize("gelu", ["gelu", "gelu_tanh"])
+def test_odd_numbers_in_gelu_are_numpy_s(gelu):
     x = np.concatenate([np.array(ODD, np.float32), normal(1 << 16)])
     g = np.ones_like(x)
     b = Builder()
-    values = b.op("gelu_tanh", b.input(x)), b.op("mul", b.input(g), b.op("gelu_tanh_slope", b.inputs[0]))
+    values = b.op(gelu, b.input(x)), b.op("mul", b.input(g), b.op(f"{gelu}_slope", b.inputs[0]))
     check(b, with_whole_slopes(b.expecting(*values)), atol=5e-6)
     with tf.GradientTape() as tape:
         t = tf.constant(x)
         tape.watch(t)
-        y = tf.nn.gelu(t, approximate=True)
+        y = tf.nn.gelu(t, approximate=gelu == "gelu_tanh")
     np.testing.assert_allclose(y, b.array(values[0]), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(tape.gradient(y, t), b.array(values[1]), rtol=1e-5, atol=5e-6)
 

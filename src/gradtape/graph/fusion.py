@@ -31,7 +31,8 @@ def fused(graph: Graph) -> Graph:
         frame = _frame(node) if isinstance(node.op, lowering.Primitive) else None
         if frame is not None and math.prod(node.outputs[0].shape) >= _SMALLEST:
             runs.place(i, frame)
-    runs.drop_small()
+    cores = 1 if _keeps_cores_busy(graph) and blocks.CORES <= 2 else blocks.CORES
+    runs.drop_small(cores)
     if not runs.of:
         return graph
     users: dict[Value, set[int]] = {}
@@ -39,7 +40,6 @@ def fused(graph: Graph) -> Graph:
         for v in node.inputs:
             users.setdefault(v, set()).add(i)
     kept = set(graph.all_outputs)
-    cores = 1 if _keeps_cores_busy(graph) and blocks.CORES <= 2 else blocks.CORES
     made: list[Node] = []
     for group in runs.in_order():
         if group[0] not in runs.of:
@@ -148,13 +148,14 @@ class _Runs:
                 stack.extend(q for k in group for q in self._parents[k])
         return False
 
-    def drop_small(self) -> None:
-        """Forgets the runs that are too little work."""
+    def drop_small(self, cores: int) -> None:
+        """Forgets the runs that are too little work: those of one step too, where there is one core to do it."""
 
-        def cost(run: _Run) -> int:
-            return math.prod(run.shape) * sum(_cost(self.nodes[i]) for i in run.members)
+        def pays(run: _Run) -> bool:
+            costs = [_cost(self.nodes[i]) for i in run.members]
+            return math.prod(run.shape) * sum(costs) >= _WORK and (cores > 1 or len(costs) - costs.count(0) > 1)
 
-        self.of = {i: run for i, run in self.of.items() if cost(run) >= _WORK}
+        self.of = {i: run for i, run in self.of.items() if pays(run)}
 
     def in_order(self) -> Iterator[list[int]]:
         """The nodes, those of a run together, each after what it waits for."""

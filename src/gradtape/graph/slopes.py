@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,22 +20,31 @@ from .epilogues import Joint
 from .graph import Graph, Node, Value
 
 
-def _gelu(x: Any) -> Any:
-    y = onednn.mapped("gelu_tanh", x) if x.flags.c_contiguous else None
-    return registry["gelu_tanh"].numpy(x) if y is None else y
+class _Gelu(NamedTuple):
+    """The ops of one kind of gelu."""
+
+    value: Joint
+    gradient: Joint
+    gradient_and_sum: Joint
 
 
-def _gelu_gradient(g: Any, x: Any) -> Any:
-    return _gelu_gradient_and_sum(g, x)[0]
+def _gelu(name: str) -> _Gelu:
+    def value(x: Any) -> Any:
+        y = onednn.mapped(name, x) if x.flags.c_contiguous else None
+        return registry[name].numpy(x) if y is None else y
 
+    def gradient_and_sum(g: Any, x: Any) -> tuple[Any, Any]:
+        contiguous = x.flags.c_contiguous and g.flags.c_contiguous
+        both = onednn.pulled_and_summed(name, x, g) if contiguous else None
+        if both is not None:
+            return both
+        of_x = g * registry[f"{name}_slope"].numpy(x)
+        return of_x, of_x.reshape(-1, of_x.shape[-1]).sum(0)
 
-def _gelu_gradient_and_sum(g: Any, x: Any) -> tuple[Any, Any]:
-    contiguous = x.flags.c_contiguous and g.flags.c_contiguous
-    both = onednn.pulled_and_summed("gelu_tanh", x, g) if contiguous else None
-    if both is not None:
-        return both
-    value = g * registry["gelu_tanh_slope"].numpy(x)
-    return value, value.reshape(-1, value.shape[-1]).sum(0)
+    return _Gelu(
+        Joint(name, value), Joint(f"{name}_gradient", lambda g, x: gradient_and_sum(g, x)[0]),
+        Joint(f"{name}_gradient_and_sum", gradient_and_sum),
+    )  # fmt: skip
 
 
 def _softmax_gradient(g: Any, y: Any) -> Any:
@@ -43,36 +52,37 @@ def _softmax_gradient(g: Any, y: Any) -> Any:
     return (g - np.sum(g * y, -1, keepdims=True)) * y if x is None else x
 
 
-gelu = Joint("gelu_tanh", _gelu)
-gelu_gradient = Joint("gelu_tanh_gradient", _gelu_gradient)
-gelu_gradient_and_sum = Joint("gelu_tanh_gradient_and_sum", _gelu_gradient_and_sum)
+_GELUS = {name: _gelu(name) for name in ("gelu", "gelu_tanh")}
+_SLOPES = {f"{name}_slope": gelu for name, gelu in _GELUS.items()}
 softmax_gradient = Joint("softmax_gradient", _softmax_gradient)
 
 
 def with_whole_slopes(graph: Graph, smallest: int = SHARED) -> Graph:
     """The graph in which gelu, its derivative and that of softmax are one node each, where oneDNN computes them."""
     names = {node.op.name for node in graph.nodes}
-    if names.isdisjoint(("gelu_tanh", "gelu_tanh_slope", "softmax")) or onednn.version() is None:
+    if names.isdisjoint((*_GELUS, *_SLOPES, "softmax")) or onednn.version() is None:
         return graph
     used = Counter(v for node in graph.nodes for v in node.inputs)
     used.update(graph.all_outputs)
     makers = {node.outputs[0]: node for node in graph.nodes if len(node.outputs) == 1}
 
-    def made(value: Value, name: str) -> Node | None:
+    def made(value: Value, *names: str) -> Node | None:
         node = makers.get(value)
-        return node if node is not None and node.op is registry.get(name) and used[value] == 1 else None
+        known = node is not None and node.op.name in names and node.op is registry.get(node.op.name)
+        return node if known and used[value] == 1 else None
 
     def better(node: Node) -> Node:
         y = node.outputs[0] if len(node.outputs) == 1 else None
         if y is None or y.dtype is not dtypes.float32 or math.prod(y.shape) < smallest:
             return node
-        if node.op is registry.get("gelu_tanh"):
-            return node._replace(op=gelu)
+        name = node.op.name
+        if name in _GELUS and node.op is registry.get(name):
+            return node._replace(op=_GELUS[name].value)
         if node.op is registry.get("mul"):
             for a, b in (node.inputs, node.inputs[::-1]):
-                slope = made(b, "gelu_tanh_slope")
+                slope = made(b, *_SLOPES)
                 if slope is not None and a.shape == b.shape == y.shape:
-                    return node._replace(op=gelu_gradient, inputs=(a, slope.inputs[0]))
+                    return node._replace(op=_SLOPES[slope.op.name].gradient, inputs=(a, slope.inputs[0]))
                 difference = made(a, "sub")
                 if difference is not None and _is_weighed(difference, b, made):
                     return node._replace(op=softmax_gradient, inputs=(difference.inputs[0], b))
@@ -83,7 +93,8 @@ def with_whole_slopes(graph: Graph, smallest: int = SHARED) -> Graph:
 
 def _with_sums(nodes: list[Node]) -> list[Node]:
     """The nodes, with the sum of the rows of a gradient, such as that of a bias, as a part of it."""
-    at = {node.outputs[0]: i for i, node in enumerate(nodes) if node.op is gelu_gradient}
+    with_sum = {id(gelu.gradient): gelu.gradient_and_sum for gelu in _GELUS.values()}
+    at = {node.outputs[0]: i for i, node in enumerate(nodes) if id(node.op) in with_sum}
     kept = list(nodes)
     gone: set[int] = set()
     for i, node in enumerate(nodes):
@@ -93,12 +104,12 @@ def _with_sums(nodes: list[Node]) -> list[Node]:
         if node.attrs["axis"] == tuple(range(len(value.shape) - 1)) and len(node.outputs[0].shape) == 1:
             first = at.pop(value)
             both = (value, node.outputs[0])
-            kept[first] = nodes[first]._replace(op=gelu_gradient_and_sum, outputs=both, several=True)
+            kept[first] = nodes[first]._replace(op=with_sum[id(nodes[first].op)], outputs=both, several=True)
             gone.add(i)
     return [node for i, node in enumerate(kept) if i not in gone]
 
 
-def _is_weighed(difference: Node, y: Value, made: Callable[[Value, str], Node | None]) -> bool:
+def _is_weighed(difference: Node, y: Value, made: Callable[..., Node | None]) -> bool:
     """Whether it is `g - sum(g y)`, with the sum along the last axis."""
     g, total = difference.inputs
     reduced = made(total, "sum")

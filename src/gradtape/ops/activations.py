@@ -51,10 +51,12 @@ selu = elementwise(
 )  # fmt: skip
 
 
-gelu = elementwise(
-    "gelu", lambda xp, x: x * ndtr_of(xp, x), on=_SMOOTH,
-    dx=lambda m, x: m.ndtr(x) + x * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
+# Graphs show the derivatives of both kinds of gelu as one op: what oneDNN computes in one pass.
+gelu_slope = elementwise(
+    "gelu_slope", lambda xp, x: ndtr_of(xp, x) + x * xp.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi), on=_SMOOTH,
+    dx=lambda m, x: (2 - x * x) * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
 )  # fmt: skip
+gelu = elementwise("gelu", lambda xp, x: x * ndtr_of(xp, x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x))
 
 
 def _gelu_angle(x):
@@ -72,7 +74,6 @@ def _gelu_tanh_bend(m, x):
     return (1 - t * t) * (slope - x * t * slope * slope + (3 * 0.044715 * _GELU_SLOPE) * x * x)
 
 
-# Graphs show the derivative as one op: what oneDNN computes in one pass.
 gelu_tanh_slope = elementwise("gelu_tanh_slope", _gelu_tanh_slope, on=_SMOOTH, dx=_gelu_tanh_bend)
 gelu_tanh = elementwise(
     "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH, function="gelu_tanh",

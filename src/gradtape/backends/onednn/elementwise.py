@@ -17,7 +17,7 @@ from .products import sum_rows
 # The values of the C interface's enumeration dnnl_alg_kind_t: of a function, and of its derivative, which is computed
 # from the function's result, or from its argument for those in the second row.
 _PAIRS: dict[np.ufunc, int] = {np.add: 0x1FFF0, np.multiply: 0x1FFF1, np.subtract: 0x1FFF5}
-_OF_ARGUMENT = {"gelu_tanh": (0x2B, 0x2B)}
+_OF_ARGUMENT = {"gelu": (0x31, 0x31), "gelu_tanh": (0x2B, 0x2B)}
 _FUNCTIONS = {"tanh": (0x21, 0x101), "sigmoid": (0x29, 0x104), **_OF_ARGUMENT}
 _PAIR = (Role.SRC, Role.SECOND_SRC, Role.DST)
 _FORWARD = 64
@@ -45,7 +45,9 @@ def combined(ufunc: np.ufunc, a: Any, b: Any, out: Any = None) -> Any:
 
 def mapped(function: str, x: Any) -> Any:
     """The function of each number of a contiguous array, or None where NumPy is to compute it."""
-    return _run((function, 0), _function, (Role.SRC, Role.DST), (x,)) if x.dtype == FLOAT32 else None
+    y = _run((function, 0), _function, (Role.SRC, Role.DST), (x,)) if x.dtype == FLOAT32 else None
+    # What oneDNN makes of infinity is its own affair.
+    return None if y is None or (function == "gelu" and np.isnan(np.add.reduce(_sum(y)))) else y
 
 
 def pulled(function: str, known: Any, g: Any) -> Any:
@@ -68,12 +70,16 @@ def pulled_and_summed(function: str, x: Any, g: Any) -> tuple[Any, Any] | None:
     value = _run((function, 1), _derivative, (Role.SRC, Role.DIFF_DST, Role.DIFF_SRC), (x, g))
     if value is None:
         return None
-    rows = value.reshape(-1, value.shape[-1])
-    total = sum_rows(rows)
-    if total is None:
-        total = rows.sum(0)
+    total = _sum(value)
     # For numbers whose cube is infinite, oneDNN knows no slope.
     return None if np.isnan(np.add.reduce(total)) else (value, total)
+
+
+def _sum(y: Any) -> Any:
+    """The sum of the rows."""
+    rows = y.reshape(-1, y.shape[-1])
+    total = sum_rows(rows)
+    return rows.sum(0) if total is None else total
 
 
 def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], arrays: Any, out: Any = None) -> Any:
