@@ -27,6 +27,7 @@ _LINEAR, _ADD = 0x26, 0x1FFF0
 _FLOAT32, _UINT8 = 3, 6
 _OPENMP, _TBB = 2, 4
 
+_STAYING = 1 << 14  # bytes of memory of its own that a computation keeps from run to run: getting it takes microseconds
 _NAMES = {"win32": ("dnnl.dll",), "darwin": ("libdnnl.3.dylib", "libdnnl.dylib")}.get(
     sys.platform, ("libdnnl.so.3", "libdnnl.so")
 )
@@ -213,6 +214,7 @@ class Computation:
         self._library = library = objects.library
         self._objects: list[tuple[str, c_void_p]] = []
         self._own: list[tuple[c_void_p, int]] = []  # memory that is there during a run only, and its bytes
+        self._kept: list[Any] = []  # memory that is so small that it stays
         self._steps: list[tuple[c_void_p, int, Any]] = []
         name = c_char_p()
         library.calls.dnnl_primitive_desc_query(description, _QUERY_NAME, 0, byref(name))
@@ -244,8 +246,12 @@ class Computation:
         return memory
 
     def _memory_of_own(self, layout: c_void_p) -> c_void_p:
-        memory = self._memory(layout)
-        self._own.append((memory, self._library.calls.dnnl_memory_desc_get_size(layout)))
+        memory, size = self._memory(layout), self._library.calls.dnnl_memory_desc_get_size(layout)
+        if size > _STAYING:
+            self._own.append((memory, size))
+        else:
+            self._kept.append(np.empty(size, np.uint8))
+            self._library.set_data(memory, address(self._kept[-1]))
         return memory
 
     def _add_step(self, description: c_void_p, memories: dict[Role, c_void_p]) -> None:
@@ -256,20 +262,22 @@ class Computation:
 
     def run(self, *arrays: Any) -> None:
         """Reads and writes the arrays, which are laid out as was said."""
-        with self._library.lock:
-            self.run_at(list(map(address, arrays)), self._library.stream)
+        library = self._library
+        places = [place(id(x) + HEADER) for x in arrays]
+        with library.lock:
+            self.run_at(places, library.stream)
 
-    def run_at(self, places: Sequence[int], stream: c_void_p) -> None:
+    def run_at(self, places: Sequence[int | c_void_p], stream: c_void_p) -> None:
         """Reads and writes the arrays at these addresses; nobody else may run it meanwhile."""
         library = self._library
-        for memory, place in zip(self._given, places, strict=True):
-            library.set_data(memory, place)
-        own = []
-        for memory, size in self._own:
-            own.append(np.empty(size, np.uint8))
-            library.set_data(memory, address(own[-1]))
+        set_data, execute = library.set_data, library.execute
+        for memory, at in zip(self._given, places, strict=True):
+            set_data(memory, at)
+        own = [np.empty(size, np.uint8) for _, size in self._own] if self._own else ()
+        for (memory, _), array in zip(self._own, own, strict=True):
+            set_data(memory, address(array))
         for primitive, count, arguments in self._steps:
-            if library.execute(primitive, stream, count, arguments):
+            if execute(primitive, stream, count, arguments):
                 raise RuntimeError("oneDNN failed; GRADTAPE_ONEDNN=0 in the environment does without it")
 
     def __del__(self) -> None:
@@ -284,10 +292,11 @@ def plain(x: Any) -> Any:
 
 def address(array: Any) -> int:
     """Where an array's numbers begin: what `array.ctypes.data` says, in a fifth of the time."""
-    return c_size_t.from_address(id(array) + _HEADER).value
+    return c_size_t.from_address(id(array) + HEADER).value
 
 
-_HEADER = object.__basicsize__  # of every Python object; in an array, the address of its numbers comes next
+HEADER = object.__basicsize__  # of every Python object; in an array, the address of its numbers comes next
+place = c_void_p.from_address  # `place(id(array) + HEADER)` is the address of an array's numbers as C takes it
 
 
 def _is_address_right() -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, address, library, steps
+from .library import FLOAT32, HEADER, Computation, Refused, Role, address, library, place, steps
 
 # Multiplications from which OpenBLAS uses several threads for a product. All these are done by oneDNN, for the threads
 # of both wait busily: used in turns, each would take the cores from the other.
@@ -81,8 +81,8 @@ def _matrix_product(a: Any, b: Any) -> Callable[[Any, Any], Any]:
         y = np.empty(shape, FLOAT32)
         with dnnl.lock:
             dnnl.sgemm(
-                turned_a, turned_b, rows, columns, inner, 1.0, address(a), step_a, address(b), step_b, 0.0, address(y),
-                columns,
+                turned_a, turned_b, rows, columns, inner, 1.0, place(id(a) + HEADER), step_a, place(id(b) + HEADER),
+                step_b, 0.0, place(id(y) + HEADER), columns,
             )  # fmt: skip
         return y
 
