@@ -2,12 +2,15 @@
 
 import gc
 import io
+import sys
 
 import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.engine.cotangents import Products
 from gradtape.inspect import live_tapes
+from gradtape.inspect.profile import backward_times
 
 
 def mlp(tape_options):
@@ -43,6 +46,24 @@ def test_an_untraced_profile_says_how_to_get_the_rest():
     tape.gradient(loss, w)
     with pytest.raises(RuntimeError, match="trace=True"):
         tape.profile(loss, w)
+
+
+def test_products_that_wait_are_counted_where_they_come_from(monkeypatch):
+    now = 0
+    value = Products.value
+
+    def long_value(products, *last):
+        nonlocal now
+        now += 1_000_000_000
+        return value(products, *last)
+
+    monkeypatch.setattr(sys.modules[backward_times.__module__], "perf_counter_ns", lambda: now)
+    monkeypatch.setattr(Products, "value", long_value)
+    w = tf.Variable(tf.ones((2, 3)))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.matmul(tf.ones((4, 2)), w))
+    times = {name: cost.backward for name, cost in tape.profile(y, w).by_op.items()}
+    assert times["matmul"] >= 1 and times["sum"] == 0
 
 
 def test_backward_times_of_an_op_with_several_outputs():

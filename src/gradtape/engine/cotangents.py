@@ -41,8 +41,7 @@ class Products:
         self._rights += other._rights
         self._rows += other._rows
         if self._rows > _MOST_ROWS:
-            self._total = self.value()
-            self._lefts, self._rights, self._rows = [], [], 0
+            self.value()
         return self
 
     def settled(self, last: list[Any]) -> Any:
@@ -77,7 +76,9 @@ class Products:
             else:
                 left = np.concatenate(self._lefts) if several else self._lefts[0]
                 term = product(left.T, right)
-        return term if self._total is None else np.add(self._total, term, out=term)
+        self._total = term if self._total is None else np.add(self._total, term, out=term)
+        self._lefts, self._rights, self._rows = [], [], 0
+        return self._total
 
 
 def _stacked(parts: list[Any], last: list[Any]) -> Any:

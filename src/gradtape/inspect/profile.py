@@ -12,6 +12,7 @@ from typing import Any
 
 from ..engine import dispatch
 from ..engine.backprop import Few, sweep
+from ..engine.cotangents import Products
 from ..engine.op import raw
 from ..engine.places import Line
 from ..engine.witness import TracingLog
@@ -131,13 +132,19 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
 
 
 class _Clock:
-    """The hooks of a sweep, which asks for a position's when its cotangent is complete: then its rule's time begins."""
+    """The hooks of a sweep, which asks for a position's when its cotangent is complete: then its rule's time begins.
 
-    def __init__(self) -> None:
+    Products that wait to be multiplied out belong to the time of the position they are the cotangent of.
+    """
+
+    def __init__(self, grads: Few) -> None:
         self.started: list[tuple[int, int]] = []
+        self._grads = grads
 
     def __contains__(self, position: int) -> bool:
         self.started.append((position, perf_counter_ns()))
+        if type(self._grads[position]) is Products:
+            self._grads[position].value()
         return False
 
     def __getitem__(self, position: int) -> Any:
@@ -148,7 +155,7 @@ def backward_times(reading: Reading) -> dict[int, float]:
     """Seconds that the rule of each record took in a sweep."""
     plain = reading.namespace is raw
     grads = Few({at: g if plain else Tensor(g) for at, g in reading.seeds.items()})
-    clock: Any = _Clock()
+    clock: Any = _Clock(grads)
     path = reading.path
     with dispatch.recorded_by(()):
         sweep(
@@ -159,8 +166,10 @@ def backward_times(reading: Reading) -> dict[int, float]:
     found: dict[int, float] = {}
     for (at, start), end in zip(clock.started, ends, strict=True):
         record = reading.records[at]
-        if type(record) is int:
-            at = record
-        if type(reading.records[at]) is tuple:
-            found[at] = found.get(at, 0.0) + (end - start) * 1e-9
+        if record is None:  # what is done at a leaf is what the rules of its users have left to be done
+            owners = [i for i in path if type(reading.records[i]) is tuple and at in reading.records[i][1]]
+        else:
+            owners = [record if type(record) is int else at]
+        for owner in owners:
+            found[owner] = found.get(owner, 0.0) + (end - start) * 1e-9 / len(owners)
     return found
