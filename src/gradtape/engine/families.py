@@ -23,6 +23,7 @@ from ..dtypes import DType
 from ..tensor import Tensor, wrap
 from . import dispatch
 from .arguments import matched, read_both
+from .convert import readable
 from .dispatch import run, thread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, wire
@@ -133,23 +134,27 @@ def bilinear(
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
-    op.keep = lambda xs, y, attrs: op.keep_both(*xs, y, attrs)
+    op.defer("keep", saved.keeper)
     op.kept = saved.names
     op.defer("keep_both", partial(saved.quiet_keeper, (da, db)))
+
+    names = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
 
     def cotangent(f: Any, arrays: bool) -> str:
         texts = []
         for n in parameters(f):
             value = saved.lookup(n, arrays)
-            texts.append(f"{n}=conj(m, {value})" if n in args else f"{n}={value}")
+            # Most are real numbers, of which the conjugate need not be asked for.
+            conjugated = f"x if (x := {value}).dtype is single else conj(m, x)"
+            texts.append(f"{n}=({conjugated})" if n in args else f"{n}={value}")
         return f"{'da' if f is da else 'db'}({', '.join(texts)})"
 
     def both(arrays: bool) -> Any:
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
-        return compile_rule(f"lambda m, g, s, parents: ({first}, {second})", da=da, db=db, conj=conjugate)
+        return compile_rule(f"lambda m, g, s, parents: ({first}, {second})", **names)
 
     def alone(f: Any, arrays: bool) -> Any:
-        return compile_rule(f"lambda m, g, s: {cotangent(f, arrays)}", da=da, db=db, conj=conjugate)
+        return compile_rule(f"lambda m, g, s: {cotangent(f, arrays)}", **names)
 
     op.defer_pull(both)
     op.first, op.second = Partial(op, 0), Partial(op, 1)
@@ -163,6 +168,8 @@ def bilinear(
         return sum(terms[1:], terms[0]) if terms else None
 
     def call(a: Any, b: Any, **attrs: Any) -> Any:
+        if type(b) in readable:  # `read_both`, with one call less for `tf.matmul(x, weights)`
+            b = b._as_tensor()
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = read_both(a, b)
         if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:

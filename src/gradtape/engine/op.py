@@ -273,11 +273,15 @@ class Saved:
         return compile_rule(f"lambda xs, y, attrs: ({fields})")
 
     def quiet_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
-        """`keep(a, b, outputs)` of an op without attributes, which picks only what some of the formulas name."""
+        """`keep(a, b, y)` of plain tensors and no attributes, which picks only what some of the formulas name."""
         wanted = {n for f in formulas for n in parameters(f)}
-        fields = "".join(f"{self._source(name) if name in wanted else None}, " for name in self.names)
-        inputs = ", ".join(self.args)
-        return compile_rule(f"lambda {inputs}, y, attrs={{}}: (xs := ({inputs},)) and ({fields})")
+        fields = []
+        for name in self.names:
+            source = self._source(name) if name in wanted else "None"
+            for i, arg in enumerate(self.args):
+                source = source.replace(f"xs[{i}]", arg)
+            fields.append("None" if source.startswith("attrs") else source.replace(".dims", ".array.shape"))
+        return compile_rule(f"lambda {', '.join(self.args)}, y: ({', '.join(fields)},)")
 
     def is_tensor(self, name: str) -> bool:
         return name in self.args or name == "y"

@@ -12,7 +12,7 @@ from .fixed_products import FixedProduct, can_multiply, fixed_product
 from .library import version
 from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
 from .product_sums import MOST_ADDED, fixed_sum
-from .products import add_product, product, sum_rows
+from .products import add_product, known_product, product, sum_rows
 from .repeated_products import changed, product_with_transpose
 from .rows import LayerNormalisation, layer_normalisation, softmax, softmax_gradient
 from .team import together
@@ -20,7 +20,7 @@ from .team import together
 __all__ = [
     "MOST_ADDED", "FixedProduct", "LayerNormalisation", "add_product", "can_multiply", "changed", "combined",
     "contract", "convolved", "filter_gradient", "fixed_product", "fixed_sum", "image_gradient",
-    "layer_normalisation", "mapped", "max_places", "max_pooled", "max_pooled_with_places", "max_spread", "product",
-    "product_with_transpose", "pulled", "pulled_and_summed", "softmax", "softmax_gradient", "sum_rows", "together",
-    "version",
+    "known_product", "layer_normalisation", "mapped", "max_places", "max_pooled", "max_pooled_with_places",
+    "max_spread", "product", "product_with_transpose", "pulled", "pulled_and_summed", "softmax", "softmax_gradient",
+    "sum_rows", "together", "version",
 ]  # fmt: skip

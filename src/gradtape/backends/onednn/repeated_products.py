@@ -6,6 +6,7 @@ product with a few dozen rows. A matrix that has come a few times is kept in blo
 
 from __future__ import annotations
 
+import os
 import weakref
 from functools import lru_cache
 from typing import Any
@@ -29,10 +30,12 @@ class _Factor:
     def __init__(self, array: Any) -> None:
         place = id(array)
         self.known = weakref.ref(array, lambda _: _factors.pop(place, None))
-        self.products: dict[int, int | _InBlocks | None] = {}
+        self.products: dict[int, Any] = {}
 
 
 _factors: dict[int, _Factor] = {}  # by the `id` of the array
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_factors.clear)  # a forked process does without oneDNN
 
 
 def changed(array: Any) -> None:
@@ -43,31 +46,34 @@ def changed(array: Any) -> None:
 def product_with_transpose(a: Any, b: Any) -> Any:
     """The matrix product `a @ b.T`, or None where `product` is to compute it; `b` may not change without `changed`."""
     rows = a.shape[0]
-    if rows < MANY_ROWS or rows * b.size < SMALLEST or b.size > _LARGEST or library() is None:
-        return None
     factor = _factors.get(id(b))
-    if factor is None or factor.known() is not b:
-        if a.dtype == FLOAT32 and b.dtype == FLOAT32 and b.flags.c_contiguous:
-            factor = _factors[id(b)] = _Factor(b)
-            factor.products[rows] = 1
-        return None
-    product = factor.products.get(rows, 0)
-    if type(product) is int:
-        product = product + 1 if product < _TIMES - 1 else _in_blocks(rows, b)
-        factor.products[rows] = product
-    if type(product) is not _InBlocks or a.dtype != FLOAT32 or not a.flags.c_contiguous:
+    product = None if factor is None or factor.known() is not b else factor.products.get(rows)
+    if type(product) is not _InBlocks:
+        product = _counted(rows, b)
+    if product is None or a.dtype != FLOAT32 or not a.flags.c_contiguous:
         return None
     return product.of(a)
 
 
-def _in_blocks(rows: int, b: Any) -> _InBlocks | None:
-    prepared = _prepared(rows, *b.shape)
+def _counted(rows: int, b: Any) -> _InBlocks | None:
+    """Notes that the matrix has come; when it has come a few times, its products."""
+    if rows < MANY_ROWS or rows * b.size < SMALLEST or b.size > _LARGEST or library() is None:
+        return None
+    if b.dtype != FLOAT32 or not b.flags.c_contiguous:
+        return None
+    factor = _factors.get(id(b))
+    if factor is None or factor.known() is not b:
+        factor = _factors[id(b)] = _Factor(b)
+    times = factor.products.get(rows, 0) + 1
+    factor.products[rows] = times
+    prepared = _prepared(rows, *b.shape) if times == _TIMES else None
     if prepared is None:
         return None
-    kept = sum(x.size for factor in [*_factors.values()] for x in [*factor.products.values()] if type(x) is _InBlocks)
+    kept = sum(x.size for other in [*_factors.values()] for x in [*other.products.values()] if type(x) is _InBlocks)
     if kept + b.size > _MOST_KEPT:
         _factors.clear()
-    return _InBlocks(b, *prepared)
+    product = factor.products[rows] = _InBlocks(b, *prepared)
+    return product
 
 
 @lru_cache(maxsize=256)
