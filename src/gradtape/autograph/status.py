@@ -70,10 +70,14 @@ def ask(depth: int = 1) -> None:
             raise Needed
 
 
-# The instructions that depend on the truth of a value.
+# The instructions that depend on the truth of a value; those that mean nothing; and some others.
 _JUMPS = {
     kind for name, kind in dis.opmap.items() if "JUMP" in name and "_IF_" in name and not name.endswith("NONE")
 }  # fmt: skip
+_NOTHING = {dis.opmap[name] for name in ("CACHE", "TO_BOOL") if name in dis.opmap}
+_ATTRIBUTES = {dis.opmap[name] for name in ("LOAD_ATTR", "LOAD_METHOD") if name in dis.opmap}
+_EXCEPTIONS = {dis.opmap[name] for name in ("WITH_EXCEPT_START", "CHECK_EXC_MATCH") if name in dis.opmap}
+_GET_ITER, _LOAD_FAST, _LOAD_ATTR = (dis.opmap[name] for name in ("GET_ITER", "LOAD_FAST", "LOAD_ATTR"))
 
 
 def has_conditions(f: Any) -> bool:
@@ -89,28 +93,28 @@ def has_conditions(f: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _has_conditions(code: types.CodeType) -> bool:
-    before: Any = ""
+    before = loaded = -1  # the instruction before, and its argument
     ranges = False
     high = 0
-    for kind, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
-        name = dis.opname[kind]
-        if name in ("CACHE", "TO_BOOL"):
+    steps = code.co_code
+    for kind, low in zip(steps[::2], steps[1::2], strict=True):
+        if kind in _NOTHING:
             continue
         argument = high | low
-        high = argument << 8 if name == "EXTENDED_ARG" else 0
-        if name in ("LOAD_ATTR", "LOAD_METHOD") and _attribute(code, name, argument) == "range":
+        high = argument << 8 if kind == dis.EXTENDED_ARG else 0
+        if kind in _ATTRIBUTES and _attribute(code, kind, argument) == "range":
             ranges = True  # `tf.range`
-        if name == "GET_ITER" and (ranges or (type(before) is int and before < code.co_argcount)):
+        if kind == _GET_ITER and (ranges or (before == _LOAD_FAST and loaded < code.co_argcount)):
             return True
-        if kind in _JUMPS and before not in ("WITH_EXCEPT_START", "CHECK_EXC_MATCH"):
+        if kind in _JUMPS and before not in _EXCEPTIONS:
             return True
-        before = argument if name == "LOAD_FAST" else name
+        before, loaded = kind, argument
     return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
 
 
-def _attribute(code: types.CodeType, name: str, argument: int) -> str:
+def _attribute(code: types.CodeType, kind: int, argument: int) -> str:
     """The name of the attribute that an instruction loads."""
-    flagged = name == "LOAD_ATTR" and sys.version_info >= (3, 12)  # its lowest bit says whether it is a method
+    flagged = kind == _LOAD_ATTR and sys.version_info >= (3, 12)  # its lowest bit says whether it is a method
     return code.co_names[argument >> flagged]
 
 

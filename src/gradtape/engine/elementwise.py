@@ -179,7 +179,17 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
         source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents) or ({result})"
         return compile_rule(source, narrowed=_narrowed, large=large(conjugate), ndarray=ndarray, **names)
 
-    op.defer_pull(lambda arrays: pull(arrays, False))
+    def pull_first(arrays: bool) -> Any:
+        """The rule of an op with one argument: that of the op as a function of it, where one value is kept bare."""
+
+        def pull(m: Any, g: Any, s: tuple[Any, ...], parents: Any) -> tuple[Any]:
+            first: Any = op.first
+            rule = first.pull_raw if arrays else first.pull
+            return (rule(m, g, s[0] if len(s) == 1 else s),)
+
+        return pull
+
+    op.defer_pull(pull_first if quiet and not several else lambda arrays: pull(arrays, False))
 
     def pusher() -> Any:
         tangents = [

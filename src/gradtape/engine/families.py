@@ -173,6 +173,9 @@ def bilinear(
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = read_both(a, b)
         if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:
+            tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+            if tensors and a.dtype is b.dtype and a.dtype.kind & op.kinds:
+                return run(op, (a, b), attrs)
             try:
                 inputs = matched(op, (a, b), (0, 1))
             except (TypeError, ValueError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -332,7 +332,12 @@ class GradientTape(Inspection, Jacobians):
         if plain:
             for position in seeds:
                 seeds[position] = seeds[position].array
-        found = self._sweep(log, seeds, wanted, raw if plain else ops)
+        if plain:
+            found = self._sweep(log, seeds, wanted, raw)
+        else:
+            trace = None if log.fragile or self._hooks else dispatch.thread.trace
+            with nullcontext() if trace is None else trace.from_here():
+                found = self._sweep(log, seeds, wanted, ops)
         waits = plain and not (log.keeps or self._finishers) and dispatch.witness is None
         made: dict[int, Any] = {}
         results = []

@@ -20,6 +20,7 @@ from .graph import Graph, Value
 from .trace import Trace
 
 _LARGE = 1000  # containers of more entries hold data, and are not searched
+# What is of these types, or of types made of them, holds no tensors that a tape could watch.
 _PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType, Variable)
 
 
@@ -30,10 +31,11 @@ def tensors_around(f: Any) -> list[Tensor]:
     todo: list[tuple[Any, Sequence[str]]] = [(f, ())]
     while todo:
         value, names = todo.pop()
-        if isinstance(value, _PLAIN) or id(value) in seen:
+        kind = type(value)
+        if kind in _PLAIN or id(value) in seen or isinstance(value, _PLAIN):
             continue
         seen.add(id(value))
-        if type(value) is Tensor:
+        if kind is Tensor:
             if value.dtype.differentiable:
                 found[id(value)] = value
         elif isinstance(value, list | tuple | dict):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def recording() -> Any:
 
 def replaying(done: list[Any]) -> Any:
     """The effects inside the block give what they gave before, as far as that goes, and are not performed again."""
-    return _inside(iter(tuple(done)))
+    return _inside(iter(tuple(done))) if done else nullcontext()
 
 
 def _once(perform: Callable[[], Any]) -> Any:

@@ -171,8 +171,8 @@ class Function:
         self._warn_of_retracing(key)
         concrete = self._concretes[key] = self._made(args, kwargs)
         if not kwargs and all([type(x) is Tensor for x in given]):
-            tensors = [(x.dims, x.dtype) for x in given]
-            concrete.arguments = lambda: (tuple([TensorSpec(*x) for x in tensors]), {})
+            shapes = [(x.dims, x.dtype) for x in given]
+            concrete.arguments = lambda: (tuple([TensorSpec(*x) for x in shapes]), {})
         else:
             arguments = nest.map_structure(_spec_of, (given, kwargs))
             concrete.arguments = lambda: arguments

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -272,6 +273,15 @@ class Trace(dispatch.Recorder):
     def entered(self) -> Any:
         """A context in which ops on traced tensors are added to this trace."""
         return dispatch.traced_by(self)
+
+    @contextmanager
+    def from_here(self) -> Iterator[None]:
+        """Nodes added inside the block, in which no code of the user's runs, come from the line that runs now."""
+        before, self.line = self.line, self.line or caller()
+        try:
+            yield
+        finally:
+            self.line = before
 
     def input(self, value: Tensor, name: str = "args") -> TracedTensor:
         """A further input of the graph, with its value in this run."""

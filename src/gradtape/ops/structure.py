@@ -109,8 +109,9 @@ def _spread(m, g, x_shape, axis):
         spread = np.empty(x_shape, g.dtype)
         spread.fill(g)
         return spread
-    kept = tuple(1 if i in axis else n for i, n in enumerate(x_shape))
-    return m.broadcast_to(m.reshape(g, shape=kept), shape=x_shape)
+    if tuple(g.shape):
+        g = m.reshape(g, shape=tuple([1 if i in axis else n for i, n in enumerate(x_shape)]))
+    return m.broadcast_to(g, shape=x_shape)
 
 
 sum_ = linear(
