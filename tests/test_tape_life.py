@@ -462,6 +462,33 @@ def test_a_tape_that_failed_half_way_gives_no_wrong_answers(monkeypatch):
         tape.gradient(y, x)
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_long_tape_is_gone_before_the_collector_looks_through_it(asked):
+    before = gc.get_threshold()
+    looked: list[int] = []
+
+    def look(phase, found):
+        looked.append(found["generation"])
+
+    x = tf.constant(0.5)
+    try:
+        gc.set_threshold(100, 2, 10)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(10_000):
+                y = tf.tanh(y)
+        gc.callbacks.append(look)
+        if asked:
+            tape.gradient(y, x)
+        else:
+            del tape, y
+        gc.callbacks.remove(look)
+        assert not looked and gc.get_threshold() == (100, 2, 10)
+    finally:
+        gc.set_threshold(*before)
+
+
 @pytest.mark.parametrize("thresholds", [(700, 10, 10), (500, 5, 7), (0, 10, 10), (0, 0, 0)])
 def test_the_collector_is_as_it_was_after_a_tape(thresholds):
     before = gc.get_threshold()

@@ -44,7 +44,8 @@ class Tensor:
     """An immutable array with a dtype and a shape, made by `gradtape.constant` and by every op.
 
     `array` is an ndarray or, for most 0-d values, a NumPy scalar, whose arithmetic is ten times faster. `mark` says
-    where the active recorders have written this tensor down: `None`, or a chain `(recorder's key, its note, rest)`.
+    where the active recorders have written this tensor down: `None`, or a chain `(recorder's key, its note, rest)`, or
+    the position on the one tape that has recorded it, whose key is `home` then. `marks` is a chain in any case.
 
     >>> import gradtape as tf
     >>> t = tf.constant([1.0, 2.0])
@@ -52,12 +53,13 @@ class Tensor:
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>
     """
 
-    __slots__ = ("__dict__", "__weakref__", "array", "dtype", "mark")
+    __slots__ = ("__dict__", "__weakref__", "array", "dtype", "home", "mark")
 
     __array_priority__ = 100  # so that `ndarray * tensor` is our `__rmul__`
 
     array: Any
     dtype: DType
+    home: object
     mark: Any
 
     # Attached by `gradtape.ops.operators`.
@@ -73,6 +75,12 @@ class Tensor:
         self.array = array
         self.dtype = dtypes.of_numpy(array.dtype) if dtype is None else dtype
         self.mark = None if _made is None else _made(self)
+
+    @property
+    def marks(self) -> Any:
+        """The mark as a chain, or None."""
+        mark = self.mark
+        return (self.home, mark, None) if type(mark) is int else mark
 
     @property
     def dims(self) -> tuple[int, ...]:

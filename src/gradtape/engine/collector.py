@@ -13,14 +13,15 @@ _lock = threading.Lock()
 _recording = 0
 _before: tuple[int, int, int] = (0, 0, 0)  # the thresholds outside of tapes, and
 _relaxed: tuple[int, int, int] = (0, 0, 0)  # while one records
-_delayed: tuple[int, int, int] | None = None  # after a graph was made, until a tape has recorded
+_delayed: tuple[int, int, int] | None = None  # after a long tape until it is gone, or after a graph was made
+_collections = 0  # of young objects, that were counted when a tape began to record
 _LATER = 10
 _RARER = 100
 
 
 def recording_starts() -> None:
     """One more tape records."""
-    global _recording, _before, _relaxed
+    global _recording, _before, _relaxed, _collections
     with _lock:
         _recording += 1
         if _recording == 1:
@@ -29,19 +30,29 @@ def recording_starts() -> None:
                 _before = young, middle, old = found
                 _relaxed = (young * _LATER, middle * _RARER, old * _RARER)
             gc.set_threshold(*_relaxed)
+            _collections = gc.get_count()[1]
 
 
 def recording_stops(rarely: bool = False) -> None:
     """One tape less records; after the last, the collector is as it was, unless somebody else has set it meanwhile.
 
-    What happens `rarely`, as making a graph, is not followed by a collection at once: it may be one of all that has
-    gathered since the program began. It comes after as many further objects as it usually takes.
+    A long tape is not followed by a collection at once, which would look through all of it just before it is let go;
+    nor what happens `rarely`, as making a graph: that collection may be one of all that has gathered since the program
+    began. It comes after as many further objects as it usually takes.
     """
     global _recording, _delayed
     with _lock:
         _recording -= 1
         if _recording == 0 and gc.get_threshold() == _relaxed:
             after = _before
-            if rarely and _before[0]:
-                after = _delayed = (gc.get_count()[0] + _before[0], *_before[1:])
+            young, collections, _ = gc.get_count()
+            is_long = collections - _collections > _before[1]
+            if _before[0] and (is_long or rarely):
+                after = _delayed = (young + _before[0], _before[1] + is_long * collections, _before[2])
             gc.set_threshold(*after)
+
+
+def records_gone() -> None:
+    """The records of a tape have been let go: there is no reason to wait any longer."""
+    if gc.get_threshold() == _delayed:
+        gc.set_threshold(*_before)

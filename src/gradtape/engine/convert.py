@@ -68,7 +68,7 @@ def own_read(variable: Any) -> Tensor:
     if type(read) is not Tensor:
         return read  # in a trace, every read is an object of its own
     x = wrap(read.array, read.dtype)
-    x.mark = read.mark
+    x.mark = read.marks
     return x
 
 

@@ -78,7 +78,7 @@ class ForwardAccumulator(dispatch.Recorder):
             raise ValueError("Accumulator is already recording.")
         self.level = dispatch.next_level()
         for primal, tangent in self._tensors:
-            primal.mark = (self.key, tangent, living(primal.mark))
+            primal.mark = (self.key, tangent, living(primal.marks))
         self._tensors = []
         dispatch.set_recorders((*dispatch.thread.recorders, self))
         self._recording = True
@@ -94,7 +94,7 @@ class ForwardAccumulator(dispatch.Recorder):
 
         def tangent(x: Any) -> Any:
             x = native(x)
-            found = dispatch.note(x.mark, self.key) if isinstance(x, Tensor) else self._of_variable(x)
+            found = dispatch.note(x.marks, self.key) if isinstance(x, Tensor) else self._of_variable(x)
             if found is None and unconnected is UnconnectedGradients.ZERO:
                 return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)
             return found
@@ -106,7 +106,7 @@ class ForwardAccumulator(dispatch.Recorder):
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Gives the outputs of an op their tangents."""
-        tangents = [dispatch.note(x.mark, self.key) for x in inputs]
+        tangents = [dispatch.note(x.marks, self.key) for x in inputs]
         if op.pull is None or all(t is None for t in tangents):
             return
         outer = tuple(r for r in dispatch.thread.recorders if r.level < self.level)
@@ -117,7 +117,7 @@ class ForwardAccumulator(dispatch.Recorder):
             outputs, result = (outputs,), (result,)
         for y, t in zip(outputs, result or (None,) * len(outputs), strict=True):
             if t is not None and y.dtype.differentiable:
-                y.mark = (self.key, t, y.mark)
+                y.mark = (self.key, t, y.marks)
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
@@ -126,7 +126,7 @@ class ForwardAccumulator(dispatch.Recorder):
 
     def assigned(self, variable: Any, value: Tensor) -> None:
         """The variable's tangent from now on is that of the value assigned."""
-        tangent = dispatch.note(value.mark, self.key)
+        tangent = dispatch.note(value.marks, self.key)
         if tangent is not None or id(variable) in self._variables:
             self._variables[id(variable)] = (variable, tangent)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from ..tensor import Tensor
+from .collector import records_gone
 from .dispatch import Recorder, next_level, note
 from .op import Partial
 
@@ -50,21 +51,26 @@ class Log(Recorder):
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
         self.exits: list[tuple[int, Any]] = []
 
-    def __del__(self, retire: Any = retire) -> None:  # the name may be gone when the interpreter ends
+    def __del__(self, retire: Any = retire, records_gone: Any = records_gone) -> None:  # names may be gone at the end
         retire(self.key)
+        records_gone()
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
         key = self.key
         mark = x.mark
-        parent = mark[1] if mark[0] is key else note(mark, key)
+        if type(mark) is int:
+            parent = mark if x.home is key else None
+        else:
+            parent = mark[1] if mark[0] is key else note(mark, key)
         if parent is None:
             return
         partial = op.first
         keep = partial.keep
         saved = keep(x, y)
         ops = self.ops
-        y.mark = (key, len(ops), None)
+        y.home = key
+        y.mark = len(ops)
         ops.append(partial)
         self.parents.append(parent)
         self.saved.append(saved)
@@ -72,10 +78,18 @@ class Log(Recorder):
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
         """Records `y = op(a, b)` for plain tensors."""
         key = self.key
-        mark = a.mark
-        first = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
-        mark = b.mark
-        second = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
+        first = a.mark
+        if type(first) is int:
+            if a.home is not key:
+                first = None
+        elif first is not None:
+            first = first[1] if first[0] is key else note(first, key)
+        second = b.mark
+        if type(second) is int:
+            if b.home is not key:
+                second = None
+        elif second is not None:
+            second = second[1] if second[0] is key else note(second, key)
         parents: Any
         if first is not None and second is not None:
             parents = (first, second)
@@ -95,7 +109,8 @@ class Log(Recorder):
             self.record(op.op, (a, b), y, {})
             return
         ops = self.ops
-        y.mark = (key, len(ops), None)
+        y.home = key
+        y.mark = len(ops)
         ops.append(op)
         self.parents.append(parents)
         self.saved.append(saved)
@@ -109,8 +124,9 @@ class Log(Recorder):
         positions = []
         plain = True
         for x in inputs:
-            mark = x.mark
-            at = None if mark is None else mark[1] if mark[0] is key else note(mark, key)
+            at = x.mark
+            if at is not None and (type(at) is not int or x.home is not key):
+                at = note(x.marks, key)
             positions.append(-1 if at is None else at)
             if type(x) is not Tensor:
                 plain = False
@@ -122,7 +138,7 @@ class Log(Recorder):
             if not outputs.dtype.differentiable:
                 self.constant(op, inputs, outputs)
                 return
-            outputs.mark = (key, first, outputs.mark)
+            outputs.mark = (key, first, outputs.marks)
             self._append(op, parents, op.keep(inputs, outputs, attrs))
         else:
             self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
@@ -130,7 +146,7 @@ class Log(Recorder):
             for _ in outputs[1:]:
                 self._append(None, (first,), None)
             for i, y in enumerate(outputs, first):
-                y.mark = (key, i, y.mark)
+                y.mark = (key, i, y.marks)
         if not plain:
             self.plain = False
         if op.fragile:
@@ -150,7 +166,7 @@ class Log(Recorder):
         self._note_exit(value, variable)
 
     def _note_exit(self, x: Tensor, by: Any) -> None:
-        at = note(x.mark, self.key)
+        at = note(x.marks, self.key)
         if at is not None:
             self.exits.append((at, by))
 
@@ -167,11 +183,9 @@ class Log(Recorder):
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
-        mark = tensor.mark
-        if mark is None:
-            tensor.mark = (self.key, self._leaf(), None)
-        elif note(mark, self.key) is None:
-            tensor.mark = (self.key, self._leaf(), living(mark))
+        marks = tensor.marks
+        if note(marks, self.key) is None:
+            tensor.mark = (self.key, self._leaf(), living(marks))
 
     def watch_variable(self, variable: Any) -> int:
         """Makes `variable` a leaf of this log; returns its position."""
@@ -192,8 +206,7 @@ class Log(Recorder):
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
         if isinstance(x, Tensor):
-            mark = x.mark
-            return None if mark is None else mark[1] if mark[0] is self.key else note(mark, self.key)
+            return note(x.marks, self.key)
         entry = self.variables.get(id(x))
         return None if entry is None or entry[1] < 0 else entry[1]
 

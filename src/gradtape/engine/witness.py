@@ -68,7 +68,7 @@ class Witness(dispatch.Recorder):
         marks = tuple([self.mark_in(x) for x in inputs])
         event = self._event(op, marks, None)
         for y in outputs if type(outputs) is tuple else (outputs,):
-            y.mark = (self.key, event, y.mark)
+            y.mark = (self.key, event, y.marks)
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """The same for an op without a derivative."""
@@ -82,14 +82,14 @@ class Witness(dispatch.Recorder):
         """The mark of an input, which may be met here for the first time."""
         if x.mark is None:
             x.mark = self.made(x)
-        return x.mark
+        return x.marks
 
     def event_of(self, x: Tensor) -> Event:
         """What made a tensor, as far as is known."""
-        event = dispatch.note(x.mark, self.key)
+        event = dispatch.note(x.marks, self.key)
         if event is None:
             event = _new(Event, _MADE)
-            x.mark = (self.key, event, x.mark)
+            x.mark = (self.key, event, x.marks)
         return event
 
     def mark_of(self, variable: Any, rest: Any) -> Any:

@@ -93,7 +93,7 @@ def is_followed(x: Tensor) -> bool:
     if x.mark is None:
         return False
     thread = dispatch.thread
-    if any(dispatch.note(x.mark, recorder.key) is not None for recorder in thread.recorders):
+    if any(dispatch.note(x.marks, recorder.key) is not None for recorder in thread.recorders):
         return True
     return thread.trace is not None and thread.trace.is_followed(x)
 

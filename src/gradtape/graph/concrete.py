@@ -118,7 +118,7 @@ class Variant:
     def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
         """The outputs for plain tensors, with one tape recording: the call is one record."""
         inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
-        wanted = tuple([x.mark is not None and dispatch.note(x.mark, log.key) is not None for x in inputs])
+        wanted = tuple([x.mark is not None and dispatch.note(x.marks, log.key) is not None for x in inputs])
         for variable, _ in self.graph.updates:
             log.mark_of(variable, None)
         with dispatch.recorded_by(()):

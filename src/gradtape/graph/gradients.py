@@ -168,7 +168,7 @@ class _Past:
 
     def _add(self, place: Value, x: TracedTensor) -> None:
         fresh = TracedTensor(x.value, place, self._trace)
-        fresh.mark = x.mark
+        fresh.mark = x.marks
         self._keep(place, fresh)
 
     def _keep(self, place: Value, x: Tensor) -> None:

@@ -300,7 +300,7 @@ class Trace(dispatch.Recorder):
     def follow(self, x: Tensor) -> None:
         """Makes ops on the plain tensor `x` nodes of the graph, until its mark is taken away."""
         self.follows = True
-        x.mark = (self.key, self.place_of(x), x.mark)
+        x.mark = (self.key, self.place_of(x), x.marks)
 
     def is_followed(self, x: Tensor) -> bool:
         """Whether the plain tensor `x` is more than a constant to somebody: to this trace or to those around it."""
@@ -308,8 +308,8 @@ class Trace(dispatch.Recorder):
             return False
         outer = self.outer
         return (
-            dispatch.note(x.mark, self.key) is not None
-            or any(dispatch.note(x.mark, recorder.key) is not None for recorder in self.outer_recorders)
+            dispatch.note(x.marks, self.key) is not None
+            or any(dispatch.note(x.marks, recorder.key) is not None for recorder in self.outer_recorders)
             or (outer is not None and outer.is_followed(x))
         )
 
@@ -323,7 +323,7 @@ class Trace(dispatch.Recorder):
         made = tuple([Value(y.dims, y.dtype) for y in results])
         self.nodes.append(Node(op, places, attrs, made, several, self.line or caller()))
         for y, place in zip(results, made, strict=True):
-            y.mark = (self.key, place, y.mark)
+            y.mark = (self.key, place, y.marks)
 
     def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the real values and adds a node."""
@@ -374,7 +374,7 @@ class Trace(dispatch.Recorder):
         if type(x) is not Tensor:
             raise Untraceable(f"a {type(x).__name__} from outside the function")
         if x.mark is not None and self.is_followed(x):
-            place = dispatch.note(x.mark, self.key)
+            place = dispatch.note(x.marks, self.key)
             if place is not None:
                 return place
             if self.outer is not None:

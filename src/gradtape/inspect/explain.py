@@ -214,7 +214,7 @@ class _Question:
         """From the way to the target that the witness saw: its first step that was not recorded."""
         source = self.source
         if isinstance(source, Tensor):
-            made = note(source.mark, witness.key)
+            made = note(source.marks, witness.key)
 
             def starts(step: Step) -> bool:
                 return step is made if isinstance(step, Event) else step == at
@@ -225,7 +225,7 @@ class _Question:
                 return step.variable is source if isinstance(step, Event) else step == at
 
         for target in self.targets:
-            end = step_of(self.log, target.mark) if isinstance(target, Tensor) else None
+            end = step_of(self.log, target.marks) if isinstance(target, Tensor) else None
             path = None if end is None else path_between(self.log, end, starts)
             if path is not None:
                 return self._first_unrecorded(path, at)
@@ -295,7 +295,7 @@ class _Question:
 
     def _origin(self) -> Any:
         """The variable that a tensor was computed from, which was never watched, as after `x = x + 1`; and how."""
-        made = note(self.source.mark, witness.key)
+        made = note(self.source.marks, witness.key)
         if made is None or made.op is None:
             return None
         path = path_between(self.log, made, lambda s: isinstance(s, Event) and s.variable is not None)

@@ -95,7 +95,7 @@ class Reading:
 
         def see(x: Any) -> None:
             if isinstance(x, Tensor):
-                at = dispatch.note(x.mark, key)
+                at = dispatch.note(x.marks, key)
                 if at is not None:
                     found.setdefault(at, x)
             elif type(x) is tuple:
