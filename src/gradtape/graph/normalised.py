@@ -22,7 +22,7 @@ from .graph import Graph, Node, Value
 from .passes import dead_code
 from .row_forms import CENTRED, INVERSE, RowForms, Terms, alike, monomial
 
-_SMALLEST = 1 << 15  # elements of an array; on fewer, NumPy is as fast
+_SMALLEST, _FEWEST = 1 << 15, 8  # elements of an array, and rows; on fewer, NumPy is as fast
 
 
 def with_normalisations(graph: Graph, smallest: int = _SMALLEST) -> Graph:
@@ -44,7 +44,7 @@ def _is_mean_of_rows(node: Node, smallest: int) -> bool:
     shape = node.inputs[0].shape
     if node.attrs["axis"] != (len(shape) - 1,) or not node.attrs.get("keepdims"):
         return False
-    return math.prod(shape) >= smallest and shape[-1] > 1 and math.prod(shape[:-1]) > 1
+    return math.prod(shape) >= smallest and shape[-1] > 1 and math.prod(shape[:-1]) >= _FEWEST
 
 
 class _Layer(NamedTuple):

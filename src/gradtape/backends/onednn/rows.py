@@ -16,7 +16,8 @@ import numpy as np
 from .library import FLOAT32, Computation, Library, Refused, Role, library, plain
 from .products import sum_rows
 
-SMALLEST = 1 << 15  # elements; on fewer, NumPy is as fast
+_SMALLEST = 1 << 15  # elements; on fewer, NumPy is as fast
+_SHORTEST = 16  # elements of a row; and on shorter ones
 _TRAINING, _BACKWARD, _ACCURATE, _WITH_SCALE_AND_SHIFT = 64, 128, 0x30000, 6
 
 Shape = tuple[int, ...]
@@ -44,7 +45,9 @@ def softmax_gradient(g: Any, y: Any) -> Any:
 
 
 def _is_large(x: Any) -> bool:
-    return x.size >= SMALLEST and x.dtype == FLOAT32 and library() is not None
+    if x.size < _SMALLEST or x.dtype != FLOAT32 or x.shape[-1] < _SHORTEST or x.size == x.shape[-1]:
+        return False
+    return library() is not None
 
 
 @lru_cache(maxsize=256)
@@ -128,6 +131,6 @@ def layer_normalisation(shape: Shape, epsilon: float) -> LayerNormalisation | No
     """The normalisation of rows of arrays of this shape, or None where NumPy is to compute it."""
     dnnl = library()
     try:
-        return None if dnnl is None else LayerNormalisation(dnnl, shape, epsilon)
+        return None if dnnl is None or shape[-1] < _SHORTEST else LayerNormalisation(dnnl, shape, epsilon)
     except Refused:
         return None
