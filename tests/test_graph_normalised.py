@@ -173,6 +173,19 @@ def test_numbers_for_each_row_that_are_used_as_a_row_are_one():
     check(step, normal(256, 256), 0.1 * normal(256, 256))
 
 
+def test_a_small_difference_of_what_is_normalised_is_not_nothing():
+    def step(x, w):
+        normalised = unscaled(x, None, None)
+        small = normalised * 1.00001 - normalised
+        return small, w + normalised + 1e5 * small
+
+    x, w, ours = tf.constant(normal(512, 128)), tf.constant(normal(128)), tf.function(step)
+    ours(x, w)
+    (small, total), (_, eager) = ours(x, w), step(x, w)
+    assert np.abs(small).max() > 1e-6
+    np.testing.assert_allclose(total, eager, rtol=0.1, atol=0.1)
+
+
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e15])
 def test_odd_numbers(odd):
     def step(x, scale, shift, w):

@@ -18,7 +18,7 @@ Terms = dict[Monomial, float]
 CENTRED, INVERSE, MEAN = 0, 1, 2  # the letters x - mean, 1 / sqrt(variance + epsilon), and the mean
 _WHOLE, _ROW, _NUMBERS = "whole", "row", "numbers"  # an array of the shape; a row of it; a number for each of its rows
 _MOST_TERMS = 8
-_NEAR = 1e-5
+_NEAR, _NOTHING = 1e-6, 1e-12  # how much numbers that are the same may differ, and what a difference leaves at most
 
 
 class RowForms:
@@ -196,7 +196,7 @@ def _sum_of(a: Terms, b: Terms, sign: float = 1.0) -> Terms:
     for monomial, factor in b.items():
         before = total.pop(monomial, 0.0)
         after = before + sign * factor
-        if abs(after) > _NEAR * max(abs(before), abs(factor)):
+        if abs(after) > _NOTHING * max(abs(before), abs(factor)):
             total[monomial] = after
     return total
 
