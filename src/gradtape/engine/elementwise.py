@@ -328,10 +328,10 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
         if written is None:
             source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
             return compile_rule(source, large=pull_large, ndarray=ndarray, **names)
-        text, ufuncs = written
+        text, known = written
         several = f"{text} if size < {SHARED} or (found := large(m, g, s)) is None else found"
         source = f"lambda m, g, s: {product} if type(g) is not ndarray or (size := g.size) < {FEW} else {several}"
-        return compile_rule(source, large=pull_large, ndarray=ndarray, **names, **ufuncs)
+        return compile_rule(source, large=pull_large, ndarray=ndarray, **names, **known)
 
     alone.spread = spread
     alone.defer("keep", keep)

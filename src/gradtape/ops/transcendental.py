@@ -45,20 +45,22 @@ asinh = elementwise("asinh", "arcsinh", args="x", dx=lambda m, y: 1 / m.cosh(y))
 acosh = elementwise("acosh", "arccosh", args="x", domain=(1.2, 3), dx=lambda m, y: 1 / m.sinh(y))
 atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda x: 1 / (1 - x * x))
 
-# exp(-x) may overflow, and then 1 / inf = 0 is the right answer: no case needs another formula.
-sigmoid = elementwise("sigmoid", lambda xp, x: _sigmoid(xp, x), function="sigmoid", dx=lambda y: y * (1 - y))
+_ONE = np.array(1, np.float32)  # of which NumPy need not find out the dtype first
+
+
+def _sigmoid(xp, x):
+    """1 / (1 + exp(-x)). Where exp(-x) overflows, 1 / inf = 0 is the right answer: no case needs another formula."""
+    if type(x) is np.ndarray and x.ndim:
+        y = np.negative(x)
+        return np.reciprocal(np.add(np.exp(y, y), _ONE if y.dtype is _ONE.dtype else 1, y), y)
+    return into(xp.reciprocal, into(xp.add, into(xp.exp, -x), 1))
+
+
+sigmoid = elementwise("sigmoid", _sigmoid, function="sigmoid", dx=lambda y: y * (1 - y))
 softplus = elementwise("softplus", lambda xp, x: _softplus(xp, x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(x))
 log_sigmoid = elementwise(
     "log_sigmoid", lambda xp, x: -_softplus(xp, -x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(-x)
 )
-
-
-def _sigmoid(xp, x):
-    """1 / (1 + exp(-x))."""
-    if type(x) is np.ndarray and x.ndim:
-        y = np.negative(x)
-        return np.reciprocal(np.add(np.exp(y, y), 1, y), y)
-    return into(xp.reciprocal, into(xp.add, into(xp.exp, -x), 1))
 
 
 def _softplus(xp, x):
