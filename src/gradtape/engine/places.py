@@ -64,4 +64,6 @@ def _users_line(code: CodeType, number: int) -> Line:
 def caller() -> Line:
     """The line of the innermost place in the user's code."""
     frame = _users_frame(3)
-    return _users_line(frame.f_code, frame.f_lineno or frame.f_code.co_firstlineno)
+    code = frame.f_code
+    number = frame.f_lineno or code.co_firstlineno
+    return _users_line(code, number) if code.co_filename in origins else (code.co_filename, number, code.co_name)

@@ -40,7 +40,8 @@ def tensors_around(f: Any) -> list[Tensor]:
                 found[id(value)] = value
         elif isinstance(value, list | tuple | dict):
             if len(value) <= _LARGE:
-                todo += [(x, names) for x in (value.values() if isinstance(value, dict) else value)]
+                parts = value.values() if isinstance(value, dict) else value
+                todo += [(x, names) for x in parts if type(x) not in _PLAIN]
         elif isinstance(value, types.FunctionType):
             todo += _used_by(value)
         elif isinstance(value, types.MethodType):
@@ -59,9 +60,11 @@ def _used_by(f: types.FunctionType) -> Iterator[tuple[Any, Sequence[str]]]:
     names = _names(f.__code__)
     for cell in f.__closure__ or ():
         try:
-            yield cell.cell_contents, names
+            value = cell.cell_contents
         except ValueError:  # a name that has no value yet
             continue
+        if type(value) not in _PLAIN:
+            yield value, names
     for name in names:
         if name in f.__globals__:
             yield f.__globals__[name], names

@@ -73,8 +73,19 @@ transpose = linear(
     shift=lambda attrs, size: {"perm": (0, *(p + 1 for p in attrs["perm"]))},
     samples=[sample((2, 3, 4), perm=(1, 2, 0)), sample((3, 0), perm=(1, 0)), sample((), perm=())],
 )  # fmt: skip
+_SMALL = 1 << 12  # elements that are written faster than a view that repeats one is made
+
+
+def _broadcast_to(xp, x, *, shape):
+    if xp is np and not x.shape and math.prod(shape) <= _SMALL:
+        repeated = np.empty(shape, x.dtype)
+        repeated.fill(x)
+        return repeated
+    return xp.broadcast_to(x, shape)
+
+
 broadcast_to = linear(
-    "broadcast_to", lambda xp, x, *, shape: xp.broadcast_to(x, shape),
+    "broadcast_to", _broadcast_to,
     transpose=lambda m, g, x_shape: unbroadcast(m, g, x_shape),
     batch=lambda m, size, inputs, flags, attrs: m.broadcast_to(
         _pad_rank(m, inputs[0], len(attrs["shape"]) + 1), shape=(size, *attrs["shape"])
@@ -101,14 +112,7 @@ def _sum(xp, x, *, axis, keepdims=False):
     return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
 
 
-_SMALL = 1 << 12  # elements that are written faster than a view that repeats one is made
-
-
 def _spread(m, g, x_shape, axis):
-    if m is raw and not g.shape and math.prod(x_shape) <= _SMALL:
-        spread = np.empty(x_shape, g.dtype)
-        spread.fill(g)
-        return spread
     if tuple(g.shape):
         g = m.reshape(g, shape=tuple([1 if i in axis else n for i, n in enumerate(x_shape)]))
     return m.broadcast_to(g, shape=x_shape)
