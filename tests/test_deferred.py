@@ -221,16 +221,60 @@ def test_waits_while_a_function_is_traced(step):
 
 
 @pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
-def test_a_traced_step_multiplies_out_only_into_the_new_weights(monkeypatch):
+def test_a_traced_step_multiplies_into_the_weights_themselves(monkeypatch):
     computed = []
     monkeypatch.setattr(DeferredProduct, "computed", lambda self: computed.append(self))
     w = tf.Variable(WEIGHTS)
+    place = address(w.value().array)
     train = tf.function(lambda: w.assign_sub(0.5 * gradient_of(w), read_value=False))
     train()
     assert not computed
+    assert address(w.value().array) == place
     close(w.numpy(), WEIGHTS - 0.5 * EXPECTED)
     nodes = [node.op.name for node in train.get_concrete_function().graph.nodes]
     assert nodes[-3:] == ["matmul", "mul", "sub"]
+
+
+def test_what_somebody_has_read_of_the_weights_is_not_changed_by_a_traced_step():
+    w, v = tf.Variable(WEIGHTS), tf.Variable(tf.zeros((300, 200)))
+    kept = []
+
+    @tf.function
+    def train():
+        before = w.read_value()
+        change = 0.5 * gradient_of(w)
+        w.assign_sub(change)
+        v.assign(before - change)
+        kept.append(w)
+        return before, w.read_value()
+
+    outside = w.value()
+    before, after = train()
+    for old in (outside, before):
+        np.testing.assert_array_equal(old.numpy(), WEIGHTS)
+    for new in (after, w, v):
+        close(new.numpy(), WEIGHTS - 0.5 * EXPECTED)
+    w.assign_sub(tf.ones((300, 200)))
+    close(after.numpy(), WEIGHTS - 0.5 * EXPECTED)
+
+
+def test_two_weights_that_are_in_each_others_gradients():
+    """The product for one holds the other's memory, which may not be written before."""
+    a, b = (rng.standard_normal((256, 256)).astype(np.float32) * 0.1 for _ in range(2))
+    x, y = tf.Variable(a), tf.Variable(b)
+
+    @tf.function
+    def train():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.matmul(x, y))
+        dx, dy = tape.gradient(loss, [x, y])
+        x.assign_sub(dx)
+        y.assign_sub(dy)
+
+    train()
+    ones = np.ones((256, 256), np.float32)
+    close(x.numpy(), a - ones @ b.T)
+    close(y.numpy(), b - a.T @ ones)
 
 
 def test_a_trace_that_fails_leaves_the_weights_alone():

@@ -68,6 +68,18 @@ class DeferredProduct(Tensor):
         small, large = _SCALES
         return deferred(left, right, self.dtype, scale * factor) if small < abs(scale * factor) < large else None
 
+    def plus(self, base: Any, sign: float) -> Tensor | None:
+        """An array plus the product times `sign`, waiting too; None where that needs the value."""
+        held = _held.__get__(self)
+        if type(held) is not tuple:
+            return None
+        left, right, scale = held
+        y = _new(DeferredSum)
+        _held.__set__(y, (left, right, sign * scale, base))
+        y.dtype = self.dtype
+        y.mark = None
+        return y
+
     def added_to(self, array: Any, sign: float) -> bool:
         """Whether the product, times `sign`, could be added to the array's own memory."""
         held = _held.__get__(self)
@@ -75,6 +87,50 @@ class DeferredProduct(Tensor):
             return False
         left, right, scale = held
         return onednn.add_product(array, left.T, right, sign * scale)
+
+
+class DeferredSum(DeferredProduct):
+    """`base + scale · leftᵀ @ right`, as the new value of a variable that holds `base` now."""
+
+    __slots__ = ()
+
+    def computed(self) -> Tensor:
+        """Itself, a plain tensor from now on."""
+        held = _held.__get__(self)
+        if type(held) is tuple:
+            left, right, scale, base = held
+            _held.__set__(self, _sum(base, left, right, scale))
+        self.__class__ = Tensor  # type: ignore[assignment]
+        return self
+
+    def scaled(self, factor: float) -> None:
+        """The value is needed."""
+
+    def added_to(self, array: Any, sign: float) -> bool:
+        """It cannot be added: the value is needed."""
+        return False
+
+    def become_of(self, variable: Any) -> None:
+        """Makes this, which nobody else knows, the value of a variable: the product is added where its value is.
+
+        That may not be done if somebody else sees the array; what this holds of it is let go first.
+        """
+        held = _held.__get__(self)
+        if type(held) is not tuple or held[3] is not variable._array:
+            variable._take(self.array)
+            return
+        left, right, scale = held[:3]
+        _held.__set__(self, None)
+        del held
+        if not variable._written(lambda array: onednn.add_product(array, left.T, right, scale)):
+            variable._take(_sum(variable._settled(), left, right, scale))
+
+
+def _sum(base: Any, left: Any, right: Any, scale: float) -> Any:
+    total = base.copy()
+    if not onednn.add_product(total, left.T, right, scale):
+        total += total.dtype.type(scale) * blocks.product(left.T, right)
+    return total
 
 
 # A slot cannot be overridden in the class's body: type checkers see an attribute there.

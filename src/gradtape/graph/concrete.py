@@ -11,6 +11,7 @@ from .. import dtypes, nest
 from ..autograph.status import Needed
 from ..engine import dispatch
 from ..engine.collector import recording_starts, recording_stops
+from ..engine.deferred import DeferredSum
 from ..engine.log import Log
 from ..engine.op import ops
 from ..engine.randomness import Stream
@@ -375,9 +376,14 @@ class Concrete:
             recording_stops(rarely=True)
 
         def results() -> Any:
-            for variable in trace.written.values():
-                variable._take(value_of(trace.values[id(variable)][1]).array)
-            return variant.packed([value_of(y) for y in outputs])
+            returned = [value_of(y) for y in outputs]
+            outputs.clear()
+            for variable, value in trace.take_updates():
+                if type(value) is DeferredSum:
+                    value.become_of(variable)
+                else:
+                    variable._take(value_of(value).array)
+            return variant.packed(returned)
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)
         return variant, results, trace.variables_made

@@ -539,6 +539,13 @@ class Trace(dispatch.Recorder):
         taken = set(self._names.values())
         return next(n for n in itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1))) if n not in taken)
 
+    def take_updates(self) -> list[tuple[Any, Tensor]]:
+        """The variables written and what they become; the values of this run are let go, to be used once."""
+        updates = [(variable, self.values[id(variable)][1]) for variable in self.written.values()]
+        for values in (self.values, self.given, self.captured, self._first_reads, self._later_reads):
+            values.clear()
+        return [(variable, x.value if type(x) is TracedTensor else x) for variable, x in updates]
+
     def graph(self, outputs: Sequence[Tensor]) -> Graph:
         """The finished graph, which gives these outputs."""
         self.open = False
@@ -556,7 +563,7 @@ def value_of(x: Tensor) -> Tensor:
     """The real value of a tensor in this run, as a plain one."""
     while type(x) is TracedTensor:
         x = x.value
-    if type(x) is DeferredProduct:
+    if isinstance(x, DeferredProduct):
         x = x.computed()
     if type(x) is not Tensor:
         raise Untraceable(f"it is called with a {type(x).__name__}")

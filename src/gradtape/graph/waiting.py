@@ -1,7 +1,7 @@
 """Values of a trace that wait, as they do eagerly: the gradient of a matrix, until it is known what becomes of it.
 
 A step of gradient descent is three nodes: a product of matrices, which is multiplied by a number and taken from a
-variable. Their values are computed by one call of oneDNN when the last one is asked for.
+variable. If nobody looks at their values, all is done by one call of oneDNN, which writes into the variable's memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..engine.deferred import DeferredProduct, deferred, may_wait
 from ..engine.op import Op
 from ..ops.arithmetic import add, mul, sub
 from ..ops.contraction import matmul
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 
 Rule = Callable[[Tensor, Tensor, dict[str, Any]], Tensor | None]
 
@@ -38,8 +38,7 @@ def _added(sign: float) -> Rule:
     def rule(a: Tensor, b: Tensor, attrs: dict[str, Any]) -> Tensor | None:
         if type(b) is not DeferredProduct or type(a) is not Tensor or a.dims != b.dims:
             return None
-        total = a.array.copy()
-        return wrap(total, a.dtype) if b.added_to(total, sign) else None
+        return b.plus(a.array, sign)
 
     return rule
 
