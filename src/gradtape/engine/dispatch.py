@@ -107,8 +107,11 @@ def set_witness(recorder: Any) -> None:
 def listeners() -> tuple[Any, ...]:
     """Who is told of this thread's variables: its recorders, and the witness."""
     recorders = thread.recorders
-    if witness is None or any(r.traces for r in recorders):
+    if witness is None:
         return recorders
+    for recorder in recorders:
+        if recorder.traces:
+            return recorders
     return (witness, *recorders)
 
 

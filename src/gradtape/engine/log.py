@@ -37,6 +37,7 @@ class Log(Recorder):
     plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
     fragile = False  # a record runs a user's code backwards, which may raise
     question: Any = None  # then: the last one, as (targets, their cotangents, sources)
+    notes: Sequence[Any] = ()  # by position: what a traced log has noted of a record
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         self.key = new_key()

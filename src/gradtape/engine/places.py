@@ -18,20 +18,21 @@ _is_user: dict[str, bool] = {RULES: False}  # by file: whether its code is the u
 
 def here(depth: int = 2) -> Place:
     """The innermost place in the user's code, `depth` calls or more above this one."""
-    frame = _users_frame(depth + 1)
+    frame = users_frame(depth + 1)
     return frame.f_code, frame.f_lasti
 
 
-def _users_frame(depth: int, _frame: Any = sys._getframe, _known: Any = _is_user.get) -> Any:
+def users_frame(depth: int, _frame: Any = sys._getframe, _known: Any = _is_user.get) -> Any:
+    """The innermost frame of the user's code, `depth` calls or more above this one."""
     frame = _frame(depth)
     while True:
-        code = frame.f_code
-        user = _known(code.co_filename)
-        if user is None:
-            user = _learn(code.co_filename, frame.f_globals)
-        if user or frame.f_back is None:
+        user = _known(frame.f_code.co_filename)
+        if user or (user is None and _learn(frame.f_code.co_filename, frame.f_globals)):
             return frame
-        frame = frame.f_back
+        above = frame.f_back
+        if above is None:
+            return frame
+        frame = above
 
 
 def _learn(file: str, names: dict[str, Any]) -> bool:
@@ -63,7 +64,7 @@ def _users_line(code: CodeType, number: int) -> Line:
 
 def caller() -> Line:
     """The line of the innermost place in the user's code."""
-    frame = _users_frame(3)
+    frame = users_frame(3)
     code = frame.f_code
     number = frame.f_lineno or code.co_firstlineno
     return _users_line(code, number) if code.co_filename in origins else (code.co_filename, number, code.co_name)

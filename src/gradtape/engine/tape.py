@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from types import MappingProxyType
@@ -36,9 +35,7 @@ from .questions import (
     warn_not_floating,
     zeros,
 )  # fmt: skip
-from .witness import TracingLog
-from .witness import start as start_witness
-from .witness import stop as stop_witness
+from .witness import Stay, TracingLog
 
 logger = logging.getLogger("gradtape")
 
@@ -96,8 +93,7 @@ class GradientTape(Inspection, Jacobians):
         self._check = check
         self._born = born() if persistent or trace else None
         if trace:
-            start_witness()
-            weakref.finalize(self, stop_witness)
+            self._witness_stays = Stay()
 
     def __enter__(self) -> GradientTape:
         self._start()

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
+from sys import is_finalizing
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from .. import scopes
 from ..tensor import Tensor, when_made
 from . import dispatch
 from .log import Log, new_key
-from .places import Line, Place, here, line_at
+from .places import Line, Place, here, line_at, users_frame
 
 _MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
 
@@ -129,6 +130,17 @@ def stop() -> None:
             scopes.when_changed(None)
 
 
+class Stay:
+    """As long as this lives, the witness is told."""
+
+    def __init__(self) -> None:
+        start()
+
+    def __del__(self) -> None:
+        if not is_finalizing():
+            stop()
+
+
 def _scope_changed() -> None:
     for recorder in dispatch.thread.recorders:
         if recorder.traces:
@@ -170,7 +182,7 @@ class TracingLog(Log):
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
-        self.notes: dict[int, Note] = {}
+        self.notes: list[Note | None] = []  # beside the other lists: None for leaves, second and further outputs
         self.exit_places: list[Place] = []  # of `exits`
         self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
         self.thread = threading.get_ident()
@@ -189,22 +201,21 @@ class TracingLog(Log):
 
     def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""
-        ops = self.ops
-        at = len(ops)
         _record(self, op, x, y)
-        if len(ops) > at:
-            self.notes[at] = (here(3), y, perf_counter_ns(), (x,), _NO_ATTRIBUTES)
+        if y.mark is not None:
+            frame = users_frame(3)
+            self.notes.append(((frame.f_code, frame.f_lasti), y, perf_counter_ns(), (x,), _NO_ATTRIBUTES))
         else:
             witness.record(op, (x,), y)
 
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
         """Records `y = op(a, b)` for plain tensors."""
-        ops = self.ops
-        at = len(ops)
         _record(self, op, a, b, y)
-        if len(ops) > at:
-            self.notes[at] = (here(3), y, perf_counter_ns(), (a, b), _NO_ATTRIBUTES)
-        else:
+        mark = y.mark
+        if type(mark) is int:
+            frame = users_frame(3)
+            self.notes.append(((frame.f_code, frame.f_lasti), y, perf_counter_ns(), (a, b), _NO_ATTRIBUTES))
+        elif mark is None:
             witness.record(op, (a, b), y)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
@@ -233,14 +244,19 @@ class TracingLog(Log):
         if len(self.ops) > at:
             self.watch_places[at] = here(3)
 
+    def _append(self, op: Any, parents: Any, saved: Any) -> None:
+        super()._append(op, parents, saved)
+        self.notes.append(None)
+
     def forget(self) -> None:
         """Who traces wants to ask again: nothing is let go."""
 
     def line(self, at: int) -> Line | None:
         """The line of the record at a position."""
         first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
-        if first in self.notes:
-            return line_at(self.notes[first][0])
+        note = self.notes[first]
+        if note is not None:
+            return line_at(note[0])
         return line_at(self.watch_places[first]) if first in self.watch_places else None
 
     def scope(self, at: int) -> tuple[str, ...]:

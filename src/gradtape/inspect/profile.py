@@ -120,7 +120,9 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
     if isinstance(reading.log, TracingLog):
         before = reading.log.started
         for at in positions:
-            after = reading.log.notes[at][2]
+            note = reading.log.notes[at]
+            assert note is not None
+            after = note[2]
             costs[at].forward = (after - before) * 1e-9
             before = after
     for at, seconds in backward_times(reading).items():

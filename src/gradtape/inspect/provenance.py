@@ -11,7 +11,7 @@ from typing import Any
 
 from ..engine.dispatch import note
 from ..engine.log import Log
-from ..engine.witness import Event, TracingLog, witness
+from ..engine.witness import Event, witness
 
 Step = int | Event
 
@@ -32,7 +32,7 @@ def steps_before(log: Log, step: Step) -> Iterator[Step]:
     if type(record) is int:
         yield record
     elif record is not None:
-        inputs = log.notes[step][3] if isinstance(log, TracingLog) else ()
+        inputs = log.notes[step][3] if log.notes else ()
         for i, p in enumerate(record[1]):
             if p >= 0:
                 yield p

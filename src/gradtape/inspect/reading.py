@@ -105,7 +105,7 @@ class Reading:
         for record in log.records:
             if type(record) is tuple:
                 see(record[2])
-        for note in getattr(log, "notes", {}).values():
+        for note in filter(None, log.notes):
             see(note[1])
             see(tuple(note[3]))
         see(tuple(getattr(log, "outputs", ())))
@@ -163,8 +163,8 @@ class Reading:
     def inputs(self, at: int) -> list[Any]:
         """The arrays that went into the record at `at`, None for one that is not known."""
         op, parents, saved, _ = self.records[at]
-        note = getattr(self.log, "notes", {}).get(at)
-        if note is not None:
+        if self.log.notes:
+            note = self.log.notes[at]
             return [np.asarray(x.array) if type(x) is Tensor else None for x in note[3]]
         found = [self.values.get(p) if p >= 0 else None for p in parents]
         kept = dict(zip(getattr(op, "kept", ()), saved, strict=False))
@@ -199,7 +199,7 @@ class Reading:
         if at is None or not isinstance(self.log, TracingLog):
             return None
         first = self.records[at] if type(self.records[at]) is int else at
-        note = self.log.notes.get(first)
+        note = self.log.notes[first]
         place = self.log.watch_places.get(first) if note is None else note[0]
         if place is not None and place not in self._lines:  # a loop comes to the same place again and again
             self._lines[place] = line_at(place)

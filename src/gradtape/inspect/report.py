@@ -154,7 +154,9 @@ def _paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[
         return [(at, ()) for at in positions]
     calls: dict[int, tuple[str, int]] = {}
     last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
-    for at, note in log.notes.items():
+    for at, note in enumerate(log.notes):
+        if note is None:
+            continue
         (code, instruction), line = note[0], reading.line(at)
         before, count = last.get(code, (-1, 0))
         last[code] = (instruction, count + (instruction < before or not count))
