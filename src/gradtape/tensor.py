@@ -182,7 +182,7 @@ class Tensor:
         if copy or (dtype is not None and dtype != array.dtype):
             return array.astype(dtype or array.dtype, copy=True)
         view = array.view()
-        view.setflags(False)  # not writeable; by keyword it would take as long as all the rest
+        view.setflags(False)  # type: ignore[call-arg]  # not writeable; by keyword it takes as long as all the rest
         return view
 
     def __dlpack__(self, **options: Any) -> Any:
