@@ -17,7 +17,7 @@ from .. import nest
 from ..autograph import convert_if_needed
 from ..engine.dispatch import thread
 from ..specs import TensorSpec, spec_of
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from ..variable import Variable
 from .closures import tensors_around
 from .concrete import Concrete, Variant, returned_value
@@ -31,6 +31,7 @@ _MANY_TRACES = 5  # so many traces among the last calls are worth a warning
 _LAST_CALLS = 10
 _MOST_WARNINGS = 2
 _NOTHING = object()  # what no argument is
+_new = object.__new__
 
 
 class _Calls:
@@ -113,9 +114,13 @@ class Function:
             return self.python_function(*args, **kwargs)
         self._calls.count += 1
         last, call, placed, dtype = self._repeated
-        if args and args[0] is last[0] and not kwargs and thread.recorder is None:
-            if len(args) == len(last) and (len(args) == 1 or all(map(is_, args, last))):
-                return wrap(asarray(call(*placed)), dtype)
+        if len(args) == len(last) and args[0] is last[0] and not kwargs and thread.recorder is None:
+            if len(args) == 1 or all(map(is_, args, last)):
+                result = _new(Tensor)  # `wrap`, whose own call would take a while here
+                result.array = asarray(call(*placed))
+                result.dtype = dtype
+                result.mark = None
+                return result
         given = args
         if kwargs or len(args) != self._count:
             args, kwargs = self._parameters.arranged(args, kwargs)
@@ -139,7 +144,7 @@ class Function:
             variants = concrete.variants_for(tensors, variables)
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
-        if self._options[1] and variants and len(tensors) == len(given) and all(map(is_, tensors, given)):
+        if self._options[1] and variants and given and len(tensors) == len(given) and all(map(is_, tensors, given)):
             repetition = variants[0].repetition()
             if repetition is not None:
                 self._repeated = (given, *repetition)
