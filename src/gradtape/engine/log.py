@@ -142,8 +142,8 @@ class Log(Recorder):
             outputs.mark = (key, first, outputs.marks)
             self._append(op, parents, op.keep(inputs, outputs, attrs))
         else:
-            self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
             self._append(op, parents, op.keep(inputs, outputs, attrs))
+            self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
             for _ in outputs[1:]:
                 self._append(None, (first,), None)
             for i, y in enumerate(outputs, first):
