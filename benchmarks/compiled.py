@@ -102,7 +102,6 @@ def report(only: list[str], rounds: int, seconds: float, pythons: dict[str, str]
     with Workers(COLUMNS, pythons) as workers:
         results = workers.time(works, rounds, seconds)
         for work in (work for work in FIRST_CALLS if not only or work in only):
-            calls = {name: workers.first_answers(name, work, rounds) for name in FIRST_CALLERS}
-            results[work] = {name: call for name, call in calls.items() if call is not None}
+            results[work] = workers.first_answers(FIRST_CALLERS, work, rounds)
     show(results)
     return {"compiled": {"seconds": results}}

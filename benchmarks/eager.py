@@ -94,8 +94,7 @@ def report(only: list[str], rounds: int, seconds: float, pythons: dict[str, str]
         works = [work for work in workers.running["gradtape"].works if not only or work in only]
         results = workers.time(works, rounds, seconds)
         if not only:
-            peaks = {name: workers.first_answers(name, "peak_memory", 1) for name in ("gradtape", "torch")}
-            results["peak_memory"] = {name: peak for name, peak in peaks.items() if peak is not None}
+            results["peak_memory"] = workers.first_answers(("gradtape", "torch"), "peak_memory", 1)
     show(results)
     found: dict[str, Any] = {"seconds": results}
     if not only:

@@ -103,15 +103,19 @@ class Workers:
             results[work] = steadied(samples)
         return results
 
-    def first_answers(self, name: str, work: str, rounds: int) -> float | None:
-        """The median of the first answers of `rounds` processes that have done nothing yet, None if one fails."""
-        answers = []
-        for _ in range(rounds if name in self.running else 0):
-            worker = self.fresh(name)
-            answers.append(worker.ask(work))
-            worker.close()
-        numbers = [answer for answer in answers if not isinstance(answer, str)]
-        return statistics.median(numbers) if numbers and len(numbers) == len(answers) else None
+    def first_answers(self, names: Iterable[str], work: str, rounds: int) -> dict[str, float]:
+        """The median of what processes answer that have done nothing yet; without those of whom one fails."""
+        samples: dict[str, list[float]] = {name: [] for name in names if name in self.running}
+        for _ in range(rounds):
+            for name in list(samples):
+                worker = self.fresh(name)
+                answer = worker.ask(work)
+                worker.close()
+                if isinstance(answer, str):
+                    del samples[name]
+                else:
+                    samples[name].append(answer)
+        return steadied(samples)
 
     def __enter__(self) -> Workers:
         return self
