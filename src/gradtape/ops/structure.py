@@ -77,7 +77,7 @@ _SMALL = 1 << 12  # elements that are written faster than a view that repeats on
 
 
 def _broadcast_to(xp, x, *, shape):
-    if xp is np and not x.shape and math.prod(shape) <= _SMALL:
+    if xp is np and not x.shape and x.dtype.kind != "O" and math.prod(shape) <= _SMALL:
         repeated = np.empty(shape, x.dtype)
         repeated.fill(x)
         return repeated
