@@ -18,7 +18,7 @@ from ..engine.op import ops
 from ..errors import InvalidArgumentError
 from ..graph import structured
 from ..graph.choice import choose
-from ..graph.trace import TracedTensor
+from ..graph.traced import TracedTensor
 from ..tensor import Reference, Tensor
 from .debugging import Assert
 from .reductions import reduce_any, reduce_sum

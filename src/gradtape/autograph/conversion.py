@@ -41,7 +41,7 @@ import gradtape as tf
 
 from ..engine.places import origins
 from ..graph.effects import Changed
-from ..graph.trace import Untraceable
+from ..graph.traced import Untraceable
 from . import operators, status
 from .builtin_functions import OVERLOADS
 from .error_messages import explained, left

@@ -10,7 +10,7 @@ from typing import Any
 from .. import dtypes, errors
 from ..engine.convert import to_tensor
 from ..engine.dispatch import recorded_by, thread, traced_by
-from ..graph.trace import Untraceable
+from ..graph.traced import Untraceable
 from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor
 from ..variable import Variable

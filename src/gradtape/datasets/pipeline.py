@@ -10,7 +10,7 @@ from .. import dtypes, errors
 from ..engine.convert import to_tensor
 from ..engine.dispatch import recorded_by, thread
 from ..engine.randomness import global_seed
-from ..graph.trace import Untraceable
+from ..graph.traced import Untraceable
 from ..tensor import Tensor
 from .calls import Call
 from .iterators import Iterator as DatasetIterator

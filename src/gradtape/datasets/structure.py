@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes, errors, nest
 from ..engine.convert import to_tensor
-from ..graph.trace import Untraceable
+from ..graph.traced import Untraceable
 from ..shapes import TensorShape
 from ..sparse_tensor import SparseTensor
 from ..specs import SparseTensorSpec, TensorSpec, TypeSpec, spec_of

@@ -23,7 +23,8 @@ from .effects import Changed, Check, recording, replaying, shape_guard
 from .graph import Graph, Node, Value, replay
 from .numpy_executor import compiled
 from .parts import Part, batched, captured_by, example_of, present_trace, written_by
-from .trace import Trace, TracedTensor, value_of
+from .trace import Trace, value_of
+from .traced import TracedTensor
 
 
 def choose(
@@ -235,7 +236,7 @@ def extend(
         return list(op.unrolled(inputs, attrs))[-count:] if count else []
     if not node.outputs:  # it was made in another trace: it is run again here
         if any(g.has_effects for g in _graphs(attrs)):
-            from .trace import Untraceable
+            from .traced import Untraceable
 
             raise Untraceable("a derivative goes through random draws or prints in a branch or a loop")
         return list(dispatch.run(op, inputs, attrs))[-count:] if count else []

@@ -25,7 +25,8 @@ from .effects import Changed, Check, Effect, recording, replaying
 from .graph import Graph, Value, all_nodes, replay
 from .passes import optimize
 from .signature import Identity
-from .trace import Enclosed, Trace, Unfollowed, Untraceable, check_scope, value_of
+from .trace import Trace, value_of
+from .traced import Enclosed, Unfollowed, Untraceable, check_scope
 
 logger = logging.getLogger("gradtape")
 

@@ -20,7 +20,7 @@ from .effects import Changed, imagining
 from .graph import Graph
 from .parameters import Parameters
 from .signature import is_tensor_like_leaf
-from .trace import Untraceable
+from .traced import Untraceable
 
 _number = itertools.count(1).__next__
 

@@ -17,7 +17,8 @@ from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from .effects import imagining
 from .graph import Graph, Node, Value, replay
-from .trace import Trace, Untraceable
+from .trace import Trace
+from .traced import Untraceable
 
 
 class Cotangents:

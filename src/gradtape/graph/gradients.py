@@ -18,7 +18,8 @@ from ..engine.tape import GradientTape
 from ..tensor import Tensor
 from .effects import replaying
 from .graph import Node, Value
-from .trace import Trace, TracedTensor, Unfollowed, out_of_scope, value_of
+from .trace import Trace, value_of
+from .traced import TracedTensor, Unfollowed, out_of_scope
 
 _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
 

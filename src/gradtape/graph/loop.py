@@ -27,7 +27,8 @@ from .hoisting import Sums, hoisted
 from .numpy_executor import compiled
 from .parts import Part, batched, captured_by, example_of, present_trace, written_by
 from .passes import dead_code
-from .trace import Trace, Untraceable
+from .trace import Trace
+from .traced import Untraceable
 
 Flat = Sequence[Tensor]
 _UNEVEN = "what a loop emits has another shape in some rounds than in others"

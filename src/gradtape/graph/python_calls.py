@@ -17,7 +17,7 @@ from ..engine.op import ops
 from ..engine.tape import GradientTape
 from ..tensor import Tensor, wrap
 from .effects import Effect
-from .trace import Untraceable
+from .traced import Untraceable
 
 Tensors = Sequence[Tensor]
 

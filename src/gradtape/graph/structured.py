@@ -19,7 +19,7 @@ from ..tensor_array import TensorArray, Unmade
 from .effects import Changed
 from .loop import repeat, scan
 from .parts import present_trace
-from .trace import Untraceable
+from .traced import Untraceable
 
 
 class OneByOne(Exception):
