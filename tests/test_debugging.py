@@ -227,3 +227,19 @@ def test_all_equal_finds_nan_in_bfloat16():
     case.assertAllEqual(x, [np.nan, np.inf, 1.0])
     with pytest.raises(AssertionError):
         case.assertAllEqual(x, [0.0, np.inf, 1.0])
+
+
+def normalised(x):
+    centred = x - tf.reduce_mean(x, -1, keepdims=True)
+    return centred * tf.math.rsqrt(tf.reduce_mean(centred**2, -1, keepdims=True) + 1e-3)
+
+
+@pytest.mark.parametrize("work", [normalised, lambda x: x @ tf.eye(1024) + 1.0, tf.nn.gelu, tf.nn.softmax])
+def test_nan_is_found_in_functions_whose_ops_are_computed_together(checking, work):
+    function = tf.function(work)
+    x = np.ones((64, 1024), np.float32)
+    function(tf.constant(x))
+    function(tf.constant(x))
+    x[3, 3] = np.nan
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        function(tf.constant(x))

@@ -288,3 +288,10 @@ def test_a_trace_that_fails_leaves_the_weights_alone():
     with pytest.raises(ValueError, match="enough"):
         train()
     np.testing.assert_array_equal(w.numpy(), WEIGHTS)
+
+
+def test_what_is_done_with_it_is_explained(g):
+    with tf.inspect.tracing():
+        with tf.GradientTape() as tape:
+            tape.watch(g)
+        assert "mul used it after the tape's block had ended" in str(tape.explain(2.0 * g, g))

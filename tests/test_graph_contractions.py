@@ -103,3 +103,15 @@ def test_attention_trained_is_as_eager():
     for _ in range(2):
         for found, eager in zip(tf.nest.flatten(ours(x, w)), tf.nest.flatten(gradients(x, w)), strict=True):
             np.testing.assert_allclose(found, eager, rtol=1e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("first, factor, second", [(1e25, 1e-20, 1e20), (1e-25, 1e20, 1e-22)])
+def test_a_number_that_keeps_a_product_from_overflow_or_from_vanishing_stays_before_it(first, factor, second):
+    q, k = (tf.constant(np.abs(normal(4, 8, 128, 64)) * np.float32(size)) for size in (first, second))
+
+    def scores(q, k):
+        return tf.matmul(q * factor, k, transpose_b=True)
+
+    compiled = tf.function(scores)
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(q, k), scores(q, k), rtol=1e-5)

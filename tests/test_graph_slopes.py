@@ -131,3 +131,11 @@ def test_a_step_of_attention_compiled_is_as_eager():
 
     for ours, eager in zip(tf.function(gradients)(q, k, v), gradients(q, k, v), strict=True):
         np.testing.assert_allclose(ours, eager, rtol=1e-5, atol=1e-5)
+
+
+def test_gelu_of_numbers_near_the_largest():
+    x = normal(64, 1024)
+    x[3, 5] = 3e38
+    compiled = tf.function(tf.nn.gelu)
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(x), tf.nn.gelu(x), rtol=1e-5, atol=2e-6)

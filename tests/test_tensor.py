@@ -160,3 +160,10 @@ def test_a_tensor_takes_attributes_of_its_own():
     assert not hasattr(t + 0.0, "note")
     with pytest.raises(AttributeError):
         t.shape = (1,)
+
+
+@pytest.mark.parametrize("x", [[True], ["a"], [1]])
+def test_numbers_before_tensors_that_take_none(x):
+    for wrong in (lambda t: 0.5 * t, lambda t: 1.0 + t):
+        with pytest.raises(TypeError):
+            wrong(tf.constant(x))

@@ -19,7 +19,7 @@ from . import blocks, dispatch
 
 _new = object.__new__
 _held: Any = Tensor.array  # the slot, which holds (left, right, scale) until the value is known
-_SCALES = (1e-30, 1e30)  # factors beyond are for the products themselves, which may overflow or vanish
+_SCALES = 2.0**-40, 2.0**40  # factors beyond are for the products themselves, which may overflow or vanish
 
 
 class DeferredProduct(Tensor):
@@ -51,7 +51,7 @@ class DeferredProduct(Tensor):
         return dispatch.run(op, inputs, attrs)
 
     def __mul__(self, factor: Any) -> Tensor:
-        if (type(factor) is float or type(factor) is int) and dispatch.unrecorded():
+        if (type(factor) is float or type(factor) is int) and dispatch.thread.recorder is None:
             product = self.scaled(factor)
             if product is not None:
                 return product
@@ -104,6 +104,9 @@ class DeferredSum(DeferredProduct):
         return self
 
     def scaled(self, factor: float) -> None:
+        """The value is needed."""
+
+    def plus(self, base: Any, sign: float) -> None:
         """The value is needed."""
 
     def added_to(self, array: Any, sign: float) -> bool:

@@ -41,6 +41,11 @@ def switch_off() -> None:
         _exchanged.pop()()
 
 
+def is_on() -> bool:
+    """Whether it is switched on."""
+    return bool(_exchanged)
+
+
 def _exchange_kernel(op: Op) -> None:
     kernel = op.numpy
 

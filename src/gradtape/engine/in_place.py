@@ -13,8 +13,6 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 _OF_ONE_KIND = {"f->f", "ff->f"}  # types that a ufunc has whose results are such as its arguments
-
-
 _SINGLE = np.dtype(np.float32)
 
 

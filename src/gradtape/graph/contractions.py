@@ -22,6 +22,7 @@ from .passes import dead_code
 from .turning import large_contract, turned_products
 
 _LARGE = 1 << 20  # multiplications of a batch; for fewer, NumPy is as fast
+_MODERATE = 2.0**-20, 2.0**20  # factors beyond may be there to keep a product from overflow or from vanishing
 
 
 class _Part(NamedTuple):
@@ -72,8 +73,11 @@ def _number_times(maker: Node | None, value: Value) -> tuple[float, Value]:
     """A number and a value of the same shape whose product `value` is."""
     if maker is not None and maker.op is registry.get("mul"):
         for number, other in (maker.inputs, maker.inputs[::-1]):
-            if number.constant is not None and not number.shape and other.shape == value.shape:
-                return float(number.constant), other
+            if number.constant is None or number.shape or other.shape != value.shape:
+                continue
+            factor = float(number.constant)
+            if _MODERATE[0] <= abs(factor) <= _MODERATE[1]:
+                return factor, other
     return 1.0, value
 
 

@@ -211,12 +211,13 @@ def _edited(graph: Graph, layers: list[_Layer]) -> Graph:
         if not wanted:
             continue
         of_rows = [nodes[i].outputs[0] if i in wanted else _new(length) for i in (layer.of_scale, layer.of_shift)]
-        of_x = _new(*layer.x.shape) if layer.of_x is None or layer.others else nodes[layer.of_x].outputs[0]
+        as_is = layer.of_x in wanted and not layer.others
+        of_x = nodes[layer.of_x].outputs[0] if layer.of_x is not None and as_is else _new(*layer.x.shape)
         back = Joint("layer_norm_gradient", partial(_back, prepared, tuple(v.shape for v in of_rows)))
         given = (layer.cotangent, layer.x, *moments, scale)
         before.setdefault(min(wanted), []).append(Node(back, given, {}, (of_x, *of_rows), True, line))
         instead.update({i: [] for i in wanted})
-        if layer.of_x is not None:
+        if layer.of_x is not None and layer.of_x in wanted:
             instead[layer.of_x] = _added(of_x, layer.others, nodes[layer.of_x])
     made = [new for i, node in enumerate(nodes) for new in (*before.get(i, ()), *instead.get(i, (node,)))]
     return graph.substituted(made)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..engine import blocks, dispatch
+from ..engine import blocks, dispatch, finite
 from .buffers import overwritten
 from .contractions import with_contractions
 from .epilogues import with_fixed_products, with_sums
@@ -52,9 +52,15 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    graph = with_contractions(with_whole_slopes(with_normalisations(graph)))
-    graph = with_sums(joined(sums_of_sent(rectified_maxima(graph))))
-    graph = with_fixed_products(fused(dead_code(common_subexpressions(lowered(graph)))))
+    several_at_once = not finite.is_on()  # else each op looks at what it gives
+    if several_at_once:
+        graph = with_contractions(with_whole_slopes(with_normalisations(graph)))
+    graph = joined(sums_of_sent(rectified_maxima(graph)))
+    if several_at_once:
+        graph = with_sums(graph)
+    graph = fused(dead_code(common_subexpressions(lowered(graph))))
+    if several_at_once:
+        graph = with_fixed_products(graph)
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:

@@ -33,10 +33,6 @@ class RowForms:
         self.known: dict[Value, Terms] = {x: {_letter(CENTRED): 1.0, _letter(MEAN): 1.0}, mean: {_letter(MEAN): 1.0}}
         self._variance = self._sum({_letter(CENTRED, 2): 1.0 / self.length})
 
-    def kind(self, letter: int) -> str:
-        """What a letter stands for."""
-        return self._kinds[letter]
-
     def is_whole(self, letter: int) -> bool:
         """Whether it is an array of the shape, and neither `x` nor made of it."""
         return self._kinds[letter] == _WHOLE and letter != CENTRED
@@ -119,7 +115,7 @@ class RowForms:
             return _product(difference, difference)
         if name in ("power_2", "square"):
             return _product(given[0], given[0])
-        return given[0] if name == "broadcast_to" else None
+        return given[0] if name == "broadcast_to" and y.shape == self.shape else None
 
     def _root(self, terms: Terms, exponent: int) -> Terms | None:
         """The root of the variance and a positive number, or its inverse."""

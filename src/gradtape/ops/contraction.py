@@ -62,7 +62,7 @@ def _rows(m, x):
 
 def _da(m, g, b, a_shape, transpose_a, transpose_b):
     if m is raw and len(a_shape) == 2 and b.ndim == 2 and not (transpose_a or transpose_b):
-        y = onednn.product_with_transpose(g, b)  # the array is that of a tensor, which does not change
+        y = onednn.product_with_transpose(g, b)  # only `Variable._written` changes arrays of tensors, and tells
         return m.matmul(g, b, transpose_b=True) if y is None else y
     if transpose_a:
         return unbroadcast(m, m.matmul(b, g, transpose_a=bool(transpose_b), transpose_b=True), a_shape)

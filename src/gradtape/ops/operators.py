@@ -71,7 +71,11 @@ def _reflected(call: Any) -> Any:
 
 def _commuted(call: Any) -> Any:
     """`_reflected` of an op that commutes: `0.5 * x` has the short way of `x * 0.5`."""
-    return lambda self, other: call(self, other) if type(other) is float else call(other, self)
+
+    def answer(self: Any, other: Any) -> Any:
+        return call(self, other) if type(other) is float and self.dtype.kind == dtypes.FLOAT else call(other, self)
+
+    return answer
 
 
 for _name, _call in {**_UNARY, **_BINARY, **_COMPARISONS}.items():

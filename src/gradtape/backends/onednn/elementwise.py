@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .library import FLOAT32, Computation, Library, Refused, Role, Temporaries, library
-from .products import sum_rows
+from .products import is_finite, sums
 
 # The values of the C interface's enumeration dnnl_alg_kind_t: of a function, and of its derivative, which is computed
 # from the function's result, or from its argument for those in the second row.
@@ -46,8 +46,8 @@ def combined(ufunc: np.ufunc, a: Any, b: Any, out: Any = None) -> Any:
 def mapped(function: str, x: Any) -> Any:
     """The function of each number of a contiguous array, or None where NumPy is to compute it."""
     y = _run((function, 0), _function, (Role.SRC, Role.DST), (x,)) if x.dtype == FLOAT32 else None
-    # What oneDNN makes of infinity is its own affair.
-    return None if y is None or (function == "gelu" and np.isnan(np.add.reduce(_sum(y)))) else y
+    # What oneDNN makes of infinity, and of numbers near it, is its own affair.
+    return None if y is None or (function == "gelu" and not is_finite(y)) else y
 
 
 def pulled(function: str, known: Any, g: Any) -> Any:
@@ -70,16 +70,9 @@ def pulled_and_summed(function: str, x: Any, g: Any) -> tuple[Any, Any] | None:
     value = _run((function, 1), _derivative, (Role.SRC, Role.DIFF_DST, Role.DIFF_SRC), (x, g))
     if value is None:
         return None
-    total = _sum(value)
+    total = sums(value)
     # For numbers whose cube is infinite, oneDNN knows no slope.
-    return None if np.isnan(np.add.reduce(total)) else (value, total)
-
-
-def _sum(y: Any) -> Any:
-    """The sum of the rows."""
-    rows = y.reshape(-1, y.shape[-1])
-    total = sum_rows(rows)
-    return rows.sum(0) if total is None else total
+    return (value, total) if np.isfinite(np.add.reduce(total)) else None
 
 
 def _run(what: Any, describe: Callable[..., Any], roles: tuple[Role, ...], arrays: Any, out: Any = None) -> Any:

@@ -67,6 +67,18 @@ def add_product(total: Any, a: Any, b: Any, scale: float) -> bool:
     return True
 
 
+def is_finite(y: Any) -> bool:
+    """Whether the sum of all numbers of an array is neither infinite nor NaN: if one of them is, it is."""
+    return bool(np.isfinite(np.add.reduce(sums(y))))
+
+
+def sums(y: Any) -> Any:
+    """The sum of the rows of a float32 array of any shape."""
+    rows = y.reshape(-1, y.shape[-1])
+    total = sum_rows(rows)
+    return rows.sum(0) if total is None else total
+
+
 def sum_rows(x: Any) -> Any:
     """The sum of the rows of a float32 matrix, or None where NumPy is to compute it."""
     y = product(np.ones((1, x.shape[0]), FLOAT32), x) if x.dtype == FLOAT32 else None

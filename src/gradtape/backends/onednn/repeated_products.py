@@ -7,6 +7,7 @@ product with a few dozen rows. A matrix that has come a few times is kept in blo
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from functools import lru_cache
 from typing import Any
@@ -23,17 +24,19 @@ _LINE = 64  # bytes that the caches hold together
 
 
 class _Factor:
-    """A matrix that may come again, and by the rows of the first factor how often it has come, or its products."""
+    """A matrix that may come again; by the rows of the first factor, how often it has come, and its products."""
 
-    __slots__ = ("known", "products")
+    __slots__ = ("known", "products", "times")
 
     def __init__(self, array: Any) -> None:
         place = id(array)
         self.known = weakref.ref(array, lambda _: _factors.pop(place, None))
-        self.products: dict[int, Any] = {}
+        self.times: dict[int, int] = {}
+        self.products: dict[int, _InBlocks] = {}
 
 
 _factors: dict[int, _Factor] = {}  # by the `id` of the array
+_counting = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_factors.clear)  # a forked process does without oneDNN
 
@@ -48,7 +51,7 @@ def product_with_transpose(a: Any, b: Any) -> Any:
     rows = a.shape[0]
     factor = _factors.get(id(b))
     product = None if factor is None or factor.known() is not b else factor.products.get(rows)
-    if type(product) is not _InBlocks:
+    if product is None:
         product = _counted(rows, b)
     if product is None or a.dtype != FLOAT32 or not a.flags.c_contiguous:
         return None
@@ -61,19 +64,21 @@ def _counted(rows: int, b: Any) -> _InBlocks | None:
         return None
     if b.dtype != FLOAT32 or not b.flags.c_contiguous:
         return None
-    factor = _factors.get(id(b))
-    if factor is None or factor.known() is not b:
-        factor = _factors[id(b)] = _Factor(b)
-    times = factor.products.get(rows, 0) + 1
-    factor.products[rows] = times
-    prepared = _prepared(rows, *b.shape) if times == _TIMES else None
-    if prepared is None:
-        return None
-    kept = sum(x.size for other in [*_factors.values()] for x in [*other.products.values()] if type(x) is _InBlocks)
-    if kept + b.size > _MOST_KEPT:
-        _factors.clear()
-    product = factor.products[rows] = _InBlocks(b, *prepared)
-    return product
+    with _counting:
+        factor = _factors.get(id(b))
+        if factor is None or factor.known() is not b:
+            factor = _factors[id(b)] = _Factor(b)
+        if rows in factor.products:  # another thread has just made them
+            return factor.products[rows]
+        factor.times[rows] = times = factor.times.get(rows, 0) + 1
+        prepared = _prepared(rows, *b.shape) if times >= _TIMES else None
+        if prepared is None:
+            return None
+        kept = sum(x.size for other in [*_factors.values()] for x in other.products.values())
+        if kept + b.size > _MOST_KEPT:
+            _factors.clear()
+        product = factor.products[rows] = _InBlocks(b, *prepared)
+        return product
 
 
 @lru_cache(maxsize=256)
