@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import importlib.util
 import io
+import linecache
 import os
 import pkgutil
 import sys
@@ -88,6 +89,8 @@ def _module(name: str) -> Program:
 
 def _command(source: str | bytes, name: str = "-c", file: str = "<string>") -> Program:
     _search_first("")
+    if isinstance(source, str) and sys.version_info >= (3, 13):  # whose tracebacks show the lines of a command
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     return Program(compile(source, file, "exec", dont_inherit=True), name)
 
 

@@ -52,15 +52,12 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    several_at_once = not finite.is_on()  # else each op looks at what it gives
-    if several_at_once:
+    if finite.is_on():  # each op, as it is, looks at what it gives
+        graph = dead_code(common_subexpressions(graph))
+    else:
         graph = with_contractions(with_whole_slopes(with_normalisations(graph)))
-    graph = joined(sums_of_sent(rectified_maxima(graph)))
-    if several_at_once:
-        graph = with_sums(graph)
-    graph = fused(dead_code(common_subexpressions(lowered(graph))))
-    if several_at_once:
-        graph = with_fixed_products(graph)
+        graph = with_sums(joined(sums_of_sent(rectified_maxima(graph))))
+        graph = with_fixed_products(fused(dead_code(common_subexpressions(lowered(graph)))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
