@@ -30,7 +30,6 @@ logger = logging.getLogger("gradtape")
 _MANY_TRACES = 5  # so many traces among the last calls are worth a warning
 _LAST_CALLS = 10
 _MOST_WARNINGS = 2
-_NOTHING = object()  # what no argument is
 _new = object.__new__
 
 
@@ -83,8 +82,9 @@ class Function:
         self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
         self._called = False
-        # The tensors of a call that XLA has on the device already, what to call on them there, and the result's dtype.
-        self._repeated: tuple[Any, Any, Any, Any] = ((_NOTHING,), None, None, None)
+        # The tensors of a call that XLA has on the device already: how many, which, what to call on what there, and the
+        # dtype of the result.
+        self._repeated: tuple[int, Any, Any, Any, Any] = (-1, (), None, None, None)
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
         if input_signature is not None and instance is None and _takes_self(python_function, self.input_signature):
@@ -113,9 +113,9 @@ class Function:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
         self._calls.count += 1
-        last, call, placed, dtype = self._repeated
-        if len(args) == len(last) and args[0] is last[0] and not kwargs and thread.recorder is None:
-            if len(args) == 1 or all(map(is_, args, last)):
+        count, last, call, placed, dtype = self._repeated
+        if len(args) == count and args[0] is last[0] and not kwargs and thread.recorder is None:
+            if count == 1 or all(map(is_, args, last)):
                 result = _new(Tensor)  # `wrap`, whose own call would take a while here
                 result.array = asarray(call(*placed))
                 result.dtype = dtype
@@ -147,7 +147,7 @@ class Function:
         if self._options[1] and variants and given and len(tensors) == len(given) and all(map(is_, tensors, given)):
             repetition = variants[0].repetition()
             if repetition is not None:
-                self._repeated = (given, *repetition)
+                self._repeated = (len(given), given, *repetition)
         return result
 
     def _find(self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Concrete, list[Variant]]:
