@@ -328,6 +328,7 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
         if written is None:
             source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
             return compile_rule(source, large=pull_large, ndarray=ndarray, **names)
+        # Of tanh: `g * (1 - y * y)` for a few numbers; for more, the same written over one array; for many, oneDNN.
         text, known = written
         several = f"{text} if size < {SHARED} or (found := large(m, g, s)) is None else found"
         source = f"lambda m, g, s: {product} if type(g) is not ndarray or (size := g.size) < {FEW} else {several}"

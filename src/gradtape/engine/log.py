@@ -56,6 +56,9 @@ class Log(Recorder):
         retire(self.key)
         records_gone()
 
+    # Every op on a tape comes through `unary`, `binary` or `record`. Each finds the positions of its inputs and appends
+    # to the lists by itself: a call of a function that does it would be a good part of the whole.
+
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
         key = self.key
