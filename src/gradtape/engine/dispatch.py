@@ -210,7 +210,7 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     except (ValueError, np.linalg.LinAlgError) as error:
         raise failure(op, inputs, error) from error
     like = inputs[0].dtype if inputs else dtypes.float32
-    outputs = tuple([_tensor(y, like) for y in value]) if type(value) is tuple else _tensor(value, like)
+    outputs = tuple([tensor_like(y, like) for y in value]) if type(value) is tuple else tensor_like(value, like)
     recorder = thread.recorder
     if recorder is not None:
         for x in inputs:
@@ -223,7 +223,7 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     return outputs
 
 
-def _tensor(array: Any, like: DType) -> Tensor:
+def tensor_like(array: Any, like: DType) -> Tensor:
     """The array as a tensor, most probably of the dtype `like`."""
     try:
         found = array.dtype

@@ -24,7 +24,7 @@ from ..tensor import Tensor, wrap
 from . import dispatch
 from .arguments import matched, read_both
 from .convert import readable
-from .dispatch import run, thread
+from .dispatch import run, tensor_like, thread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, wire
 
@@ -95,7 +95,8 @@ def _of_one(op: Op) -> Any:
             value = kernel(x.array, **attrs)
         except (ValueError, np.linalg.LinAlgError) as error:
             raise dispatch.failure(op, (x,), error) from error
-        y = tuple([_like(x, part) for part in value]) if type(value) is tuple else _like(x, value)
+        like = x.dtype
+        y = tuple([tensor_like(part, like) for part in value]) if type(value) is tuple else tensor_like(value, like)
         recorder = thread.recorder
         if recorder is not None:
             if x.mark is not None:
@@ -105,12 +106,6 @@ def _of_one(op: Op) -> Any:
         return y
 
     return call
-
-
-def _like(x: Tensor, array: Any) -> Tensor:
-    """The array as a tensor, most probably of the dtype of `x`."""
-    found = array.dtype
-    return wrap(array, x.dtype if found is x.dtype.numpy else dtypes.of_numpy(found))
 
 
 def _with_constants(transpose: Any, constants: int) -> Any:
