@@ -461,6 +461,24 @@ class TestPythonCalls:
 
 
 class TestGradients:
+    def test_a_function_of_variables_alone_under_a_tape_in_a_function(self):
+        w = tf.Variable(1.0)
+        doubled = tf.function(lambda: w * 2.0)
+        plus = tf.function(lambda x: x + w)
+        one = tf.constant(1.0)
+
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                loss = doubled() * plus(one)
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+            return loss
+
+        expected = 1.0
+        for _ in range(3):
+            np.testing.assert_allclose(step(), 2 * expected * (expected + 1), rtol=1e-6)
+            expected -= 0.1 * (4 * expected + 2)
+
     def test_recomputation_is_not_undone(self):
         again = tf.recompute_grad(lambda x: tf.sin(tf.exp(x)))
 

@@ -297,7 +297,7 @@ class Concrete:
                 return variant.replayed(tensors)
         if recorder is None:
             return variant.run(tensors)
-        if isinstance(recorder, Log):
+        if dispatch.thread.trace is None and isinstance(recorder, Log):
             return variant.run_recorded(tensors, recorder)
         return variant.replayed(tensors)
 
