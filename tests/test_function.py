@@ -277,6 +277,19 @@ class TestGraphs:
         assert all(ref() is None for ref in made)
 
 
+class TestErrors:
+    @pytest.mark.parametrize("autograph", [True, False])
+    def test_what_does_not_fit_is_a_value_error_in_a_trace(self, autograph):
+        x = tf.ones([2, 3])
+        for f in (lambda x: tf.matmul(x, x), lambda x: x + tf.ones([2]), lambda x: tf.ensure_shape(x, [None, 2])):
+            for kind in (ValueError, tf.errors.InvalidArgumentError):
+                with pytest.raises(kind):
+                    tf.function(f, autograph=autograph)(x)
+            with pytest.raises(tf.errors.InvalidArgumentError) as eager:
+                f(x)
+            assert not isinstance(eager.value, ValueError)
+
+
 class TestGuards:
     def test_a_value_that_is_needed_makes_a_graph_for_each(self):
         f = counted()(lambda x, n: tf.reshape(x, [n, -1]))
@@ -451,6 +464,22 @@ class TestPythonCalls:
             tape.watch([x, y])
             z = f(x, y)
         assert [float(g) for g in tape.gradient(z, [x, y])] == [2.0, 0.0]
+
+    def test_what_numpy_functions_return_must_be_what_was_declared(self):
+        def call(result, declared):
+            return tf.function(lambda x: tf.numpy_function(lambda _: result, [x], declared))(tf.constant(1.0))
+
+        assert call(1, tf.int64).dtype == tf.int64
+        assert isinstance(call(np.float32(1), [tf.float32]), list)
+        for result, declared, message in [
+            (1.5, tf.float32, "0-th value returned by the function is double, but expects float"),
+            ([1.5, 2.5], tf.float64, "returns 2 values, but expects to see 1"),
+            (None, tf.float32, "returns 0 values"),
+        ]:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                call(result, declared)
+        with pytest.raises(tf.errors.UnknownError, match="ZeroDivisionError"):
+            tf.function(lambda x: tf.numpy_function(lambda _: 1 // 0, [x], tf.int64))(tf.constant(1.0))
 
     def test_errors_name_what_happened(self):
         def fails(x):

@@ -57,6 +57,13 @@ class InvalidArgumentError(OpError):
     error_code = INVALID_ARGUMENT
 
 
+class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):
+    """What does not fit was found while a function was traced.
+
+    TensorFlow raises a ValueError there about sizes it knows, an InvalidArgumentError later about those it does not.
+    """
+
+
 class DeadlineExceededError(OpError):
     """The operation took longer than it was allowed to."""
 

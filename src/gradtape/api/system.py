@@ -298,12 +298,34 @@ def numpy_function(
 
     inp = [x if is_tensor_like(x) else np.asarray(x) for x in inp]  # Python's numbers arrive as NumPy makes them
 
+    in_graph = dispatch.thread.trace is not None
+
     def call(tensors: Any) -> Any:
-        result = func(*(np.asarray(x.numpy()) for x in tensors))
+        arrays = [np.asarray(x.numpy()) for x in tensors]
+        if in_graph:
+            return _arrays_declared(_called(func, arrays), declared)
+        result = func(*arrays)  # eagerly, what comes is what there is, whatever `Tout` says
         found = [None if value is None else to_tensor(value) for value in nest.flatten(result)]
         return found[0] if len(found) == 1 else found
 
-    return _at_every_run(call, inp, declared, False, differentiable=False)
+    return _at_every_run(call, inp, declared, isinstance(Tout, list | builtins.tuple), differentiable=False)
+
+
+def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
+    """What a NumPy function returned, as NumPy sees it, if it is what was declared."""
+    values = result if isinstance(result, list | builtins.tuple) else [] if result is None else [result]
+    if len(values) != len(declared):
+        raise errors.InvalidArgumentError(
+            f"the function returns {len(values)} values, but expects to see {len(declared)} values: as many as Tout has"
+        )
+    found = [to_tensor(np.asarray(value)) for value in values]
+    for i, (y, kind) in enumerate(zip(found, map(_declared, declared), strict=True)):
+        if y.dtype is not kind:
+            raise errors.InvalidArgumentError(
+                f"{i}-th value returned by the function is {y.dtype.kernel_name()}, but expects {kind.kernel_name()}, "
+                "as Tout says. Return an array with .astype(...)"
+            )
+    return found
 
 
 def print(*inputs: Any, **kwargs: Any) -> None:

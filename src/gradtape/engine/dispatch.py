@@ -266,7 +266,8 @@ def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
 def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
     """TensorFlow's exception for a kernel that could not work with what it was given: of another class in a trace."""
     values_matter = isinstance(error, np.linalg.LinAlgError)
-    kind = errors.InvalidArgumentError if thread.trace is None or values_matter else ValueError
+    in_trace = thread.trace is not None and not values_matter
+    kind = errors.InvalidArgumentInTraceError if in_trace else errors.InvalidArgumentError
     shapes = " vs. ".join(str(list(x.dims)) for x in inputs)
     if "broadcast" in str(error):
         return kind(

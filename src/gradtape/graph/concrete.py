@@ -15,6 +15,7 @@ from ..engine.deferred import DeferredSum
 from ..engine.log import Log
 from ..engine.op import ops
 from ..engine.randomness import Stream
+from ..errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from . import numpy_executor
@@ -357,6 +358,12 @@ class Concrete:
                 raise
             self._follows_all = True
             return self.traced(tensors, variables, may_make_variables)
+        except InvalidArgumentError as error:
+            if isinstance(error, InvalidArgumentInTraceError):
+                raise
+            again = InvalidArgumentInTraceError(error.message)
+            vars(again).update(vars(error))
+            raise again.with_traceback(error.__traceback__) from error.__cause__
 
     def _traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
