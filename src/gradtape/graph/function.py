@@ -23,7 +23,7 @@ from .closures import tensors_around
 from .concrete import Concrete, Variant, returned_value
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
-from .signature import is_open, is_tensor_like_leaf, key_of, relaxed, serves
+from .signature import is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves
 
 logger = logging.getLogger("gradtape")
 
@@ -48,7 +48,8 @@ _calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # 
 class _Settings:
     """What holds for all functions."""
 
-    run_eagerly = False
+    def __init__(self) -> None:
+        self.run_eagerly = False
 
 
 settings = _Settings()
@@ -112,7 +113,6 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
-        self._calls.count += 1
         count, last, call, placed, dtype = self._repeated
         if len(args) == count and args[0] is last[0] and not kwargs and thread.recorder is None:
             if count == 1 or all(map(is_, args, last)):
@@ -121,6 +121,7 @@ class Function:
                 result.dtype = dtype
                 result.mark = None
                 return result
+        self._calls.count += 1  # what repeats the last call says nothing about retracing
         given = args
         if kwargs or len(args) != self._count:
             args, kwargs = self._parameters.arranged(args, kwargs)
@@ -135,7 +136,7 @@ class Function:
                 parts.append(key_of(value, tensors, variables))
         key: Any = tuple(parts)
         if kwargs:
-            key = (key, tuple(kwargs), tuple([key_of(value, tensors, variables) for value in kwargs.values()]))
+            key = (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables))
         found = self._found.get(key)
         if found is None:
             found = self._find(key, args, kwargs, tensors)
@@ -380,10 +381,8 @@ def _name_of(f: Any) -> str:
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensors: list[Tensor] = []
     variables: list[Variable] = []
-    key: Any = tuple([key_of(value, tensors, variables) for value in args])
-    if kwargs:
-        key = (key, tuple(kwargs), tuple([key_of(value, tensors, variables) for value in kwargs.values()]))
-    return key
+    key = keys_of(args, tensors, variables)
+    return (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables)) if kwargs else key
 
 
 def _shown(key: Any) -> str:

@@ -6,7 +6,7 @@ Tensors count by shape and dtype, and so do variables; Python values count by wh
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,15 @@ def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
         return _key_of_variable(value, variables)
     if nest.is_nested(value) or isinstance(value, nest.Composite):
         names = tuple(sorted(value)) if isinstance(value, Mapping) else None
-        return kind, names, tuple([key_of(part, tensors, variables) for part in nest.parts(value)])
+        return kind, names, keys_of(nest.parts(value), tensors, variables)
     if isinstance(value, TensorSpec):
         return None if value.shape.rank is None else tuple(value.shape), value.dtype
     return _key_of_object(value, kind)
+
+
+def keys_of(values: Iterable[Any], tensors: list[Tensor], variables: list[Variable]) -> tuple[Any, ...]:
+    """The keys of several arguments."""
+    return tuple([key_of(value, tensors, variables) for value in values])
 
 
 def _key_of_variable(value: Variable, variables: list[Variable]) -> Any:

@@ -19,13 +19,17 @@ from .. import dtypes
 from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
 from ..engine.deferred import DeferredProduct
+from ..engine.dispatch import thread
+from ..engine.op import Op
 from ..engine.places import caller
 from ..engine.randomness import Stream
 from ..tensor import Tensor, wrap
 from .effects import draw, guard, shape_guard
 from .graph import Graph, Node, Value
 from .traced import Enclosed, TracedTensor, Untraceable, out_of_scope
-from .waiting import result_of
+from .waiting import rules
+
+_NARROW = dtypes.NARROW
 
 
 class _Assigned:
@@ -88,9 +92,9 @@ class Trace(dispatch.Recorder):
         self.level = dispatch.next_level()
         self.key = object()
         self.name = name
-        self.outer: Trace | None = dispatch.thread.trace if nested else None
-        self.within: Trace | None = dispatch.thread.trace  # the trace that is interrupted for this one
-        self.outer_recorders = dispatch.thread.recorders
+        self.outer: Trace | None = thread.trace if nested else None
+        self.within: Trace | None = thread.trace  # the trace that is interrupted for this one
+        self.outer_recorders = thread.recorders
         self.inputs: list[Value] = []
         self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
         self.nodes: list[Node] = []
@@ -175,9 +179,9 @@ class Trace(dispatch.Recorder):
 
     def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the real values and adds a node."""
-        places, values, marked = [], [], False
+        places, values = [], []
         for x in inputs:
-            if x.dtype.kind == dtypes.NARROW and not op.moves_data:
+            if x.dtype.kind == _NARROW and not op.moves_data:
                 return dispatch.run_in_float32(op, inputs, attrs)
             if type(x) is TracedTensor:
                 places.append(x.place if x.trace is self else self.capture(x).place)
@@ -185,34 +189,35 @@ class Trace(dispatch.Recorder):
             else:
                 places.append(self.place_of(x))
                 values.append(x)
-            marked = marked or x.mark is not None
-        thread = dispatch.thread
         recorder, thread.recorder = thread.recorder, None
         try:
-            result: Any = result_of(op, values, attrs)
+            rule = rules.get(op)
+            result: Any = None if rule is None else rule(*values, attrs)
             if result is None:
-                # As it is called eagerly, an elementwise op knows what to do with large arrays.
-                quick = op.family == "elementwise" and not attrs
-                result = op.call(*values) if quick else dispatch.run(op, values, attrs)
+                # As it is called eagerly, an op knows what to do with large arrays.
+                result = op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
         finally:
             thread.recorder = recorder
         line = self.line or caller()
-        outputs: Any
-        several = type(result) is tuple
-        if several:
-            outputs = traced = tuple([TracedTensor(y, Value(y.dims, y.dtype), self) for y in result])
-            made = tuple([y.place for y in traced])
+        if type(result) is tuple:
+            outputs: Any = tuple([TracedTensor(y, Value(y.dims, y.dtype), self) for y in result])
+            made = tuple([y.place for y in outputs])
+            self.nodes.append(Node(op, tuple(places), attrs, made, True, line))
         else:
-            outputs = TracedTensor(result, Value(result.dims, result.dtype), self)
-            traced, made = (outputs,), (outputs.place,)
-        self.nodes.append(Node(op, tuple(places), attrs, made, several, line))
-        if getattr(op, "shaped_by_values", False):
-            for place in made:
-                self.nodes.append(Node(shape_guard, (place,), {"shape": place.shape}, (), True, line))
-        if getattr(op, "effect", False):
-            self.given.update(zip(made, traced, strict=True))
-        if marked and thread.recorders:
-            recorder.record(op, inputs, outputs, attrs)
+            place = Value(result.dims, result.dtype)
+            outputs = TracedTensor(result, place, self)
+            made = (place,)
+            self.nodes.append(Node(op, tuple(places), attrs, made, False, line))
+        if op.family != "elementwise":
+            if getattr(op, "shaped_by_values", False):
+                self.nodes += [Node(shape_guard, (v,), {"shape": v.shape}, (), True, line) for v in made]
+            if getattr(op, "effect", False):
+                self.given.update(zip(made, outputs if type(outputs) is tuple else (outputs,), strict=True))
+        if thread.recorders:
+            for x in inputs:
+                if x.mark is not None:
+                    recorder.record(op, inputs, outputs, attrs)
+                    break
         return outputs
 
     def place_of(self, x: Tensor) -> Value:
@@ -312,7 +317,7 @@ class Trace(dispatch.Recorder):
         if id(variable) in self.written and variable.dtype.differentiable:
             held = self._later_read(variable, held)
         read = wrap(held.array, held.dtype) if type(held) is Tensor else TracedTensor(held.value, held.place, self)
-        for recorder in dispatch.thread.recorders:
+        for recorder in thread.recorders:
             read.mark = recorder.mark_of(variable, read.mark)
         return read
 

@@ -51,7 +51,7 @@ class TracedTensor(Tensor):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        return self.value.dims
+        return self.place.shape
 
     @property
     def array(self) -> Any:  # type: ignore[override]

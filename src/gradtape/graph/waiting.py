@@ -6,7 +6,7 @@ variable. If nobody looks at their values, all is done by one call of oneDNN, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.deferred import DeferredProduct, deferred, may_wait
@@ -15,7 +15,7 @@ from ..ops.arithmetic import add, mul, sub
 from ..ops.contraction import matmul
 from ..tensor import Tensor
 
-Rule = Callable[[Tensor, Tensor, dict[str, Any]], Tensor | None]
+Rule = Callable[..., Tensor | None]  # of two values and the attributes of an op on them
 
 
 def _multiplied(a: Tensor, b: Tensor, attrs: dict[str, Any]) -> Tensor | None:
@@ -43,10 +43,5 @@ def _added(sign: float) -> Rule:
     return rule
 
 
-_rules: dict[Op, Rule] = {matmul: _multiplied, mul: _scaled, add: _added(1.0), sub: _added(-1.0)}
-
-
-def result_of(op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Tensor | None:
-    """What `op` gives on values of which one may wait, or a value that waits; None where it is to be run."""
-    rule = _rules.get(op)
-    return None if rule is None else rule(values[0], values[1], attrs)
+# What an op gives on two values of which one may wait, or a value that waits; None where it is to be run.
+rules: dict[Op, Rule] = {matmul: _multiplied, mul: _scaled, add: _added(1.0), sub: _added(-1.0)}
