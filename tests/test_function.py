@@ -57,6 +57,38 @@ class TestKeys:
         f = counted()(lambda x, scale: x * scale.by)
         assert [float(f(tf.constant(1.0), Scale(float(n)))) for n in range(20)] == [float(n) for n in range(20)]
 
+    def test_an_object_may_say_what_it_is_traced_for(self):
+        class AtMost(tf.types.experimental.TraceType):
+            def __init__(self, size):
+                self.size = size
+
+            def is_subtype_of(self, other):
+                return self.size <= other.size
+
+            def most_specific_common_supertype(self, others):
+                return None
+
+            def placeholder_value(self, placeholder_context=None):
+                return None
+
+            def __eq__(self, other):
+                return self.size == other.size
+
+            def __hash__(self):
+                return hash(self.size)
+
+        class Box:
+            def __init__(self, size):
+                self.size = size
+
+            def __tf_tracing_type__(self, context):
+                return AtMost(self.size)
+
+        f = counted()(lambda box, x: x * box.size)
+        assert [float(f(Box(n), tf.constant(1.0))) for n in (3, 3, 2, 4)] == [3, 3, 3, 4]
+        assert len(f.runs) == 2
+        assert isinstance(f, tf.types.experimental.PolymorphicFunction)
+
     def test_every_variable_has_its_own_graph(self):
         f = counted()(lambda v: v.assign_add(1.0))
         a, b = tf.Variable(1.0), tf.Variable(10.0)

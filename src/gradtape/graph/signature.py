@@ -16,6 +16,7 @@ from ..engine.convert import to_tensor
 from ..specs import TensorSpec
 from ..tensor import Tensor
 from ..variable import Variable
+from .trace_types import TypeKey, type_key
 
 _PLAIN = (bool, int, complex, str, bytes, type(None), type, type(Ellipsis))
 
@@ -80,6 +81,9 @@ def _key_of_variable(value: Variable, variables: list[Variable]) -> Any:
 
 
 def _key_of_object(value: Any, kind: type) -> Any:
+    own = type_key(value)
+    if own is not None:
+        return own
     if kind.__eq__ is object.__eq__ or hasattr(value, "_as_tensor"):
         return Identity(value)
     try:
@@ -122,6 +126,8 @@ def serves(key: Any, other: Any) -> bool:
     """Whether a graph for `key`, in which None stands for any size, serves calls with the key `other`."""
     if key == other:
         return True
+    if type(key) is TypeKey:
+        return key.serves(other)
     if not (type(key) is type(other) is tuple and len(key) == len(other)):
         return False
     if is_tensor_key(key) and is_tensor_key(other):
@@ -134,9 +140,9 @@ def serves(key: Any, other: Any) -> bool:
 
 
 def is_open(key: Any) -> bool:
-    """Whether a size in the key is unknown."""
+    """Whether it may serve calls with another key: a size in it is unknown, or a type of the user's decides."""
     if type(key) is not tuple:
-        return False
+        return type(key) is TypeKey
     if is_tensor_key(key):
         return key[0] is None or None in key[0]
     return any(map(is_open, key))

@@ -1,0 +1,114 @@
+"""The tracing protocol: a class of the user's says which of its objects one graph of a function serves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+
+class TraceType(ABC):
+    """What a function is traced for, where an object of the user's is given: calls of equal types share a graph.
+
+    The graph is made with the first object. A function that is called with tensors in such objects is to be given the
+    tensors themselves: objects whose type overrides `to_tensors` count by identity.
+
+    >>> import gradtape as tf
+    >>> class SameClass(tf.types.experimental.TraceType):
+    ...     def __init__(self, value):
+    ...         self.value = value
+    ...     def is_subtype_of(self, other):
+    ...         return self == other
+    ...     def most_specific_common_supertype(self, others):
+    ...         return self if all(self == other for other in others) else None
+    ...     def placeholder_value(self, placeholder_context=None):
+    ...         return self.value
+    ...     def __eq__(self, other):
+    ...         return isinstance(other, SameClass) and type(self.value) is type(other.value)
+    ...     def __hash__(self):
+    ...         return hash(type(self.value))
+    >>> class Adult:
+    ...     age = 18
+    ...     def __tf_tracing_type__(self, context):
+    ...         return SameClass(self)
+    >>> f = tf.function(lambda person: person.age + 1)
+    >>> int(f(Adult())), int(f(Adult())), f.experimental_get_tracing_count()
+    (19, 19, 1)
+    """
+
+    @abstractmethod
+    def is_subtype_of(self, other: TraceType) -> bool:
+        """Whether a graph for `other` serves this type."""
+
+    @abstractmethod
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
+        """The type whose graphs serve this one and the others, or None."""
+
+    @abstractmethod
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        """What the function is to be traced with."""
+
+    @abstractmethod
+    def __hash__(self) -> int: ...
+
+    @abstractmethod
+    def __eq__(self, other: object) -> bool: ...
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """The tensors in an object of this type."""
+        return []
+
+    def from_tensors(self, tensors: Any) -> Any:
+        """An object of this type, made of its tensors."""
+        return self.placeholder_value(None)
+
+    def flatten(self) -> list[Any]:
+        """The types of the tensors in it."""
+        return []
+
+    def cast(self, value: Any, cast_context: Any) -> Any:
+        """The value, as one of this type."""
+        return value
+
+
+@runtime_checkable
+class SupportsTracingProtocol(Protocol):
+    """An object that knows its `TraceType`."""
+
+    def __tf_tracing_type__(self, context: Any) -> TraceType:
+        """The type of this object."""
+
+
+class TypeKey:
+    """The key of an argument that has a trace type of its own."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: TraceType) -> None:
+        self.type = type
+
+    def serves(self, other: Any) -> bool:
+        """Whether a graph for this type is one for the other."""
+        return isinstance(other, TypeKey) and bool(other.type.is_subtype_of(self.type))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypeKey) and bool(self.type == other.type)
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __repr__(self) -> str:
+        return repr(self.type)
+
+
+def type_key(value: Any) -> TypeKey | None:
+    """The key of an object that says itself what it is traced for; None for any other."""
+    if not hasattr(type(value), "__tf_tracing_type__"):
+        return None
+    found = value.__tf_tracing_type__(None)
+    if not isinstance(found, TraceType):
+        raise TypeError(
+            f"__tf_tracing_type__ of a {type(value).__name__} must give a tf.types.experimental.TraceType, "
+            f"got {found!r}"
+        )
+    return TypeKey(found) if type(found).to_tensors is TraceType.to_tensors else None
