@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor
-from . import dispatch
+from . import byproducts, dispatch
 from .convert import to_tensor
 from .places import RULES
 
@@ -253,8 +253,8 @@ def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 class Saved:
     """Which values a set of formulas names, and how each is kept and found again.
 
-    A formula may name an input (`x`), the output (`y`, or `ys` when there are several), `x_shape`, `x_dtype`, or an
-    attribute; `m`, `g`, `t` and `need` are not kept.
+    A formula may name an input (`x`), the output (`y`, or `ys` when there are several), `x_shape`, `x_dtype`, an
+    attribute, or the kernel's `byproduct`; `m`, `g`, `t` and `need` are not kept.
     """
 
     def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
@@ -270,7 +270,7 @@ class Saved:
         if self.names == ("y",):
             return _keep_output
         fields = "".join(f"{self._source(name)}, " for name in self.names)
-        return compile_rule(f"lambda xs, y, attrs: ({fields})")
+        return compile_rule(f"lambda xs, y, attrs: ({fields})", taken=byproducts.taken)
 
     def quiet_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
         """`keep(a, b, y)` of plain tensors and no attributes, which picks only what some of the formulas name."""
@@ -292,6 +292,8 @@ class Saved:
     def _source(self, name: str) -> str:
         if name in ("y", "ys"):
             return "y"
+        if name == "byproduct":
+            return "taken(y)"
         if name in self.args:
             return f"xs[{self.args.index(name)}]"
         if f"*{name}" in self.args:

@@ -10,12 +10,14 @@ import numpy as np
 
 from .. import errors
 from ..dtypes import FLOAT, NARROW
+from ..engine import byproducts
 from ..engine.batching import spread
 from ..engine.families import elementwise, opaque
 from ..engine.op import raw, sample
 
 _SMOOTH = FLOAT | NARROW
 _FEW_CLASSES = 32
+_FEW_NUMBERS = 1 << 16  # whose memory does not matter: the derivative is computed along with the value
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -78,6 +80,10 @@ def _sparse(xp, labels, logits):
     if xp is np:
         _check(labels, logits.shape[-1])
     if xp is np and logits.size:
+        if logits.size <= _FEW_NUMBERS and byproducts.wanted():
+            losses, slope = _with_slope(labels, logits)
+            byproducts.leave(losses, slope)
+            return losses
         z, axis, chosen = _centred(labels, logits)
         return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
     z, total = _shifted(xp, logits)
@@ -103,12 +109,30 @@ def _centred(labels, logits):
 def sparse_with_softmax(labels, logits):
     """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
     _check(labels, logits.shape[-1])
+    losses, softmax, axis, _ = _with_softmax(labels, logits)
+    return losses, _placed(softmax, axis, logits.shape)
+
+
+def _with_slope(labels, logits):
+    """The losses, and the derivative of each by its logits."""
+    losses, slope, axis, chosen = _with_softmax(labels, logits)
+    slope.put(chosen, slope.take(chosen) - 1)
+    return losses, _placed(slope, axis, logits.shape)
+
+
+def _with_softmax(labels, logits):
+    """The losses, and the softmax as `_centred` arranges it."""
     z, axis, chosen = _centred(labels, logits)
-    softmax = np.exp(z)
+    correct = z.take(chosen)
+    softmax = np.exp(z, out=z)
     total = np.add.reduce(softmax, axis=axis)
     softmax /= total if axis == 0 else total[:, None]
-    losses = (np.log(total) - z.take(chosen)).reshape(labels.shape)
-    return losses, (softmax if axis else np.ascontiguousarray(softmax.T)).reshape(logits.shape)
+    return (np.log(total) - correct).reshape(labels.shape), softmax, axis, chosen
+
+
+def _placed(z, axis, shape):
+    """What `_centred` has arranged, in the order of the logits."""
+    return (z if axis else np.ascontiguousarray(z.T)).reshape(shape)
 
 
 def _check(labels, classes):
@@ -121,16 +145,11 @@ def _check(labels, classes):
         )
 
 
-def _sparse_vjp(m, g, labels, logits):
+def _sparse_vjp(m, g, labels, logits, byproduct):
     if m is not raw or not logits.size:
         return None, _column(m, g) * _sparse_slope(m, labels, logits)
-    slope, axis, chosen = _centred(labels, logits)
-    np.exp(slope, out=slope)
-    weights = g.reshape(-1)
-    factors = weights / np.add.reduce(slope, axis=axis)
-    slope *= factors if axis == 0 else factors[:, None]
-    slope.put(chosen, slope.take(chosen) - weights)
-    return None, (slope if axis else np.ascontiguousarray(slope.T)).reshape(logits.shape)
+    slope = _with_slope(labels, logits)[1] if byproduct is None else byproduct
+    return None, slope * g[..., None]
 
 
 def _sparse_slope(m, labels, logits):
