@@ -135,22 +135,23 @@ class Variable(Parts):
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
         recorder = thread.recorder
-        read = self._read
-        mark = read.mark
-        array = self._array
-        if read.array is array and (
-            mark is None
-            if recorder is None
-            else mark is not None and mark[2] is None and mark[0] is getattr(recorder, "key", None)
-        ):
-            return read
+        read, array = self._read, self._array
+        if read.array is array:
+            mark = read.mark
+            if mark is None:
+                if recorder is None:
+                    return read
+            elif recorder is not None and (
+                read.home is recorder.key if type(mark) is int else mark[2] is None and mark[0] is recorder.key
+            ):
+                return read
         trace = thread.trace
         if trace is not None:
             return trace.read(self)
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
         read = wrap(self._settled() if array is None else array, self.dtype)
-        for r in thread.recorders if dispatch.witness is None else dispatch.listeners():
-            read.mark = r.mark_of(self, read.mark)
+        if recorder is not None:
+            recorder.read(self, read)
         with updating:
             if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
                 self._read = read

@@ -55,7 +55,7 @@ def sweep(
             continue
         if hooks and i in hooks and g is not _OTHER_OUTPUT:
             g = grads[i] = _hooked(g, hooks[i], arrays)
-        op, parents, saved = log_ops[i], log_parents[i], kept[i]
+        op, parents = log_ops[i], log_parents[i]
         if op is None:
             if parents is None:
                 if type(g) is Products:
@@ -71,6 +71,7 @@ def sweep(
                 g = finished(m, g)
             if i not in wanted:
                 grads[i] = None
+        saved = kept[i]
         if release:
             kept[i] = None
         if type(parents) is int:  # the op as a function of one argument

@@ -51,6 +51,10 @@ class Recorder:
         """The mark a value read from `variable` now gets, on top of `rest`."""
         return rest
 
+    def read(self, variable: Any, value: Tensor) -> None:
+        """`variable` was read; `value`, a new tensor, is to be marked, and this is the only recorder."""
+        value.mark = self.mark_of(variable, None)
+
     def assigned(self, variable: Any, value: Tensor) -> None:
         """`variable` is about to become `value`."""
 
@@ -76,6 +80,10 @@ class Several(Recorder):
     def left(self, x: Tensor, how: str) -> None:
         for recorder in self.recorders:
             recorder.left(x, how)
+
+    def read(self, variable: Any, value: Tensor) -> None:
+        for recorder in self.recorders:
+            value.mark = recorder.mark_of(variable, value.mark)
 
 
 class _Thread(threading.local):

@@ -198,14 +198,22 @@ class Log(Recorder):
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
+        position = self._position_read(variable)
+        return rest if position < 0 else (self.key, position, rest)
+
+    def read(self, variable: Any, value: Tensor) -> None:
+        """Marks `value`, a new tensor read from `variable`."""
+        position = self._position_read(variable)
+        if position >= 0:
+            value.home = self.key
+            value.mark = position
+
+    def _position_read(self, variable: Any) -> int:
+        """Where a variable that is read stands, as a leaf from now on if it is to be watched; or -1."""
         entry = self.variables.get(id(variable))
         if entry is not None:
-            position = entry[1]
-        elif self.watches_variables and variable.trainable:
-            position = self._add(variable)
-        else:
-            return rest
-        return rest if position < 0 else (self.key, position, rest)
+            return entry[1]
+        return self._add(variable) if self.watches_variables and variable.trainable else -1
 
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
@@ -216,12 +224,10 @@ class Log(Recorder):
 
     def positions(self, sources: Sequence[Any]) -> list[int | None]:
         """Where each of these stands."""
-        variables = self.variables
-        found: list[int | None] = []
-        for x in sources:
-            entry = variables.get(id(x))
-            found.append(entry[1] if entry is not None and entry[1] >= 0 else self.position(x))
-        return found
+        entries = self.variables.get
+        return [
+            entry[1] if (entry := entries(id(x))) is not None and entry[1] >= 0 else self.position(x) for x in sources
+        ]
 
     def _add(self, variable: Any) -> int:
         position = self._leaf() if variable.dtype.differentiable else -1
@@ -229,8 +235,11 @@ class Log(Recorder):
         return position
 
     def _leaf(self) -> int:
-        position = len(self.ops)
-        self._append(None, None, None)
+        ops = self.ops
+        position = len(ops)
+        ops.append(None)
+        self.parents.append(None)
+        self.saved.append(None)
         self.leaves.add(position)
         return position
 

@@ -44,6 +44,7 @@ _USED_UP = (
     "GradientTape(persistent=True) to ask more than once"
 )
 _NONE = UnconnectedGradients.NONE
+_TENSOR = frozenset({Tensor})
 
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
@@ -259,8 +260,10 @@ class GradientTape(Inspection, Jacobians):
                 "be differentiated, but received None."
             )
         targets = [target] if _is_leaf(target) else [differentiable(t, "target") for t in nest.flatten(target)]
-        flat_sources = [sources] if _is_leaf(sources) else nest.flatten(sources)
-        wanted = [s if type(s) in readable else differentiable(s, "source") for s in flat_sources]
+        one = _is_leaf(sources)
+        known = one or _are_leaves(sources)
+        flat_sources = [sources] if one else sources if known else nest.flatten(sources)
+        wanted = flat_sources if known else [differentiable(s, "source") for s in flat_sources]
         cotangents = output_cotangents(targets, target, output_gradients)
         if self._recording:
             self._before_asking()
@@ -271,7 +274,7 @@ class GradientTape(Inspection, Jacobians):
         if log.keeps:
             grads = self._answered(log, (targets, cotangents, flat_sources), grads)
         for finish in self._finishers:
-            grads = finish(flat_sources, grads)
+            grads = finish(list(flat_sources), grads)
         missing = False
         for g in grads:
             if g is None:
@@ -281,8 +284,10 @@ class GradientTape(Inspection, Jacobians):
             when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
             grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
-        if _is_leaf(sources):
+        if one:
             return grads[0]
+        if known:
+            return grads
         if type(sources) is not list and nest.is_values_view(sources):
             sources = list(sources)
         return nest.pack_sequence_as(sources, grads)
@@ -314,7 +319,8 @@ class GradientTape(Inspection, Jacobians):
     def _pull(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
         """The gradient for each source, None where there is no path."""
         at = log.positions(sources)
-        wanted = {position for position in at if position is not None}
+        wanted: set[Any] = set(at)
+        wanted.discard(None)
         seeds = Few()
         straight: dict[int, Any] = {}  # a target that is itself a source, though it is not on the tape
         plain = log.plain and dispatch.unrecorded()
@@ -328,24 +334,23 @@ class GradientTape(Inspection, Jacobians):
         if plain:
             for position in seeds:
                 seeds[position] = seeds[position].array
-        if plain:
             found = self._sweep(log, seeds, wanted, raw)
         else:
             trace = None if log.fragile or self._hooks else dispatch.thread.trace
             with nullcontext() if trace is None else trace.from_here():
                 found = self._sweep(log, seeds, wanted, ops)
         waits = plain and not (log.keeps or self._finishers) and dispatch.witness is None
-        made: dict[int, Any] = {}
         results = []
         for source, position in zip(sources, at, strict=True):
             if position is None:
                 results.append(straight.get(id(source)))
                 continue
-            if position not in made:
-                g, dtype = found[position], source.dtype
-                known = type(g) is np.ndarray and g.dtype is dtype.numpy  # as most are
-                made[position] = constant(g, dtype) if known else _finished(g, source, plain, waits)
-            results.append(made[position])
+            g, dtype = found[position], source.dtype
+            if type(g) is np.ndarray and g.dtype is dtype.numpy:  # as most are
+                found[position] = g = constant(g, dtype)
+            elif not isinstance(g, Tensor):  # else it is one already, or this source was there before
+                found[position] = g = _finished(g, source, plain, waits)
+            results.append(g)
         return results
 
     def _sweep(self, log: Log, seeds: Few, wanted: set[int], m: Any) -> list[Any] | Few:
@@ -385,8 +390,13 @@ def _is_leaf(x: Any) -> bool:
     return kind is Tensor or kind in readable
 
 
+def _are_leaves(x: Any) -> bool:
+    """Whether `x` is a list of tensors and variables without further questions."""
+    return type(x) is list and not set(map(type, x)).difference(readable, _TENSOR)
+
+
 def _finished(g: Any, source: Any, plain: bool, waits: bool) -> Any:
-    """A cotangent as the user gets it."""
+    """A cotangent that is no tensor, as the user gets it."""
     if g is None:
         return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
     if type(g) is Products:
@@ -394,6 +404,8 @@ def _finished(g: Any, source: Any, plain: bool, waits: bool) -> Any:
             return g.tensor(source.dtype)
         g = g.value()
     if type(g) is IndexedSlices:
+        if isinstance(g.dense_shape, Tensor):  # this source was there before
+            return g
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
         return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
     return Tensor(g) if plain else g

@@ -237,6 +237,8 @@ class TracingLog(Log):
         mark = super().mark_of(variable, rest)
         return witness.mark_of(variable, rest) if mark is rest else mark
 
+    read = dispatch.Recorder.read
+
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
         at = len(self.ops)
@@ -247,6 +249,10 @@ class TracingLog(Log):
     def _append(self, op: Any, parents: Any, saved: Any) -> None:
         super()._append(op, parents, saved)
         self.notes.append(None)
+
+    def _leaf(self) -> int:
+        self.notes.append(None)
+        return super()._leaf()
 
     def forget(self) -> None:
         """Who traces wants to ask again: nothing is let go."""
