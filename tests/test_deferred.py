@@ -120,6 +120,15 @@ def test_what_was_read_before_keeps_its_value(w, g):
     close(w.numpy(), WEIGHTS - 0.01 * EXPECTED)
 
 
+@pytest.mark.parametrize("part", [lambda w: w[:2], lambda w: tf.reshape(w, [-1]), lambda w: np.asarray(w[1:])])
+def test_what_is_a_part_of_the_value_keeps_it(part, w, g):
+    read = part(w)
+    before = np.array(read)
+    w.assign_sub(0.01 * g)
+    np.testing.assert_array_equal(read, before)
+    close(w.numpy(), WEIGHTS - 0.01 * EXPECTED)
+
+
 def test_a_step_after_the_gradient_was_looked_at(w, g):
     step = 0.01 * g
     step.numpy()

@@ -512,3 +512,13 @@ def test_addresses():
     x = np.arange(12.0).reshape(3, 4)
     for view in (x, x[1:], x.T, x[:, 2:], x[::-1]):
         assert library.address(view) == view.ctypes.data
+
+
+@pytest.mark.parametrize("start", range(4))
+def test_weights_begin_with_a_line_of_the_cache(start):
+    given = np.arange(64 * 256 + start, dtype=np.float32)[start:].reshape(64, 256)
+    weights = tf.Variable(given)
+    assert library.address(weights._array) % 64 == 0
+    np.testing.assert_array_equal(weights, given)
+    bias = tf.Variable(given[0])
+    np.testing.assert_array_equal(bias, given[0])

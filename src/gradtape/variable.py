@@ -125,8 +125,8 @@ class Variable(Parts):
         self._name = scoped("Variable" if name is None else name) + ":0"
         self._shape = allowed
         self._created = _creation()
-        self._array = value.array
-        self._read = wrap(value.array, value.dtype)
+        self._array = onednn.at_line(value.array)
+        self._read = wrap(self._array, value.dtype)
         if trace is not None:
             trace.made(self)
         elif value.mark is not None:
@@ -151,7 +151,7 @@ class Variable(Parts):
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
         read = wrap(self._settled() if array is None else array, self.dtype)
         if recorder is not None:
-            recorder.read(self, read)
+            recorder.mark_read(self, read)
         with updating:
             if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
                 self._read = read
@@ -385,7 +385,7 @@ class Variable(Parts):
                 # It is known here and to the last read, that read to the variable; each count sees itself. Memory that
                 # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
                 alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
-                own = type(array) is np.ndarray and array.flags.owndata and self._read.array is array
+                own = self._read.array is array and _has_own_memory(array)
                 if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
                     return False
                 onednn.changed(array)
@@ -470,4 +470,14 @@ def _converted(variable: Variable, dtype: DType | None) -> Tensor:
 
 attach(Variable)
 register(Variable, _converted, 0)
+def _has_own_memory(array: Any) -> bool:
+    """Whether an array's memory belongs to it alone, or to one that only it knows."""
+    if type(array) is not np.ndarray:
+        return False
+    if array.flags.owndata:
+        return True
+    # Known to the array alone, and here: views of the array would have the same base.
+    return type(array.base) is np.ndarray and array.base.flags.owndata and sys.getrefcount(array.base) <= 2
+
+
 readable.add(Variable)

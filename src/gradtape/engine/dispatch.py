@@ -51,7 +51,7 @@ class Recorder:
         """The mark a value read from `variable` now gets, on top of `rest`."""
         return rest
 
-    def read(self, variable: Any, value: Tensor) -> None:
+    def mark_read(self, variable: Any, value: Tensor) -> None:
         """`variable` was read; `value`, a new tensor, is to be marked, and this is the only recorder."""
         value.mark = self.mark_of(variable, None)
 
@@ -81,7 +81,7 @@ class Several(Recorder):
         for recorder in self.recorders:
             recorder.left(x, how)
 
-    def read(self, variable: Any, value: Tensor) -> None:
+    def mark_read(self, variable: Any, value: Tensor) -> None:
         for recorder in self.recorders:
             value.mark = recorder.mark_of(variable, value.mark)
 

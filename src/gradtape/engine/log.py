@@ -201,7 +201,7 @@ class Log(Recorder):
         position = self._position_read(variable)
         return rest if position < 0 else (self.key, position, rest)
 
-    def read(self, variable: Any, value: Tensor) -> None:
+    def mark_read(self, variable: Any, value: Tensor) -> None:
         """Marks `value`, a new tensor read from `variable`."""
         position = self._position_read(variable)
         if position >= 0:

@@ -237,7 +237,7 @@ class TracingLog(Log):
         mark = super().mark_of(variable, rest)
         return witness.mark_of(variable, rest) if mark is rest else mark
 
-    read = dispatch.Recorder.read
+    mark_read = dispatch.Recorder.mark_read
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""

@@ -9,7 +9,7 @@ from .contractions import contract
 from .convolutions import convolved, filter_gradient, image_gradient
 from .elementwise import combined, mapped, pulled, pulled_and_summed
 from .fixed_products import FixedProduct, can_multiply, fixed_product
-from .library import version
+from .library import at_line, version
 from .pooling import max_places, max_pooled, max_pooled_with_places, max_spread
 from .product_sums import MOST_ADDED, fixed_sum
 from .products import add_product, known_product, product, sum_rows
@@ -18,7 +18,7 @@ from .rows import LayerNormalisation, layer_normalisation, softmax, softmax_grad
 from .team import together
 
 __all__ = [
-    "MOST_ADDED", "FixedProduct", "LayerNormalisation", "add_product", "can_multiply", "changed", "combined",
+    "MOST_ADDED", "FixedProduct", "LayerNormalisation", "add_product", "at_line", "can_multiply", "changed", "combined",
     "contract", "convolved", "filter_gradient", "fixed_product", "fixed_sum", "image_gradient",
     "known_product", "layer_normalisation", "mapped", "max_places", "max_pooled", "max_pooled_with_places",
     "max_spread", "product", "product_with_transpose", "pulled", "pulled_and_summed", "softmax", "softmax_gradient",

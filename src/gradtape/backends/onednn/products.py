@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from ctypes import c_char, c_float, c_int64
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, HEADER, Computation, Refused, Role, address, library, place, steps
+from .library import FLOAT32, HEADER, Computation, Refused, Role, library, place, steps
 
 # Multiplications from which OpenBLAS uses several threads for a product. All these are done by oneDNN, for the threads
 # of both wait busily: used in turns, each would take the cores from the other.
@@ -17,6 +18,7 @@ SMALLEST = 1 << 18
 SMALLEST_VECTOR = 9216  # the same, where one of the two is a vector
 MANY_ROWS = 32  # from which a product with a transposed matrix is faster by the primitive for batches
 _MOST_KNOWN = 1024
+_ONE, _ZERO = c_float(1.0), c_float(0.0)
 _known: dict[Any, Callable[[Any, Any], Any]] = {}  # by the layouts of two matrices, what multiplies them
 SMALLEST_BATCH = 1 << 20  # multiplications of all products of a batch together, each of which is small
 
@@ -37,8 +39,9 @@ def product(a: Any, b: Any) -> Any:
     if multiply is None:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        in_batch = rows >= MANY_ROWS and columns > 1 and b.strides[0] == 4
-        multiply = _known[layouts] = _batch_of_products if in_batch else _matrix_product(a, b)
+        by_primitive = rows >= MANY_ROWS and columns > 1 and b.strides[0] == 4 and library() is not None
+        multiply = (_primitive_product(*layouts) if by_primitive else None) or _matrix_product(*layouts)
+        _known[layouts] = multiply
     return multiply(a, b)
 
 
@@ -53,18 +56,9 @@ def known_product(a: Any, b: Any) -> Any:
 
 def add_product(total: Any, a: Any, b: Any, scale: float) -> bool:
     """Whether `scale · a @ b` could be added to `total`, three float32 matrices, the last one C-contiguous."""
-    dnnl = library()
-    if dnnl is None or not (total.dtype == a.dtype == b.dtype == FLOAT32):
+    if not (total.dtype == a.dtype == b.dtype == FLOAT32):
         return False
-    (rows, inner), columns = a.shape, b.shape[1]
-    a, turned_a, step_a = _laid_out(a)
-    b, turned_b, step_b = _laid_out(b)
-    with dnnl.lock:
-        dnnl.sgemm(
-            turned_a, turned_b, rows, columns, inner, scale, address(a), step_a, address(b), step_b, 1.0,
-            address(total), columns,
-        )  # fmt: skip
-    return True
+    return _matrix_product(a.shape, a.strides, b.shape, b.strides)(a, b, total, c_float(scale)) is not None
 
 
 def is_finite(y: Any) -> bool:
@@ -85,39 +79,68 @@ def sum_rows(x: Any) -> Any:
     return None if y is None else y[0]
 
 
-def _matrix_product(a: Any, b: Any) -> Callable[[Any, Any], Any]:
-    """The function that multiplies two matrices laid out as these are."""
-    (rows, inner), columns = a.shape, b.shape[1]
-    copied_a, turned_a, step_a = _laid_out(a)
-    copied_b, turned_b, step_b = _laid_out(b)
-    copies = copied_a is not a or copied_b is not b
+@lru_cache(maxsize=_MOST_KNOWN)
+def _matrix_product(a_shape: Any, a_strides: Any, b_shape: Any, b_strides: Any) -> Callable[..., Any]:
+    """The function that multiplies two matrices laid out like that, or adds the product, scaled, to a third."""
+    (rows, inner), columns = a_shape, b_shape[1]
+    order_a, order_b = _order(a_shape, a_strides), _order(b_shape, b_strides)
+    copies_a, copies_b = order_a is None, order_b is None
+    turned_a, step_a = order_a or (b"N", inner)
+    turned_b, step_b = order_b or (b"N", columns)
     shape = rows, columns
+    # ctypes makes objects like these from Python's numbers for every call, which takes as long as the rest of it.
+    turns = c_char(turned_a), c_char(turned_b)
+    sizes = c_int64(rows), c_int64(columns), c_int64(inner)
+    step_a, step_b, step = c_int64(step_a), c_int64(step_b), c_int64(columns)
 
-    def multiply(a: Any, b: Any) -> Any:
+    def multiply(a: Any, b: Any, total: Any = None, scale: c_float = _ONE) -> Any:
         dnnl = library()
         if dnnl is None:
             return None
-        if copies:
-            a, b = _laid_out(a)[0], _laid_out(b)[0]
-        y = np.empty(shape, FLOAT32)
+        if copies_a:
+            a = np.ascontiguousarray(a)
+        if copies_b:
+            b = np.ascontiguousarray(b)
+        kept = _ONE
+        if total is None:
+            total, kept = np.empty(shape, FLOAT32), _ZERO
         with dnnl.lock:
             dnnl.sgemm(
-                turned_a, turned_b, rows, columns, inner, 1.0, place(id(a) + HEADER), step_a, place(id(b) + HEADER),
-                step_b, 0.0, place(id(y) + HEADER), columns,
+                *turns, *sizes, scale, place(id(a) + HEADER), step_a, place(id(b) + HEADER), step_b, kept,
+                place(id(total) + HEADER), step,
             )  # fmt: skip
-        return y
+        return total
 
     return multiply
 
 
-def _laid_out(x: Any) -> tuple[Any, bytes, int]:
-    """The matrix as `dnnl_sgemm` takes it: whether its memory holds the transpose, and the numbers from row to row."""
-    (rows, columns), (down, along) = x.shape, x.strides
+def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[bytes, int] | None:
+    """How `dnnl_sgemm` takes a matrix: whether its memory holds the transpose, and the numbers from row to row."""
+    (rows, columns), (down, along) = shape, strides
     if along == 4 and down >= 4 * columns and not down % 4:
-        return x, b"N", down // 4
+        return b"N", down // 4
     if down == 4 and along >= 4 * rows and not along % 4:
-        return x, b"T", along // 4
-    return np.ascontiguousarray(x), b"N", columns
+        return b"T", along // 4
+    return None
+
+
+def _primitive_product(a_shape: Any, a_strides: Any, b_shape: Any, b_strides: Any) -> Callable[..., Any] | None:
+    """The function that multiplies two matrices laid out like that by a primitive of their own, or None."""
+    if _order(a_shape, a_strides) is None or _order(b_shape, b_strides) is None:
+        return None
+    prepared = _prepared(a_shape, a_strides, b_shape, b_strides)
+    if prepared is None:
+        return None
+    shape = a_shape[0], b_shape[1]
+
+    def multiply(a: Any, b: Any) -> Any:
+        if library() is None:
+            return None
+        y = np.empty(shape, FLOAT32)
+        prepared.run(a, b, y)
+        return y
+
+    return multiply
 
 
 def _batch_of_products(a: Any, b: Any) -> Any:

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, address, library
+from .library import FLOAT32, Computation, Refused, Role, empty, library
 from .products import MANY_ROWS, SMALLEST
 
 _TIMES = 3  # for which a matrix must have come: to bring it into blocks takes longer than one product saves
 _LARGEST = 1 << 20  # numbers of a matrix; reading a larger one takes most of the time, in whatever order it is
 _MOST_KEPT = 1 << 24  # numbers of all matrices that are kept in blocks
-_LINE = 64  # bytes that the caches hold together
 
 
 class _Factor:
@@ -110,9 +109,7 @@ class _InBlocks:
         self.size = b.size
         self._columns = b.shape[0]
         self._multiply = multiply
-        whole = np.empty(size + _LINE, np.uint8)
-        start = -address(whole) % _LINE
-        self._blocks = whole[start : start + size]
+        self._blocks = empty((-(-size // 4),))
         reorder.run(b, self._blocks)
 
     def of(self, a: Any) -> Any:
