@@ -173,6 +173,18 @@ def test_devices_are_accepted_and_unknown_ones_named():
         pass
     with pytest.raises(ValueError, match="'/foo'"):
         tf.device("/foo")
+    outer = tf.device("/CPU:0")
+    with outer:
+        with tf.device(None), pytest.raises(RuntimeError, match="without proper scope nesting"):
+            outer.__exit__()
+
+
+def test_tuples_are_flat():
+    slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    x, nothing, given = tf.tuple([X, None, slices])
+    assert (float(x), nothing, given) == (2.0, None, slices)
+    with pytest.raises(TypeError, match="not of list"):
+        tf.tuple([[X, X]])
 
 
 def test_config():

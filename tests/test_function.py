@@ -1,6 +1,7 @@
 """What `tf.function` promises beyond the recorded answers of TensorFlow: graphs, guards, methods, Python calls."""
 
 import gc
+import inspect
 import linecache
 import logging
 import timeit
@@ -220,6 +221,18 @@ class TestMethods:
         assert scale.scaled.python_function(3.0) == 6.0
         assert scale.scaled.__name__ == "scaled"
 
+    def test_a_method_may_be_made_a_function_once_more(self):
+        class Scale:
+            @tf.function
+            def of(self, x, y):
+                return x * y
+
+        outer = tf.function(Scale().of)
+        assert float(outer(tf.constant(2.0), y=tf.constant(3.0))) == 6.0
+        assert list(inspect.signature(Scale().of).parameters) == ["x", "y"]
+        with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+            outer(y=tf.constant(3.0))
+
 
 class TestGraphs:
     def test_a_graph_prints_as_a_program(self):
@@ -278,6 +291,21 @@ class TestGraphs:
         f = tf.function(lambda x: (tf.concat([x, x], 0), tf.reduce_sum(x), x[:1]))
         concrete = f.get_concrete_function(tf.TensorSpec([None, 3], tf.float32))
         assert [shape.as_list() for shape in concrete.output_shapes] == [[None, 3], [], [1, 3]]
+
+    def test_tensors_in_structures_are_named_by_the_way_to_them_or_by_their_specs(self):
+        def spec(name=None):
+            return tf.TensorSpec([], tf.float32, name)
+
+        f = tf.function(lambda a, *b: a["x"] - a["y"][0] * b[0])
+        concrete = f.get_concrete_function({"x": spec(), "y": [spec("mine"), 3]}, spec())
+        (first, second), _ = concrete.structured_input_signature
+        assert [first["x"].name, first["y"][0].name, first["y"][1], second.name] == ["a_x", "mine", 3, "b_0"]
+        x, y, z = tf.constant(7.0), tf.constant(2.0), tf.constant(3.0)
+        assert float(concrete(a_x=x, mine=y, b_0=z)) == float(concrete(x, y, z)) == 1.0
+        named = f.get_concrete_function({"x": spec("other"), "y": [spec(), 3]}, spec())
+        assert named.structured_input_signature[0][0]["x"].name == "other"
+        assert float(named(other=x, a_y_0=y, b_0=z)) == 1.0
+        assert f.experimental_get_tracing_count() == 1
 
     def test_signatures_in_words(self):
         @tf.function

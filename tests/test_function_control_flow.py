@@ -362,3 +362,22 @@ def test_a_slice_that_moves_with_a_loop():
     f = tf.function(lambda x: gradients(windows)(x))
     assert_same(f(MATRIX), gradients(windows)(MATRIX))
     assert len([node for node in f.get_concrete_function(MATRIX).graph.nodes if node.op.name == "loop"]) == 2
+
+
+def test_shape_invariants_are_shapes_or_specs_of_the_variables():
+    def loop(x, invariants):
+        return tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), [tf.constant(0), x], invariants)[1]
+
+    def traced(x, invariants):
+        return tf.function(lambda: loop(x, invariants), autograph=False)()
+
+    number = tf.TensorSpec([], tf.int32)
+    slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    assert int(traced(5, [number, tf.TensorSpec([], tf.int32)])) == 5
+    assert traced(slices, [number, tf.IndexedSlicesSpec([None], tf.float32)]).values.numpy().tolist() == [1.0]
+    with pytest.raises(TypeError, match="'foo'"):
+        traced(tf.constant([1]), ["foo", "bar"])
+    with pytest.raises(TypeError, match=r"TypeSpec TensorSpec.*float32.* is not compatible"):
+        traced(tf.constant([1]), [number, tf.TensorSpec([None], tf.float32)])
+    with pytest.raises(TypeError, match=r"TypeSpec SparseTensorSpec.* is not compatible"):
+        traced(tf.constant([1.0]), [number, tf.SparseTensorSpec([None], tf.float32)])

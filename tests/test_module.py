@@ -54,8 +54,22 @@ def test_order_inside_containers():
     m.B = tf.Variable(1.0, name="B")
     m._A = tf.Variable(1.0, name="_A")
     m.deep = [[{"a": (tf.Variable(2.0, name="deep"),)}]]
-    m.mixed = {1: tf.Variable(1.0, name="one"), "b": tf.Variable(1.0, name="text")}
-    assert names(m.variables) == ["B", "_A", "two", "ten", "deep", *(f"l{i}" for i in range(11)), "one", "text"]
+    assert names(m.variables) == ["B", "_A", "two", "ten", "deep", *(f"l{i}" for i in range(11))]
+
+
+def test_a_dict_whose_keys_have_no_order_is_an_error_that_names_the_attribute():
+    m = tf.Module()
+    m.mixed = {1: tf.Variable(1.0), "b": tf.Variable(1.0)}
+    with pytest.raises(ValueError, match=r"Error processing property 'mixed'.*sortable keys"):
+        _ = m.variables
+
+
+def test_a_module_has_one_name_scope():
+    m = tf.Module("m")
+    assert m.name_scope is m.name_scope
+    with m.name_scope, tf.name_scope("inner"), m.name_scope:
+        assert tf.get_current_name_scope() == "m"
+    assert tf.get_current_name_scope() == ""
 
 
 def test_each_is_found_once_and_cycles_end():

@@ -111,3 +111,20 @@ def test_an_ordered_dict_is_packed_by_sorted_key_in_its_own_order():
     packed = tf.nest.pack_sequence_as(collections.OrderedDict([("b", 1), ("a", 2)]), [4, 5])
     assert type(packed) is collections.OrderedDict
     assert list(packed.items()) == [("b", 5), ("a", 4)]
+
+
+@pytest.mark.parametrize(
+    "a, b, error, text",
+    [
+        ([0, 1], 0, ValueError, 'Substructure "type=list str=.0, 1." is a sequence, while.*"type=int str=0" is not'),
+        ([[1], 2], ["a", "b", "c"], ValueError, "is a sequence"),
+        ([1, 2], ["a", "b", "c"], ValueError, "same number of elements: 2 and 3"),
+        ({"a": 1}, {"b": 1}, ValueError, "same set of keys"),
+        ((1, (2,)), [1, (2,)], TypeError, r"same sequence type: tuple and list\nEntire first.*:\n\(., \(.,\)\)"),
+    ],
+)
+def test_two_structures_that_differ_are_described(a, b, error, text):
+    with pytest.raises(error, match=f"don't have the same nested structure(.|\n)*{text}"):
+        tf.nest.assert_same_structure(a, b)
+    with pytest.raises(error, match=text):
+        tf.nest.map_structure(lambda x, y: x, a, b)

@@ -42,7 +42,7 @@ class Module(Owner):
                 "class name)."
             )
         self._name = name
-        self._scope_name = scoped(name) + "/"
+        self._name_scope = name_scope(scoped(name) + "/")
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ class Module(Owner):
     @property
     def name_scope(self) -> name_scope:
         """The scope of this module's variables: see `with_name_scope`."""
-        return name_scope(self._scope_name)
+        return self._name_scope
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -124,7 +124,11 @@ class Module(Owner):
         def walk(module: Module, path: tuple[Any, ...], above: frozenset[int]) -> Iterator[Any]:
             below: list[tuple[tuple[Any, ...], Module]] = []
             for name in sorted(vars(module).keys() - self._TF_MODULE_IGNORED_PROPERTIES, key=attribute_traversal_key):
-                for steps, leaf in _leaves(vars(module)[name], expand_composites):
+                try:
+                    leaves = list(_leaves(vars(module)[name], expand_composites))
+                except TypeError as error:
+                    raise ValueError(f"Error processing property {name!r} of {module!r}: {error}") from error
+                for steps, leaf in leaves:
                     if not with_path and id(leaf) in seen:
                         continue
                     way = (*path, name, *steps)
@@ -146,13 +150,9 @@ def _is_variable(value: Any) -> bool:
 
 
 def _leaves(value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """The leaves of an attribute and the way to each; a dict whose keys have no order is taken in its own."""
+    """The leaves of an attribute and the way to each."""
     if isinstance(value, Mapping):
-        try:
-            keys = sorted(value)
-        except TypeError:
-            keys = list(value)
-        parts = [(key, value[key]) for key in keys]
+        parts = [(key, value[key]) for key in nest.sorted_keys(value)]
     elif nest.is_nested(value):
         parts = list(enumerate(value))
     elif expand and isinstance(value, nest.Composite):

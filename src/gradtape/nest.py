@@ -55,7 +55,7 @@ def is_values_view(structure: Any) -> bool:
 def parts(structure: Any) -> list[Any]:
     """What a structure or a composite directly consists of."""
     if isinstance(structure, Mapping):
-        return [structure[key] for key in _keys(structure)]
+        return [structure[key] for key in sorted_keys(structure)]
     if isinstance(structure, Composite):
         return structure._parts()
     if hasattr(type(structure), "__tf_flatten__"):
@@ -65,7 +65,8 @@ def parts(structure: Any) -> list[Any]:
     return list(structure)
 
 
-def _keys(mapping: Mapping[Any, Any]) -> list[Any]:
+def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    """The keys in the order in which the values are taken."""
     try:
         return sorted(mapping)
     except TypeError:
@@ -126,7 +127,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
         if not is_nested(structure):
             raise ValueError(
                 f"The target structure is of type `{type(structure)}`\n  {structure!r}\nHowever the input is a "
-                f"sequence ({type(flat_sequence)}) of length {len(flat_sequence)}."
+                f"sequence ({type(flat_sequence)}) of length {len(flat_sequence)}.\n  {flat_sequence!r}\nnest cannot "
+                "guarantee that it is safe to map one to the other."
             )
         raise ValueError(
             f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(flat_sequence)} items. "
@@ -139,7 +141,7 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     if not _opens(structure, expand):
         return next(leaves)
     if isinstance(structure, Mapping):
-        packed = {key: _pack(structure[key], leaves, expand) for key in _keys(structure)}
+        packed = {key: _pack(structure[key], leaves, expand) for key in sorted_keys(structure)}
         ordered = {key: packed[key] for key in structure}
         if isinstance(structure, defaultdict):
             return defaultdict(structure.default_factory, ordered)
@@ -182,30 +184,54 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
     >>> import gradtape as tf
     >>> tf.nest.assert_same_structure([1, (2,)], [3, (4,)])
     """
+    check_types, expand_composites = bool(check_types), bool(expand_composites)
     try:
         _assert_same(nest1, nest2, check_types, expand_composites)
     except (ValueError, TypeError) as error:
         raise type(error)(
-            f"The two structures don't have the same nested structure.\n\nFirst structure: {nest1!r}\n\nSecond "
-            f"structure: {nest2!r}\n\nMore specifically: {error}"
+            f"The two structures don't have the same nested structure.\n\nFirst structure: {_described(nest1)}\n\n"
+            f"Second structure: {_described(nest2)}\n\nMore specifically: {error}\nEntire first structure:\n"
+            f"{_outline(nest1)}\nEntire second structure:\n{_outline(nest2)}"
         ) from None
+
+
+def _described(structure: Any) -> str:
+    return f"type={type(structure).__name__} str={structure}"
+
+
+class _Leaf:
+    def __repr__(self) -> str:
+        return "."
+
+
+def _outline(structure: Any) -> str:
+    """The structure with a dot for each leaf."""
+    return str(map_structure(lambda _: _Leaf(), structure))
 
 
 def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
     if _opens(a, expand) != _opens(b, expand):
-        raise ValueError(f"one is a sequence and the other is not: {a!r} and {b!r}")
+        sequence, other = (a, b) if _opens(a, expand) else (b, a)
+        raise ValueError(
+            f'Substructure "{_described(sequence)}" is a sequence, while substructure "{_described(other)}" is not'
+        )
     if not _opens(a, expand):
         return
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if set(a) != set(b):
-            raise ValueError(f"the keys differ: {list(a)} and {list(b)}")
+            raise ValueError(
+                "The two dictionaries don't have the same set of keys. First structure has keys "
+                f"{list(a)}, while second structure has keys {list(b)}"
+            )
     elif check_types and not _same_type(a, b):
-        raise TypeError(f"the types differ: {type(a).__name__} and {type(b).__name__}")
+        raise TypeError(
+            f"The two structures don't have the same sequence type: {type(a).__name__} and {type(b).__name__}"
+        )
     mine, its = parts(a), parts(b)
-    if len(mine) != len(its):
-        raise ValueError(f"the numbers of elements differ: {len(mine)} and {len(its)}")
-    for x, y in zip(mine, its, strict=True):
+    for x, y in zip(mine, its, strict=False):
         _assert_same(x, y, check_types, expand)
+    if len(mine) != len(its):
+        raise ValueError(f"The two structures don't have the same number of elements: {len(mine)} and {len(its)}")
 
 
 def _same_type(a: Any, b: Any) -> bool:

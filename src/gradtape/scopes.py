@@ -11,6 +11,7 @@ from typing import Any
 class _Current(threading.local):
     prefix = ""
     parts: tuple[str, ...] = ()  # the name scopes and layers around what happens now
+    left: tuple[tuple[str, tuple[str, ...]], ...] = ()  # what the two were before each scope that is open
 
 
 _current = _Current()
@@ -77,7 +78,6 @@ class name_scope:
         if not isinstance(name, str):
             raise ValueError(f"name for name_scope must be a string, got {name!r}.")
         self._name = name
-        self._outer: list[tuple[str, tuple[str, ...]]] = []
 
     @property
     def name(self) -> str:
@@ -85,12 +85,13 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        self._outer.append((_current.prefix, _current.parts))
+        _current.left = (*_current.left, (_current.prefix, _current.parts))
         relative = self._name and not self._name.endswith("/")
         _current.prefix = f"{_current.prefix}{self._name}/" if relative else self._name
         _become((*_current.parts, self._name) if relative else tuple(filter(None, self._name.split("/"))))
         return _current.prefix
 
     def __exit__(self, *error: Any) -> None:
-        _current.prefix, parts = self._outer.pop()
+        *left, (_current.prefix, parts) = _current.left
+        _current.left = tuple(left)
         _become(parts)

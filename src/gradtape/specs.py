@@ -29,6 +29,11 @@ class TypeSpec:
     def _fields(self) -> tuple[Any, ...]:
         raise NotImplementedError(f"{type(self).__name__} must say by which fields it is compared")
 
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        raise NotImplementedError
+
     def is_subtype_of(self, other: Any) -> bool:
         """Whether every value of this type is of type `other` too."""
         raise NotImplementedError

@@ -302,8 +302,8 @@ class _Elsewhere:
         if x is None:
             return self
         raise AttributeError(
-            f"'{owner.__name__}' object has no attribute '{self._name}'. gradtape has no NumPy methods on tensors: use "
-            f"the function of that name, such as tf.{self._function}(t)."
+            f"'{owner.__name__}' object has no attribute '{self._name}'. If you are looking for numpy-related methods: "
+            f"gradtape has none on tensors. Use the function of that name, such as tf.{self._function}(t)."
         )
 
 

@@ -8,6 +8,7 @@ import logging
 import pprint
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -117,7 +118,12 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
     >>> [float(t) for t in tf.tuple([tf.constant(1.0), tf.constant(2.0)])]
     [1.0, 2.0]
     """
-    return [None if t is None else ops.identity(to_tensor(t)) for t in tensors]
+    for x in tensors:
+        if nest.is_nested(x):
+            raise TypeError(
+                f"'tensors' must be a list of tensors, not of {type(x).__name__}: use tf.nest.flatten first"
+            )
+    return [x if x is None or isinstance(x, nest.Composite) else ops.identity(to_tensor(x)) for x in tensors]
 
 
 def timestamp(name: str | None = None) -> Tensor:
@@ -164,7 +170,28 @@ def device(device_name: Any) -> Any:
         raise ValueError(
             f"Unknown attribute is encountered while parsing the device spec: {name!r}. Write it as '/CPU:0'"
         )
-    return nullcontext()
+    return _Device()
+
+
+class _Devices(threading.local):
+    """The device scopes that this thread is in."""
+
+    open: builtins.tuple[Any, ...] = ()
+
+
+_devices = _Devices()
+
+
+class _Device:
+    """A block for which a device was asked; blocks are left in the order opposite to that of entry."""
+
+    def __enter__(self) -> None:
+        _devices.open = (*_devices.open, self)
+
+    def __exit__(self, *error: Any) -> None:
+        if not _devices.open or _devices.open[-1] is not self:
+            raise RuntimeError("Exiting device scope without proper scope nesting: leave the inner one first")
+        _devices.open = _devices.open[:-1]
 
 
 _PYTHON_ERRORS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -38,10 +39,8 @@ class ConcreteFunction:
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         self._given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
         self._bound = [x for x in leaves if isinstance(x, Variable)]
-        self._names = _unique(
-            spec.name or name for name, _, value in self._rows for spec in _specs(value) if isinstance(spec, TensorSpec)
-        )
         named = {name: _named(value, name) for name, _, value in self._rows}
+        self._names = _unique(spec.name or name for name, value in named.items() for spec in _specs(value))
         positional = tuple(list(named.values())[: len(args)])
         self.structured_input_signature = (positional, {name: named[name] for name in kwargs})
         self._variant = self._imagined(first)
@@ -136,6 +135,13 @@ class ConcreteFunction:
                 f"{self._concrete.name} could not be traced without values, and has not been called yet. Call it first"
             )
         return self._variant
+
+    def is_named_as(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the specs among these arguments have no other names than this function has for them."""
+        leaves = nest.flatten((args, kwargs), expand_composites=True)
+        given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+        names = [getattr(x, "name", None) if isinstance(x, TensorSpec) else None for x in given]
+        return all(name is None or name == known for name, known in zip(names, self._names, strict=True))
 
     @property
     def graph(self) -> Graph:
@@ -255,15 +261,16 @@ def _specs(value: Any) -> list[Any]:
 
 
 def _named(value: Any, name: str) -> Any:
-    """An argument with named specs in place of its tensors."""
-
-    def leaf(x: Any) -> Any:
-        if isinstance(x, Variable) or not is_tensor_like_leaf(x):
-            return x
-        spec = _spec(x)
-        return TensorSpec.from_spec(spec, spec.name or name)
-
-    return nest.map_structure(leaf, value)
+    """An argument with specs in place of its tensors, each with a name: its own, or that of the way to it."""
+    if not nest.is_nested(value):
+        if isinstance(value, Variable) or not is_tensor_like_leaf(value):
+            return value
+        spec = _spec(value)
+        return TensorSpec.from_spec(spec, spec.name or re.sub(r"\W", "_", name))
+    steps = nest.sorted_keys(value) if isinstance(value, Mapping) else range(len(nest.parts(value)))
+    parts = [_named(part, f"{name}_{step}") for step, part in zip(steps, nest.parts(value), strict=True)]
+    leaves = [leaf for part in parts for leaf in nest.flatten(part)]
+    return nest.pack_sequence_as(value, leaves)
 
 
 def _example(x: Any, size: int) -> Tensor:

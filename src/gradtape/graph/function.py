@@ -88,6 +88,8 @@ class Function:
         self._repeated: tuple[int, Any, Any, Any, Any] = (-1, (), None, None, None)
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
+        if instance is not None:
+            self.__signature__ = self._parameters.signature  # without `self`
         if input_signature is not None and instance is None and _takes_self(python_function, self.input_signature):
             self._count = -1  # a method in the body of its class: its parameters are those of the bound one
         else:
@@ -275,7 +277,7 @@ class Function:
         concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
         if concrete is None:
             concrete = self._new(key, args, kwargs)
-        if concrete.public is None:
+        if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
             concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, not self._called)
             self._called = True
         return concrete.public

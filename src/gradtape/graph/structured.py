@@ -14,6 +14,7 @@ from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..nest import Composite
 from ..shapes import TensorShape
+from ..specs import TensorSpec, TypeSpec
 from ..tensor import Tensor, is_tensor_like
 from ..tensor_array import TensorArray, Unmade
 from .effects import Changed
@@ -152,14 +153,28 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
     found: list[Any] = []
     for x, shape in zip(nest.flatten(variables), nest.flatten(invariants), strict=True):
         parts = nest.flatten(x, expand_composites=True)
+        if shape is not None and not isinstance(shape, TensorShape | TypeSpec):
+            raise TypeError(f"A shape invariant must be a TensorShape, a TypeSpec or None, got {shape!r}")
+        if isinstance(shape, TypeSpec) and not _is_of(shape, x):
+            raise TypeError(f"TypeSpec {shape} is not compatible with {x!r}")
+        if len(parts) > 1:
+            found += [TensorShape(None)] * len(parts)
+            continue
         allowed = None if shape is None else TensorShape(getattr(shape, "shape", shape))
-        if allowed is not None and len(parts) == 1 and parts[0] is x and not allowed.is_compatible_with(x.shape):
+        if allowed is not None and parts[0] is x and not allowed.is_compatible_with(to_tensor(x).shape):
             raise ValueError(
                 f"The shape invariant specified for {x} is not compatible with the initial shape of the loop variable. "
-                f"It enters the loop with shape {x.shape}, but the specified shape invariant is {allowed}."
+                f"It enters the loop with shape {to_tensor(x).shape}, but the specified shape invariant is {allowed}."
             )
-        found += [allowed] if len(parts) == 1 else [TensorShape(None)] * len(parts)
+        found.append(allowed)
     return found
+
+
+def _is_of(spec: TypeSpec, x: Any) -> bool:
+    """Whether `x` is of the kind and the dtype of `spec`; its shape is looked at elsewhere."""
+    if isinstance(spec, TensorSpec):
+        return not isinstance(x, Composite) and to_tensor(x).dtype is spec.dtype
+    return isinstance(x, spec.value_type) and x.dtype is getattr(spec, "dtype", x.dtype)
 
 
 def _check_constant(before: Tensor, after: Tensor, allowed: TensorShape | None) -> None:
