@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,3 +66,12 @@ def test_broadcast():
     assert broadcast((0, 1), (1, 5)) == (0, 5)
     with pytest.raises(ValueError, match="cannot be broadcast"):
         broadcast((2,), (3,))
+
+
+def test_a_shape_is_shown_whole_and_is_otherwise_as_a_tuple():
+    shape = tf.TensorShape([2, 3])
+    assert "%s" % shape == f"{shape}" == "(2, 3)"  # noqa: UP031
+    assert not isinstance(shape, tuple)
+    assert {shape: 1}[(2, 3)] == 1
+    assert (1,) + shape == [1] + shape == (1, 2, 3)  # noqa: RUF005
+    assert np.zeros(shape).shape == (2, 3)

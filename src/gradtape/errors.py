@@ -55,13 +55,18 @@ class InvalidArgumentError(OpError):
     """The values or shapes given do not fit the operation."""
 
     error_code = INVALID_ARGUMENT
+    about_values = False  # whether a graph finds it when it is run, rather than when it is made
 
 
 class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):
     """What does not fit was found while a function was traced.
 
     TensorFlow raises a ValueError there about sizes it knows, an InvalidArgumentError later about those it does not.
+    This is both, and has the name of the first.
     """
+
+
+InvalidArgumentInTraceError.__name__ = ValueError.__name__
 
 
 class DeadlineExceededError(OpError):

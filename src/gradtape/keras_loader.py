@@ -33,6 +33,7 @@ _WRITTEN_WITH_TENSORFLOW = (
 )
 _WIDER = {"int32": "int64", "uint32": "uint64"}
 _SEEDS = "keras.src.utils.rng_utils"
+_SERIALIZATION = "keras.src.saving.serialization_lib"
 _SLOT = "keras.src.backend.numpy"
 _SERVED = {
     _SLOT: "from keras_gradtape.src import *",
@@ -60,6 +61,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return followed_by(name, path, _extend_optimizer)
         if name == _ADAPTERS and self.chosen:
             return followed_by(name, path, _serve_datasets)
+        if name == _SERIALIZATION and self.chosen:
+            return followed_by(name, path, _serve_shapes)
         if name in _WRITTEN_WITH_TENSORFLOW and self.chosen:
             return followed_by(name, path, _serve_tensorflow)
         if name in self.waiting:
@@ -146,6 +149,15 @@ def _serve_tensorflow(module: Any) -> None:
     import gradtape
 
     module.tf = gradtape
+
+
+def _serve_shapes(module: Any) -> None:
+    """A shape or a dtype in a configuration is written as a list or a name, as TensorFlow's are."""
+    import gradtape
+
+    module.tf = types.SimpleNamespace(
+        available=True, TensorShape=gradtape.TensorShape, DType=gradtape.DType, TypeSpec=()  # no spec is written
+    )  # fmt: skip
 
 
 def _serve_seeds() -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence, 
 from functools import cache
 from typing import Any
 
-from .shapes import TensorShape
 from .tensor import Tensor
 
 
@@ -40,7 +39,7 @@ def is_nested(seq: Any) -> bool:
 @cache
 def _has_parts(kind: Any) -> bool:
     """Whether values of this type are nested; asked once a type, for the abstract classes are slow to answer."""
-    if issubclass(kind, str | bytes | TensorShape | Tensor):
+    if issubclass(kind, str | bytes | Tensor):
         return False
     return issubclass(kind, Sequence | Mapping | MappingView) or (
         hasattr(kind, "__tf_flatten__") or hasattr(kind, "__attrs_attrs__")

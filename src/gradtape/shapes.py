@@ -1,14 +1,19 @@
-"""`TensorShape`: a tuple of sizes with TensorFlow's manners. A size of `None` is unknown; so may be the whole rank."""
+"""`TensorShape`: sizes, with TensorFlow's manners. A size of `None` is unknown; so may be the whole rank.
+
+It is no tuple, though it behaves as one: `"%s" % x.shape` is to show a shape, and would take a tuple apart.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+_new = object.__new__
 
-class TensorShape(tuple[int | None, ...]):
-    """The shape of a tensor: a tuple that compares with lists and knows how to merge.
+
+class TensorShape:
+    """The shape of a tensor: a sequence of sizes that compares with lists and tuples and knows how to merge.
 
     >>> import gradtape as tf
     >>> shape = tf.TensorShape([2, None, 3])
@@ -16,7 +21,9 @@ class TensorShape(tuple[int | None, ...]):
     (3, [2, None, 3], False)
     """
 
-    __slots__ = ()
+    __slots__ = ("_dims",)
+
+    _dims: tuple[int | None, ...]
 
     def __new__(cls, dims: Any) -> TensorShape:
         if isinstance(dims, TensorShape):
@@ -30,17 +37,19 @@ class TensorShape(tuple[int | None, ...]):
             )
         if isinstance(dims, int) or not isinstance(dims, Iterable):
             dims = (dims,)
-        return super().__new__(cls, (_as_size(dim) for dim in dims))
+        return cls._of(tuple([_as_size(dim) for dim in dims]))
 
     @classmethod
-    def _of(cls, dims: tuple[int, ...]) -> TensorShape:
+    def _of(cls, dims: tuple[int | None, ...]) -> TensorShape:
         """The shape of an array, whose sizes need no check."""
-        return tuple.__new__(cls, dims)
+        shape = _new(cls)
+        shape._dims = dims
+        return shape
 
     @property
     def rank(self) -> int | None:
         """The number of dimensions, `None` when unknown."""
-        return len(self)
+        return len(self._dims)
 
     @property
     def ndims(self) -> int | None:
@@ -62,7 +71,7 @@ class TensorShape(tuple[int | None, ...]):
 
     def is_fully_defined(self) -> bool:
         """Whether every size is known."""
-        return None not in self
+        return None not in self._dims
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether one tensor could have both shapes."""
@@ -157,9 +166,15 @@ class TensorShape(tuple[int | None, ...]):
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
+    def __len__(self) -> int:
+        return len(self._dims)
+
+    def __iter__(self) -> Iterator[int | None]:
+        return iter(self._dims)
+
     def __getitem__(self, key: Any) -> Any:
-        item = super().__getitem__(key)
-        return TensorShape(item) if isinstance(key, slice) else item
+        item = self._dims[key]
+        return TensorShape._of(item) if isinstance(key, slice) else item
 
     def __bool__(self) -> bool:
         return True  # the rank is known, even if it is 0
@@ -170,16 +185,16 @@ class TensorShape(tuple[int | None, ...]):
                 other = TensorShape(other)
             except (TypeError, ValueError):
                 return NotImplemented
-        return self.rank == other.rank and tuple.__eq__(self, other)
+        return self.rank == other.rank and self._dims == other._dims
 
     def __ne__(self, other: Any) -> bool:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
 
     def __hash__(self) -> int:
-        return hash(tuple(self))
+        return hash(self._dims)
 
-    def __add__(self, other: Any) -> TensorShape:  # type: ignore[override]
+    def __add__(self, other: Any) -> TensorShape:
         return self.concatenate(other)
 
     def __radd__(self, other: Any) -> TensorShape:
@@ -239,7 +254,7 @@ class _UnknownRank(TensorShape):
         return TensorShape, (None,)
 
 
-UNKNOWN_RANK: TensorShape = tuple.__new__(_UnknownRank, ())
+UNKNOWN_RANK: TensorShape = _UnknownRank._of(None)  # type: ignore[arg-type]
 
 
 def unknown_shape(rank: int | None = None) -> TensorShape:

@@ -59,3 +59,11 @@ def test_models_made_on_another_backend(name):
     model = keras.models.load_model(DATA / f"keras_{name}.keras")
     known = np.load(DATA / f"keras_{name}.npz")
     np.testing.assert_allclose(model.predict(known["x"], verbose=0), known["y"], rtol=1e-5, atol=1e-5)
+
+
+def test_a_model_that_was_built_for_the_shape_of_a_tensor(tmp_path):
+    x = tf.ones([2, 3])
+    model = keras.Sequential([keras.layers.Dense(2)])
+    model.build(x.shape)
+    model.save(tmp_path / "model.keras")
+    np.testing.assert_array_equal(keras.models.load_model(tmp_path / "model.keras")(x), model(x))

@@ -13,7 +13,6 @@ import numpy as np
 from .. import dtypes, errors, nest
 from ..engine.convert import to_tensor
 from ..graph.traced import Untraceable
-from ..shapes import TensorShape
 from ..sparse_tensor import SparseTensor
 from ..specs import SparseTensorSpec, TensorSpec, TypeSpec, spec_of
 from ..tensor import Tensor, wrap
@@ -22,7 +21,7 @@ from .specs import NoneTensorSpec
 
 def is_nest(value: Any) -> bool:
     """Whether `value` is one of the containers that elements are made of."""
-    return isinstance(value, tuple | Mapping) and not isinstance(value, TensorShape)
+    return isinstance(value, tuple | Mapping)
 
 
 def mapped(f: Callable[..., Any], first: Any, *others: Any) -> Any:

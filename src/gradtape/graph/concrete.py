@@ -359,7 +359,7 @@ class Concrete:
             self._follows_all = True
             return self.traced(tensors, variables, may_make_variables)
         except InvalidArgumentError as error:
-            if isinstance(error, InvalidArgumentInTraceError):
+            if error.about_values or isinstance(error, InvalidArgumentInTraceError):
                 raise
             again = InvalidArgumentInTraceError(error.message)
             vars(again).update(vars(error))

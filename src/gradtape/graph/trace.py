@@ -23,6 +23,7 @@ from ..engine.dispatch import thread
 from ..engine.op import Op
 from ..engine.places import caller
 from ..engine.randomness import Stream
+from ..errors import InvalidArgumentError
 from ..tensor import Tensor, wrap
 from .effects import draw, guard, shape_guard
 from .graph import Graph, Node, Value
@@ -196,6 +197,9 @@ class Trace(dispatch.Recorder):
             if result is None:
                 # As it is called eagerly, an op knows what to do with large arrays.
                 result = op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
+        except InvalidArgumentError as error:
+            error.about_values = True
+            raise
         finally:
             thread.recorder = recorder
         line = self.line or caller()

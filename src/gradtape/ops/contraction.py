@@ -19,7 +19,6 @@ from ..engine.blocks import product
 from ..engine.cotangents import deferred_product
 from ..engine.families import bilinear, linear, unbroadcast
 from ..engine.op import raw, sample
-from ..errors import InvalidArgumentError
 
 
 def _product(xp, a, b):
@@ -35,16 +34,16 @@ def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
         if y is not None:
             return y
     if a.ndim < 2 or b.ndim < 2:
-        raise InvalidArgumentError(
-            f"In[{int(a.ndim >= 2)}] ndims must be >= 2: got the shapes {list(a.shape)} and {list(b.shape)} "
-            "[Op:MatMul]. Use tf.linalg.matvec for a matrix and a vector, tf.tensordot for two vectors"
+        raise ValueError(
+            f"In[{int(a.ndim >= 2)}] ndims must be >= 2: use tf.linalg.matvec for a matrix and a vector, tf.tensordot "
+            "for two vectors"
         )
     a = a.swapaxes(-1, -2) if transpose_a else a
     b = b.swapaxes(-1, -2) if transpose_b else b
     if a.shape[-1] != b.shape[-2]:
-        raise InvalidArgumentError(
-            f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)} [Op:MatMul]. The columns of the "
-            "first (after transposing) must be as many as the rows of the second"
+        raise ValueError(
+            f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}: the columns of the first (after "
+            "transposing) must be as many as the rows of the second"
         )
     if b.ndim == a.ndim == 2 and xp is np and a.dtype.char != "e":
         return product(a, b)
