@@ -42,8 +42,8 @@ def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
     b = b.swapaxes(-1, -2) if transpose_b else b
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(
-            f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}: the columns of the first (after "
-            "transposing) must be as many as the rows of the second"
+            f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}: the columns of the first "
+            "(after transposing) must be as many as the rows of the second"
         )
     if b.ndim == a.ndim == 2 and xp is np and a.dtype.char != "e":
         return product(a, b)
