@@ -381,3 +381,28 @@ def test_shape_invariants_are_shapes_or_specs_of_the_variables():
         traced(tf.constant([1]), [number, tf.TensorSpec([None], tf.float32)])
     with pytest.raises(TypeError, match=r"TypeSpec SparseTensorSpec.* is not compatible"):
         traced(tf.constant([1.0]), [number, tf.SparseTensorSpec([None], tf.float32)])
+
+
+def test_a_loop_carries_variables_that_hold_constants_or_the_same_tensor_before_it():
+    v, w = tf.Variable(0), tf.Variable(0)
+
+    @tf.function
+    def from_constants(count):
+        v.assign(1)
+        for i in tf.range(count):
+            for _ in tf.range(2):
+                v.assign_add(i)
+        return v.read_value()
+
+    @tf.function
+    def from_tensor(x, count):
+        v.assign(x)
+        w.assign(x)
+        for _ in tf.range(count):
+            v.assign_add(x)
+            w.assign_add(2)
+        return v.read_value(), w.read_value()
+
+    for n in (2, 3, 0):
+        assert int(from_constants(tf.constant(n))) == 1 + n * (n - 1)
+        assert [int(y) for y in from_tensor(tf.constant(3), tf.constant(n))] == [3 + 3 * n, 3 + 2 * n]

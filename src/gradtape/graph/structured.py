@@ -174,7 +174,7 @@ def _is_of(spec: TypeSpec, x: Any) -> bool:
     """Whether `x` is of the kind and the dtype of `spec`; its shape is looked at elsewhere."""
     if isinstance(spec, TensorSpec):
         return not isinstance(x, Composite) and to_tensor(x).dtype is spec.dtype
-    return isinstance(x, spec.value_type) and x.dtype is getattr(spec, "dtype", x.dtype)
+    return isinstance(x, spec.value_type) and getattr(spec, "dtype", x.dtype) is x.dtype  # type: ignore[attr-defined]
 
 
 def _check_constant(before: Tensor, after: Tensor, allowed: TensorShape | None) -> None:

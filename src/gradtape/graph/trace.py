@@ -75,11 +75,6 @@ class _Assigned:
 assigned = _Assigned()
 
 
-def capture_key(x: TracedTensor) -> tuple[Value, int]:
-    """What a captured tensor is known by: one value may be on a tape by several ways."""
-    return x.place, id(x.mark)
-
-
 class Trace(dispatch.Recorder):
     """A graph in the making. A trace inside another (a branch, the body of a loop) captures what it uses of the outer.
 
@@ -243,13 +238,15 @@ class Trace(dispatch.Recorder):
             self.followed[found[1]] = x
         return found[1]
 
-    def capture(self, x: Tensor) -> TracedTensor:
-        """A tensor of an outer trace, as an input of this one."""
+    def capture(self, x: Tensor, variable: Any = None) -> TracedTensor:
+        """A tensor of an outer trace, as an input of this one; what a variable holds is an input of its own."""
         if type(x) is TracedTensor:
             self._check_access(x)
         assert self.outer is not None
-        place = self.outer.place_of(x)
-        key = capture_key(x) if type(x) is TracedTensor else (place, id(x.mark))
+        # One value may be on a tape by several ways.
+        key = (self.outer.place_of(x), id(x.mark), id(variable))
+        if variable is not None:
+            self.variable_inputs[id(variable)] = key
         found = self.captured.get(key)
         if found is None:
             value = x.value if type(x) is TracedTensor else wrap(x.array, x.dtype)
@@ -329,10 +326,7 @@ class Trace(dispatch.Recorder):
         if self.outer is not None:
             with dispatch.recorded_by(self.outer_recorders):
                 outer = self.outer.read(variable)
-            if type(outer) is not TracedTensor:
-                return outer
-            self.variable_inputs[id(variable)] = capture_key(outer)
-            return self.capture(outer)
+            return self.capture(outer, variable)
         within = self.within
         value = wrap(variable._settled(), variable.dtype) if within is None else value_of(within.read_quietly(variable))
         place = Value(value.dims, value.dtype)
