@@ -614,3 +614,87 @@ def test_a_call_costs_little():
     f(a, b), f(a, b)
     eager, cached = (min(timeit.repeat(g, number=2000, repeat=20)) / 2000 for g in (lambda: a + b, lambda: f(a, b)))
     assert cached - eager < 30e-6  # about 4 µs on a quiet machine
+
+
+class TestPythonAndVariables:
+    """Python code in a function sees and changes variables at its place in the program."""
+
+    def test_it_sees_what_was_assigned_before(self):
+        v = tf.Variable(0)
+
+        @tf.function
+        def f(x):
+            v.assign(x)
+            y = tf.numpy_function(lambda: v.numpy() * 10, [], tf.int32)
+            v.assign_add(1)
+            return y
+
+        for n in (1, 2, 3):
+            assert int(f(tf.constant(n))) == 10 * n
+            assert int(v) == n + 1
+
+    def test_what_it_assigns_is_seen_after(self):
+        v = tf.Variable(0)
+
+        @tf.function
+        def f(count):
+            found = tf.TensorArray(tf.int32, 0, dynamic_size=True)
+            for i in tf.range(count):
+                tf.py_function(lambda: v.assign_add(1), [], tf.int32)
+                found = found.write(i, v.read_value())
+            return found.stack()
+
+        assert f(tf.constant(2)).numpy().tolist() == [1, 2]
+        assert f(tf.constant(3)).numpy().tolist() == [3, 4, 5]
+        assert f(tf.constant(2)).numpy().tolist() == [6, 7]
+
+    @pytest.mark.parametrize("differentiable", [True, False])
+    def test_in_branches_and_loops_that_are_one_node(self, differentiable):
+        v = tf.Variable(0)
+        result = tf.TensorSpec([], tf.int32)
+
+        def tenfold():
+            if differentiable:
+                return tf.py_function(lambda: v * 10, [], result)
+            return tf.ensure_shape(tf.numpy_function(lambda: v.numpy() * 10, [], result), [])
+
+        @tf.function
+        def f(count):
+            v.assign(0)
+            total = tf.constant(0)
+            for _ in tf.range(count):
+                v.assign_add(1)
+                total += tenfold() if count > 2 else -tenfold()
+            return total
+
+        for n in (2, 3, 4):
+            assert int(f(tf.constant(n))) == (1 if n > 2 else -1) * 5 * n * (n + 1)
+            assert int(v) == n
+
+    def test_gradients_go_through_it_and_around_it(self):
+        v, w = tf.Variable(1.0), tf.Variable(3.0)
+
+        @tf.function
+        def f(x):
+            v.assign(x)
+            return tf.py_function(lambda a: a * a * v, [x], tf.float32) * w
+
+        for n in (2.0, 3.0, 4.0):
+            x = tf.constant(n)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            assert [float(g) for g in tape.gradient(y, [x, w])] == [2 * n * n * 3, n**3]
+
+    def test_when_it_fails_nothing_was_assigned(self):
+        v = tf.Variable(0.0)
+
+        @tf.function
+        def f(x):
+            v.assign(x)
+            return tf.py_function(lambda a: v.assign_add(1.0) / tf.debugging.check_numerics(a, "bad"), [x], tf.float32)
+
+        assert float(f(tf.constant(1.0))) == 2.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
+            f(tf.constant(np.inf))
+        assert float(v) == 2.0

@@ -21,12 +21,21 @@ from .trace import Trace
 
 _LARGE = 1000  # containers of more entries hold data, and are not searched
 # What is of these types, or of types made of them, holds no tensors that a tape could watch.
-_PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType, Variable)
+_PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
 
 
 def tensors_around(f: Any) -> list[Tensor]:
     """The differentiable tensors in the closures and globals that `f` uses, and in the objects and functions there."""
-    found: dict[int, Tensor] = {}
+    return [x for x in _around(f) if type(x) is Tensor and x.dtype.differentiable]
+
+
+def variables_around(f: Any) -> list[Variable]:
+    """The variables there."""
+    return [x for x in _around(f) if isinstance(x, Variable)]
+
+
+def _around(f: Any) -> list[Any]:
+    found: list[Any] = []
     seen: set[int] = set()
     todo: list[tuple[Any, Sequence[str]]] = [(f, ())]
     while todo:
@@ -35,9 +44,8 @@ def tensors_around(f: Any) -> list[Tensor]:
         if kind in _PLAIN or id(value) in seen or isinstance(value, _PLAIN):
             continue
         seen.add(id(value))
-        if kind is Tensor:
-            if value.dtype.differentiable:
-                found[id(value)] = value
+        if kind is Tensor or isinstance(value, Variable):
+            found.append(value)
         elif isinstance(value, list | tuple | dict):
             if len(value) <= _LARGE:
                 parts = value.values() if isinstance(value, dict) else value
@@ -53,7 +61,7 @@ def tensors_around(f: Any) -> list[Tensor]:
         elif names:
             attributes = getattr(value, "__dict__", {})
             todo += [(attributes[name], names) for name in names if name in attributes]
-    return list(found.values())
+    return found
 
 
 def _used_by(f: types.FunctionType) -> Iterator[tuple[Any, Sequence[str]]]:

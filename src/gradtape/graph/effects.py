@@ -56,7 +56,7 @@ def replaying(done: list[Any]) -> Any:
     return _inside(iter(tuple(done))) if done else nullcontext()
 
 
-def _once(perform: Callable[[], Any]) -> Any:
+def once(perform: Callable[[], Any]) -> Any:
     """What an effect gives: from the innermost replay that still has something to give, or by performing it."""
     frames = _performance.frames
     recordings = []
@@ -76,6 +76,22 @@ def _once(perform: Callable[[], Any]) -> Any:
     for recording in recordings:
         recording.append(result)
     return result
+
+
+@contextmanager
+def given(result: Any) -> Iterator[None]:
+    """The one effect inside the block gives `result`; nobody is told."""
+    before = _performance.frames
+    _performance.frames = (iter((result,)),)
+    try:
+        yield
+    finally:
+        _performance.frames = before
+
+
+def is_imagined() -> bool:
+    """Whether this thread is in a block of `imagining`."""
+    return _performance.imagined
 
 
 @contextmanager
@@ -155,7 +171,7 @@ class Effect(Check):
                 new.append(True)
                 return performed(*arrays, **attrs)
 
-            result = _once(perform_now)
+            result = once(perform_now)
             if not new and passed is not None:
                 passed(result, **attrs)
             return result

@@ -2,11 +2,16 @@
 
 A call of `tf.py_function` is recorded by a tape of its own, which is one more output of its node: going backwards asks
 that tape. The derivative of that is one more Python function, which calls the user's again.
+
+The variables that the code uses are seen at its first call, or found in its closure. What they hold at that point of
+the graph is one more input each, and what it assigns to them an output: a graph's variables change when its run has
+succeeded, not before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,7 +21,10 @@ from ..engine.cotangents import finished
 from ..engine.op import ops
 from ..engine.tape import GradientTape
 from ..tensor import Tensor, wrap
-from .effects import Effect
+from .closures import variables_around
+from .effects import Effect, given, is_imagined, once
+from .parts import present_trace
+from .trace import Trace, value_of
 from .traced import Untraceable
 
 Tensors = Sequence[Tensor]
@@ -45,20 +53,87 @@ def _plain(arrays: Sequence[Any], dtypes: Sequence[Any]) -> list[Tensor]:
     return [wrap(array, dtype) for array, dtype in zip(arrays, dtypes, strict=True)]
 
 
-def _perform(*arrays: Any, f: Callable[..., Any], dtypes: Any, seen: _Seen) -> tuple[Any, ...]:
-    with dispatch.traced_by(None):
-        return _remembered(seen, tuple(y.array for y in f(_plain(arrays, dtypes))))
+class _Uses(dispatch.Recorder):
+    """The variables that Python code reads and assigns."""
+
+    def __init__(self) -> None:
+        self._used: dict[int, Any] = {}
+        self._assigned: dict[int, Any] = {}
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The variable is used."""
+        self._used[id(variable)] = variable
+        return rest
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """The variable is assigned."""
+        self._assigned[id(variable)] = variable
+
+    def found(self) -> dict[str, Any]:
+        """The variables, as attributes of the node."""
+        return {"used": tuple(self._used.values()), "assigned": tuple(self._assigned.values())}
 
 
-def _perform_on_tape(*arrays: Any, f: Callable[..., Any], dtypes: Any, seen: _Seen) -> tuple[Any, ...]:
-    xs = _plain(arrays, dtypes)
-    with dispatch.traced_by(None):
+class _Performed(tuple[Any, ...]):
+    """What a call gave, and the variables that it used."""
+
+    uses: dict[str, Any]
+
+
+@contextmanager
+def _holding(values: Iterable[tuple[Any, Any]]) -> Iterator[None]:
+    """Inside the block variables hold these arrays; then what they held before."""
+    before = [(variable, variable._settled()) for variable, _ in values]
+    try:
+        for variable, array in values:
+            if array is not variable._array:
+                variable._take(array)
+        yield
+    finally:
+        for variable, array in before:
+            if array is not variable._array:
+                variable._take(array)
+
+
+def _perform(
+    arrays: Sequence[Any], f: Callable[..., Any], dtypes: Any, seen: _Seen, uses: dict[str, Any], on_tape: bool
+) -> _Performed:
+    count = len(dtypes)
+    with dispatch.traced_by(None), _holding(list(zip(uses["used"], arrays[count:], strict=True))):
+        return _called(_plain(arrays[:count], dtypes), f, seen, lambda: uses, on_tape)
+
+
+def _perform_first(trace: Trace, inputs: Tensors, f: Callable[..., Any], seen: _Seen, on_tape: bool) -> _Performed:
+    """The first call, which shows what variables are used: all of them hold what they do at this point of the graph."""
+    watch = _Uses()
+    held: dict[int, Any] = {}
+    place: Trace | None = trace
+    while place is not None:
+        for at, variable in place.written.items():
+            held.setdefault(at, (variable, value_of(place.values[at][1]).array))
+        place = place.outer or place.within
+    xs = [value_of(x) for x in inputs]
+    with dispatch.traced_by(None), dispatch.recorded_by((watch,)), _holding(list(held.values())):
+        return _called(xs, f, seen, watch.found, on_tape)
+
+
+def _called(
+    xs: Tensors, f: Callable[..., Any], seen: _Seen, uses: Callable[[], dict[str, Any]], on_tape: bool
+) -> _Performed:
+    memory: tuple[Any, ...] = ()
+    if on_tape:
         with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             tape.watch([x for x in xs if x.dtype.differentiable])
             ys = f(xs)
-    memory = np.empty((), object)
-    memory[()] = (tape, xs, ys)
-    return (*_remembered(seen, tuple(y.array for y in ys)), memory)
+        memory = (np.empty((), object),)
+        memory[0][()] = (tape, xs, ys)
+    else:
+        ys = f(xs)
+    found = uses()
+    later = [variable._settled() for variable in found["assigned"]]
+    performed = _Performed((*_remembered(seen, tuple(y.array for y in ys)), *later, *memory))
+    performed.uses = found
+    return performed
 
 
 def _gradient(tape: GradientTape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequence[bool]) -> list[Tensor]:
@@ -99,22 +174,35 @@ class _Recorded(Effect):
 
 
 class _PythonCall(_Recorded):
-    """`f(*xs)` on a tape; the last output is what the tape remembers."""
+    """`f(*xs)`: its outputs, what it assigned to variables, and, if `on_tape`, what the tape of the call remembers."""
 
     shaped_by_values = True
 
-    def __init__(self) -> None:
-        super().__init__("py_function", _perform_on_tape, lambda *arrays, seen, **attrs: (*seen.imagined(), _NOTHING))
+    def __init__(self, name: str, on_tape: bool) -> None:
+        def perform(*arrays: Any, f: Any, dtypes: Any, seen: _Seen, uses: Any) -> _Performed:
+            return _perform(arrays, f, dtypes, seen, uses, on_tape)
 
-    def pull(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        def imagined(*arrays: Any, f: Any, dtypes: Any, seen: _Seen, uses: Any) -> tuple[Any, ...]:
+            held = dict(zip(map(id, uses["used"]), arrays[len(dtypes) :], strict=True))
+            later = [held[id(variable)] for variable in uses["assigned"]]
+            return (*seen.imagined(), *later, *([_NOTHING] if on_tape else []))
+
+        super().__init__(name, perform, imagined)
+        kernel = self.numpy
+        self.numpy = lambda *arrays, **attrs: tuple(kernel(*arrays, **attrs))
+        self.pull = self._pull if on_tape else None
+
+    def _pull(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The cotangents, from the tape of the call."""
-        xs, (*ys, memory), attrs = saved
-        wanted = tuple(p >= 0 and x.dtype.differentiable for p, x in zip(parents, xs, strict=True))
+        inputs, (*outputs, memory), attrs = saved
+        count = len(attrs["dtypes"])
+        xs, ys = inputs[:count], outputs[: len(outputs) - len(attrs["uses"]["assigned"])]
+        wanted = tuple(p >= 0 and x.dtype.differentiable for p, x in zip(parents, xs, strict=False))
         gs = [_zeros(y) if g is None else g for y, g in zip(ys, gs, strict=False)]
         dtypes = (*attrs["dtypes"], *(y.dtype for y in ys))
         given = {"f": attrs["f"], "dtypes": dtypes, "wanted": wanted}
         found = iter(_run(_backwards, [memory, *xs, *gs], given))
-        return [next(found) if flag else None for flag in wanted]
+        return [next(found) if flag else None for flag in wanted] + [None] * (len(inputs) - count)
 
 
 class _PythonCallBackwards(_Recorded):
@@ -136,8 +224,9 @@ class _PythonCallBackwards(_Recorded):
                 ys = f(xs)
             return _gradient(tape, xs, ys, cotangents, wanted)
 
-        *ys, memory = _run(call, inputs, {"f": first_order, "dtypes": dtypes, "seen": _Seen()})
-        saved = (tuple(inputs), (*ys, memory), {"f": first_order, "dtypes": dtypes})
+        attrs = {"f": first_order, "dtypes": dtypes, "seen": _Seen(), "uses": _NO_USES}
+        *ys, memory = _run(call, inputs, attrs)
+        saved = (tuple(inputs), (*ys, memory), attrs)
         return [None, *call.pull(m, [*gs, None], saved, parents[1:])]
 
 
@@ -151,10 +240,10 @@ def _run(op: Any, inputs: Tensors, attrs: dict[str, Any]) -> Any:
 
 
 _NOTHING = np.empty((), object)
-call = _PythonCall()
+_NO_USES: dict[str, Any] = {"used": (), "assigned": ()}
+call = _PythonCall("py_function", on_tape=True)
 _backwards = _PythonCallBackwards()
-constant_call = Effect("numpy_function", _perform, lambda *arrays, seen, **attrs: seen.imagined())
-constant_call.shaped_by_values = True  # type: ignore[attr-defined]
+constant_call = _PythonCall("numpy_function", on_tape=False)
 
 
 def traced_call(
@@ -163,9 +252,20 @@ def traced_call(
     """`f(inputs)` as part of the function being traced: called at every run. `outputs` are its dtypes, or its specs."""
     known = [spec for spec in outputs if hasattr(spec, "shape") and spec.shape.is_fully_defined()]
     first = tuple(np.zeros(spec.shape, spec.dtype.numpy) for spec in known) if len(known) == len(outputs) else None
-    attrs = {"f": f, "dtypes": tuple(x.dtype for x in inputs), "seen": _Seen(first)}
-    if not differentiable:
-        return list(_run(constant_call, inputs, attrs))
-    *results, _ = _run(call, inputs, attrs)
-    return results
-
+    seen = _Seen(first)
+    attrs = {"f": f, "dtypes": tuple(x.dtype for x in inputs), "seen": seen, "uses": _NO_USES}
+    op = call if differentiable else constant_call
+    trace = present_trace()
+    if is_imagined():
+        around = tuple(variables_around(f))  # it may assign any of them
+        attrs["uses"] = uses = {"used": around, "assigned": around}
+        results = trace.run(op, [*inputs, *map(trace.read_quietly, around)], attrs)
+    else:
+        performed = once(lambda: _perform_first(trace, inputs, f, seen, differentiable))
+        attrs["uses"] = uses = performed.uses
+        with given(performed):
+            results = trace.run(op, [*inputs, *map(trace.read_quietly, uses["used"])], attrs)
+    count = len(results) - len(uses["assigned"]) - (1 if differentiable else 0)
+    for variable, value in zip(uses["assigned"], results[count:], strict=False):
+        trace.write(variable, value)
+    return list(results[:count])
