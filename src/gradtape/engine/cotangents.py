@@ -46,11 +46,15 @@ class Products:
 
     def settled(self, last: list[Any]) -> Any:
         """The sum as an array, see `value`; or this, if it is one product that may wait for whoever looks at it."""
-        left = self._lefts[0] if len(self._lefts) == 1 and self._total is None else None
-        if left is not None and may_wait(left, self._rights[0]):
+        if len(self._rights) > 1 or self._total is not None:
+            return self.value(last)
+        left, right = self._lefts[0], self._rights[0]
+        if left is None:
+            return raw.sum(right, axis=(0,))
+        if may_wait(left, right):
             self._waits = True
             return self
-        return self.value(last)
+        return product(left.T, right)
 
     def tensor(self, dtype: DType) -> Tensor:
         """The sum as a tensor, which may wait."""

@@ -281,14 +281,15 @@ def _pull_large(
 
 def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
     """The cotangents of arguments of these shapes, which were broadcast."""
-    narrowed = []
-    for g, shape in zip(cotangents, shapes, strict=True):
-        if g is None or (given := tuple(g.shape)) == shape:
-            narrowed.append(g)
-        else:
-            waiting = deferred_sum(m, g) if len(shape) == 1 and given[1:] == shape else None
-            narrowed.append(unbroadcast(m, g, shape) if waiting is None else waiting)
-    return tuple(narrowed)
+    return tuple([
+        g if g is None or g.shape == shape else _summed(m, g, shape)
+        for g, shape in zip(cotangents, shapes, strict=True)
+    ])
+
+
+def _summed(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    waiting = deferred_sum(m, g) if len(shape) == 1 and tuple(g.shape[1:]) == shape else None
+    return unbroadcast(m, g, shape) if waiting is None else waiting
 
 
 def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
@@ -381,10 +382,13 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
 
     def call(a: Any, b: Any) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
+            # `read_both` without its price: `x * 0.5` and `x + bias` are frequent.
             if type(b) is float and type(a) is Tensor and a.dtype.kind == dtypes.FLOAT:
-                known = a.dtype.numbers.get(b)  # `read_both` without its price: `x * 0.5` is frequent
+                known = a.dtype.numbers.get(b)
                 b = number(a.dtype, b) if known is None else known
-            else:
+            elif type(b) in readable:
+                b = b._as_tensor()
+            if type(a) is not Tensor or type(b) is not Tensor:
                 a, b = read_both(a, b)
                 if type(a) is not Tensor or type(b) is not Tensor:
                     tensors = isinstance(a, Tensor) and isinstance(b, Tensor)

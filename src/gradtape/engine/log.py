@@ -218,7 +218,10 @@ class Log(Recorder):
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
         if isinstance(x, Tensor):
-            return note(x.marks, self.key)
+            mark = x.mark
+            if type(mark) is int:
+                return mark if x.home is self.key else None
+            return note(mark, self.key)
         entry = self.variables.get(id(x))
         return None if entry is None or entry[1] < 0 else entry[1]
 

@@ -6,6 +6,8 @@ exponentiated that could overflow, and nothing is divided that could vanish.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from .. import errors
@@ -101,23 +103,28 @@ def _centred(labels, logits):
     if classes <= min(_FEW_CLASSES, count):
         z = np.array(z.T, order="C")
         z -= np.maximum.reduce(z, axis=0)
-        return z, 0, labels.reshape(-1) * count + np.arange(count)
+        return z, 0, labels.reshape(-1) * count + _numbers(count)
     z = z - np.maximum.reduce(z, axis=1, keepdims=True)
     return z, 1, labels.reshape(-1) + np.arange(0, z.size, classes)
+
+
+@lru_cache(maxsize=16)
+def _numbers(count):
+    return np.arange(count)
 
 
 def sparse_with_softmax(labels, logits):
     """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
     _check(labels, logits.shape[-1])
     losses, softmax, axis, _ = _with_softmax(labels, logits)
-    return losses, _placed(softmax, axis, logits.shape)
+    return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
 
 
 def _with_slope(labels, logits):
     """The losses, and the derivative of each by its logits."""
     losses, slope, axis, chosen = _with_softmax(labels, logits)
     slope.put(chosen, slope.take(chosen) - 1)
-    return losses, _placed(slope, axis, logits.shape)
+    return losses, (slope if axis else slope.T).reshape(logits.shape)
 
 
 def _with_softmax(labels, logits):
@@ -128,11 +135,6 @@ def _with_softmax(labels, logits):
     total = np.add.reduce(softmax, axis=axis)
     softmax /= total if axis == 0 else total[:, None]
     return (np.log(total) - correct).reshape(labels.shape), softmax, axis, chosen
-
-
-def _placed(z, axis, shape):
-    """What `_centred` has arranged, in the order of the logits."""
-    return (z if axis else np.ascontiguousarray(z.T)).reshape(shape)
 
 
 def _check(labels, classes):
