@@ -2,6 +2,8 @@
 
 A machine's clock and its neighbours change within minutes, by more than the libraries differ. A round takes seconds, so
 each of its times is divided by how slow the machine was in it: by what all libraries took, compared with their medians.
+Where a process's arrays happen to lie makes a step up to a tenth faster or slower, for as long as the process lives; so
+every few rounds there are new processes.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from rich.console import Console
 from rich.progress import track
 
 HERE = Path(__file__).parent
+ROUNDS_OF_A_PROCESS = 3
 
 # For each work, the seconds of each worker.
 Times = dict[str, dict[str, float]]
@@ -78,6 +81,12 @@ class Workers:
                 worker.close()
                 print(f"{name} is not installed: left out", file=sys.stderr)
 
+    def renew(self) -> None:
+        """Ends all processes and begins new ones."""
+        for name, worker in self.running.items():
+            worker.close()
+            self.running[name] = self.fresh(name)
+
     def fresh(self, name: str) -> Worker:
         """A new process, with the Python of `.bench/LIBRARY` if there is one, else with this one."""
         library = name.partition("-")[0]
@@ -87,21 +96,28 @@ class Workers:
 
     def time(self, works: list[str], rounds: int, seconds: float) -> Times:
         """The median time of each work in each worker that has it."""
-        results: Times = {}
-        for work in track(works, "measuring", console=Console(stderr=True)):
-            samples: dict[str, list[float]] = {name: [] for name, w in self.running.items() if work in w.works}
-            for number in range(rounds):
-                names = list(samples)
-                first = number % len(names) if names else 0  # threads of the one before may still be busy
-                for name in names[first:] + names[:first]:
-                    answer = self.running[name].ask(work, seconds)
-                    if isinstance(answer, str):
-                        del samples[name]
-                        print(f"{name} failed at {work}: {answer}", file=sys.stderr)
-                    else:
-                        samples[name].append(answer)
-            results[work] = steadied(samples)
-        return results
+        samples: dict[str, dict[str, list[float]]] = {
+            work: {name: [] for name, w in self.running.items() if work in w.works} for work in works
+        }
+        turns = [
+            (work, number)
+            for start in range(0, rounds, ROUNDS_OF_A_PROCESS)
+            for work in works
+            for number in range(start, min(start + ROUNDS_OF_A_PROCESS, rounds))
+        ]
+        for work, number in track(turns, "measuring", console=Console(stderr=True)):
+            if number and number % ROUNDS_OF_A_PROCESS == 0 and work == works[0]:
+                self.renew()
+            names = list(samples[work])
+            first = number % len(names) if names else 0  # threads of the one before may still be busy
+            for name in names[first:] + names[:first]:
+                answer = self.running[name].ask(work, seconds)
+                if isinstance(answer, str):
+                    del samples[work][name]
+                    print(f"{name} failed at {work}: {answer}", file=sys.stderr)
+                else:
+                    samples[work][name].append(answer)
+        return {work: steadied(times) for work, times in samples.items()}
 
     def first_answers(self, names: Iterable[str], work: str, rounds: int) -> dict[str, float]:
         """The median of what processes answer that have done nothing yet; without those of whom one fails."""
