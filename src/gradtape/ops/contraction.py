@@ -29,8 +29,8 @@ def _product(xp, a, b):
 
 
 def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
-    if xp is np and not (transpose_a or transpose_b):
-        y = onednn.known_product(a, b)
+    if xp is np and a.ndim == b.ndim == 2:
+        y = onednn.known_product(a.T if transpose_a else a, b.T if transpose_b else b)
         if y is not None:
             return y
     if a.ndim < 2 or b.ndim < 2:

@@ -19,7 +19,7 @@ SMALLEST_VECTOR = 9216  # the same, where one of the two is a vector
 MANY_ROWS = 32  # from which a product with a transposed matrix is faster by the primitive for batches
 _MOST_KNOWN = 1024
 _ONE, _ZERO = c_float(1.0), c_float(0.0)
-_known: dict[Any, Callable[[Any, Any], Any]] = {}  # by the layouts of two matrices, what multiplies them
+_known: dict[Any, Callable[[Any, Any], Any]] = {}  # by the layouts of two matrices, what multiplies them: see `_learn`
 SMALLEST_BATCH = 1 << 20  # multiplications of all products of a batch together, each of which is small
 
 
@@ -29,24 +29,31 @@ def product(a: Any, b: Any) -> Any:
         return None
     rows, inner, columns = a.shape[-2], a.shape[-1], b.shape[-1]
     work = rows * inner * columns
+    matrices = a.ndim == b.ndim == 2
+    layouts = a.shape, a.strides, b.shape, b.strides
     if work < SMALLEST and (work < SMALLEST_VECTOR or (rows > 1 and columns > 1)):
+        if matrices:
+            _learn(layouts, np.matmul)
         if a.ndim == 2 or work * math.prod(a.shape[:-2]) < SMALLEST_BATCH:
             return None
-    if a.ndim != 2 or b.ndim != 2:
+    if not matrices:
         return _batch_of_products(a, b)
-    layouts = a.shape, a.strides, b.shape, b.strides
     multiply = _known.get(layouts)
-    if multiply is None:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
+    if multiply is None or multiply is np.matmul:
         by_primitive = rows >= MANY_ROWS and columns > 1 and b.strides[0] == 4 and library() is not None
         multiply = (_primitive_product(*layouts) if by_primitive else None) or _matrix_product(*layouts)
-        _known[layouts] = multiply
+        _learn(layouts, multiply)
     return multiply(a, b)
 
 
+def _learn(layouts: Any, multiply: Callable[[Any, Any], Any]) -> None:
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[layouts] = multiply
+
+
 def known_product(a: Any, b: Any) -> Any:
-    """`product` of matrices laid out as some that it has multiplied before; None for others."""
+    """The product of matrices laid out as some that `product` was asked for before; None for others."""
     if a.dtype is FLOAT32 and b.dtype is FLOAT32:
         multiply = _known.get((a.shape, a.strides, b.shape, b.strides))
         if multiply is not None:
