@@ -1,7 +1,9 @@
 """Checks that raise, and the tools of tf.test."""
 
 import io
+import random
 import unittest
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -204,6 +206,55 @@ def test_the_case_runs_under_unittest():
     tests = unittest.defaultTestLoader.loadTestsFromTestCase(Case)
     result = unittest.TextTestRunner(stream=io.StringIO()).run(tests)
     assert result.wasSuccessful() and len(result.skipped) == 1
+
+
+def test_a_test_case_says_what_differs_and_where():
+    class Pair(NamedTuple):
+        x: float
+        y: float
+
+    case = tf.test.TestCase()
+    case.assertAllClose({"x": 1.0, "y": 2.0}, Pair(1.0, 2.0))
+    case.assertDictEqual({"a": np.ones(2), "b": "text"}, {"b": "text", "a": tf.ones(2)})
+    with pytest.raises(ValueError, match="Can't compare dict to non-dict"):
+        case.assertAllClose({"a": 1}, 1)
+    for given, other, text in (
+        ({"a": 1}, {"b": 1}, "mismatched keys"),
+        ({"a": [1.0, {"b": 2.0}]}, {"a": [1.0, {"b": 2.5}]}, r"a\[a\]\[1\]\[b\] is different(.|\n)*dif = \[0.5"),
+        ({"a": [1.0]}, {"a": [1.0, 2.0]}, r"a\[a\] is different.*Shape mismatch"),
+    ):
+        with pytest.raises(AssertionError, match=text):
+            case.assertAllClose(given, other)
+    with pytest.raises(AssertionError, match=r"not equal lhs = \[2\]\nnot equal rhs = \[3\]"):
+        case.assertAllEqual([1, 2], tf.constant([1, 3]))
+    for wrong in (tf.constant("text"), tf.constant([1j]), tf.constant([True])):
+        with pytest.raises(AssertionError, match="ordered numeric type"):
+            case.assertAllInRange(wrong, 0, 1)
+    with pytest.raises(AssertionError):
+        case.assertArrayNear([1, 2], [[1, 2], [3, 4]], 0.1)
+    with pytest.raises(AssertionError):
+        case.assertDictEqual({"a": np.ones(2)}, {"a": tf.zeros(2)})
+
+
+def test_a_test_begins_with_the_same_random_numbers():
+    case = tf.test.TestCase()
+
+    def drawn():
+        case.setUp()
+        return random.random(), np.random.rand(), float(tf.random.uniform([]))  # noqa: NPY002
+
+    assert drawn() == drawn()
+
+
+def test_an_error_in_a_checked_thread_is_a_failure_of_the_test():
+    case, seen = tf.test.TestCase(), []
+    fine, wrong = case.checkedThread(seen.append, args=(1,)), case.checkedThread(lambda: 1 // 0)
+    for thread in (fine, wrong):
+        thread.start()
+    fine.join()
+    with pytest.raises(AssertionError, match="by zero"):
+        wrong.join()
+    assert seen == [1]
 
 
 def test_what_is_there():

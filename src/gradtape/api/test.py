@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
 import tempfile
+import threading
 import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +19,15 @@ from ..engine.convert import to_tensor
 from ..engine.tape import GradientTape
 from ..slices import IndexedSlices
 from ..tensor import Tensor
+from .random.draws import set_seed
 
 NAMESPACES = ("test",)
 __all__ = [
     "TestCase", "compute_gradient", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support",
     "is_gpu_available", "main",
 ]  # fmt: skip
+
+_SEED = 87654321  # what TensorFlow begins its tests with
 
 
 def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
@@ -175,6 +180,28 @@ def _known_to_numpy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array.astype(np.float64) if array.dtype.isbuiltin == 2 else array
 
 
+class _CheckedThread(threading.Thread):
+    def __init__(self, case: unittest.TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        super().__init__(daemon=True)
+        self._case = case
+        self._run = (target, args, kwargs)
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        """Runs the target, and keeps what it raises."""
+        target, args, kwargs = self._run
+        try:
+            target(*args, **kwargs)
+        except Exception as error:
+            self._error = error
+
+    def join(self, timeout: float | None = None) -> None:
+        """Waits for the end; fails if the target has raised."""
+        super().join(timeout)
+        if self._error is not None:
+            self._case.fail(f"Error in checkedThread: {self._error}")
+
+
 class TestCase(unittest.TestCase):
     """A test case with assertions about tensors, arrays and nests of them.
 
@@ -191,6 +218,13 @@ class TestCase(unittest.TestCase):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.__test__ = True
+
+    def setUp(self) -> None:
+        """Every test begins with the same random numbers, of Python, NumPy and gradtape."""
+        super().setUp()
+        random.seed(_SEED)
+        np.random.seed(_SEED)  # noqa: NPY002
+        set_seed(_SEED)
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of a nest of tensors, as NumPy arrays."""
@@ -213,6 +247,10 @@ class TestCase(unittest.TestCase):
 
     test_session.__test__ = False  # type: ignore[attr-defined]
 
+    def checkedThread(self, target: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """A thread that runs `target`; if it raises, so does `join`, as a failure of this test."""
+        return _CheckedThread(self, target, args, kwargs or {})
+
     def get_temp_dir(self) -> str:
         """A directory for this test's files, removed after it."""
         if not hasattr(self, "_folder"):
@@ -225,18 +263,31 @@ class TestCase(unittest.TestCase):
 
     def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
         """`|a - b| <= atol + rtol |b|` for all entries of two values or nests of the same structure."""
-        if isinstance(a, dict) or isinstance(b, dict):
-            self.assertEqual(set(a), set(b), msg)
+        self._assert_close(a, b, rtol, atol, "", msg or "")
+
+    def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, way: str, msg: Any) -> None:
+        """The same for the parts of two nests that `way` leads to."""
+        a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
+        if isinstance(a, dict) != isinstance(b, dict):
+            raise ValueError(f"Can't compare dict to non-dict, a{way} vs b{way}. {msg}")
+        if isinstance(a, dict):
+            if set(a) != set(b):
+                self.fail(f"mismatched keys: a{way} has keys {list(a)}, but b{way} has keys {list(b)}. {msg}")
             for key in a:
-                self.assertAllClose(a[key], b[key], rtol, atol, f"{msg or ''} at key {key!r}")
+                self._assert_close(a[key], b[key], rtol, atol, f"{way}[{key}]", msg)
         elif _is_ragged(a) or _is_ragged(b):
-            self.assertEqual(len(a), len(b), msg)
+            self.assertEqual(len(a), len(b), f"Mismatched length: a{way} and b{way}. {msg}")
             for i, (x, y) in enumerate(zip(a, b, strict=True)):
-                self.assertAllClose(x, y, rtol, atol, f"{msg or ''} at index {i}")
+                self._assert_close(x, y, rtol, atol, f"{way}[{i}]", msg)
         else:
             x, y = _array(a), _array(b)
-            self._same_shape(x, y, msg)
-            np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=str(msg or ""))
+            text = f"Mismatched value: a{way} is different from b{way}. {msg}"
+            self._same_shape(x, y, text)
+            try:
+                np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=text)
+            except AssertionError as error:
+                apart = ~np.isclose(x, y, rtol=rtol, atol=atol)
+                raise AssertionError(f"{error}\n{_differing('close', x, y, apart)}") from None
 
     def assertAllCloseAccordingToType(
         self,
@@ -268,7 +319,21 @@ class TestCase(unittest.TestCase):
         """All entries are equal; NaN equals NaN."""
         x, y = (_known_to_numpy(_array(z)) for z in (a, b))
         self._same_shape(x, y, msg)
-        np.testing.assert_array_equal(x, y, err_msg=str(msg or ""))
+        try:
+            np.testing.assert_array_equal(x, y, err_msg=str(msg or ""))
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{_differing('equal', x, y, x != y)}") from None
+
+    def assertDictEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+        """Two dicts have the same keys and values, which may be tensors and arrays."""
+        for d in (a, b):
+            self.assertIsInstance(d, dict, f"{type(d)} is no dict. {msg or ''}")
+        self.assertEqual(list(sorted(a)), list(sorted(b)), msg)
+        for key in a:
+            if any(isinstance(d[key], Tensor | np.ndarray) for d in (a, b)):
+                self.assertAllEqual(a[key], b[key], f"at key {key!r}. {msg or ''}")
+            else:
+                self.assertEqual(a[key], b[key], f"at key {key!r}. {msg or ''}")
 
     def _same_shape(self, x: Any, y: Any, msg: Any) -> None:
         self.assertEqual(x.shape, y.shape, f"{msg or ''} Shape mismatch: expected {x.shape}, got {y.shape}.")
@@ -314,6 +379,8 @@ class TestCase(unittest.TestCase):
     ) -> None:
         """Every entry lies between the bounds."""
         x = _array(target)
+        if x.dtype.kind not in "fiu":
+            self.fail(f"The value of {target} does not have an ordered numeric type, instead it has type: {x.dtype}")
         below = x <= lower_bound if open_lower_bound else x < lower_bound
         above = x >= upper_bound if open_upper_bound else x > upper_bound
         outside = np.argwhere(below | above | (x != x))
@@ -346,6 +413,7 @@ class TestCase(unittest.TestCase):
         """The entries of two sequences differ by `err` at most."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for a, b in zip(farray1, farray2, strict=True):
+            self.assertEqual(np.shape(a), np.shape(b), msg)
             self.assertNear(float(a), float(b), err, msg)
 
     def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None) -> None:
@@ -433,6 +501,14 @@ class TestCase(unittest.TestCase):
         self.assertEqual(len(expected_seq), len(actual_seq), msg)
         for a, b in zip(expected_seq, actual_seq, strict=True):
             self.assertAlmostEqual(a, b, places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
+
+
+def _differing(what: str, x: Any, y: Any, where: Any) -> str:
+    """Where two arrays are not `what`, and what they are there."""
+    x, y, where = np.atleast_1d(x, y, where)
+    a, b = x[where], y[where]
+    difference = f"\nnot {what} dif = {np.abs(a - b)}" if what == "close" else ""
+    return f"not {what} where = {np.where(where)}\nnot {what} lhs = {a}\nnot {what} rhs = {b}{difference}"
 
 
 def _is_ragged(x: Any) -> bool:
