@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,43 +19,47 @@ from .graph import Graph, Value
 from .trace import Trace
 
 _LARGE = 1000  # containers of more entries hold data, and are not searched
-# What is of these types, or of types made of them, holds no tensors that a tape could watch.
+# What is of these types, or of types made of them, holds no variables; nor, with those, tensors that a tape could watch.
 _PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
+_NO_TENSORS = (*_PLAIN, Variable)
+_CONTAINERS = (list, tuple, dict)
+_FUNCTIONS = (types.FunctionType, types.MethodType)
 
 
 def tensors_around(f: Any) -> list[Tensor]:
     """The differentiable tensors in the closures and globals that `f` uses, and in the objects and functions there."""
-    return [x for x in _around(f) if type(x) is Tensor and x.dtype.differentiable]
+    return [x for x in _around(f, _NO_TENSORS) if type(x) is Tensor and x.dtype.differentiable]
 
 
 def variables_around(f: Any) -> list[Variable]:
     """The variables there."""
-    return [x for x in _around(f) if isinstance(x, Variable)]
+    return [x for x in _around(f, _PLAIN) if isinstance(x, Variable)]
 
 
-def _around(f: Any) -> list[Any]:
+def _around(f: Any, plain: tuple[type, ...]) -> list[Any]:
+    """The tensors and variables there, unless they are of the types that are not looked at."""
     found: list[Any] = []
     seen: set[int] = set()
     todo: list[tuple[Any, Sequence[str]]] = [(f, ())]
     while todo:
         value, names = todo.pop()
         kind = type(value)
-        if kind in _PLAIN or id(value) in seen or isinstance(value, _PLAIN):
+        if kind in plain or id(value) in seen or isinstance(value, plain):
             continue
         seen.add(id(value))
         if kind is Tensor or isinstance(value, Variable):
             found.append(value)
-        elif isinstance(value, list | tuple | dict):
+        elif kind is types.FunctionType:
+            todo += _used_by(value, plain)
+        elif isinstance(value, _CONTAINERS):
             if len(value) <= _LARGE:
                 parts = value.values() if isinstance(value, dict) else value
-                todo += [(x, names) for x in parts if type(x) not in _PLAIN]
-        elif isinstance(value, types.FunctionType):
-            todo += _used_by(value)
-        elif isinstance(value, types.MethodType):
+                todo += [(x, names) for x in parts if type(x) not in plain]
+        elif kind is types.MethodType:
             todo += [(value.__func__, ()), (value.__self__, _names(value.__func__.__code__))]
         elif isinstance(value, functools.partial):
             todo += [(x, names) for x in (value.func, value.args, value.keywords)]
-        elif isinstance(getattr(value, "python_function", None), types.FunctionType | types.MethodType):
+        elif isinstance(getattr(value, "python_function", None), _FUNCTIONS):
             todo.append((value.python_function, ()))
         elif names:
             attributes = getattr(value, "__dict__", {})
@@ -64,14 +67,14 @@ def _around(f: Any) -> list[Any]:
     return found
 
 
-def _used_by(f: types.FunctionType) -> Iterator[tuple[Any, Sequence[str]]]:
+def _used_by(f: types.FunctionType, plain: tuple[type, ...]) -> Iterator[tuple[Any, Sequence[str]]]:
     names = _names(f.__code__)
     for cell in f.__closure__ or ():
         try:
             value = cell.cell_contents
         except ValueError:  # a name that has no value yet
             continue
-        if type(value) not in _PLAIN:
+        if type(value) not in plain:
             yield value, names
     for name in names:
         if name in f.__globals__:
@@ -85,17 +88,22 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
     return (*code.co_names, *inner)
 
 
-@contextmanager
-def following(trace: Trace, tensors: Sequence[Tensor]) -> Iterator[None]:
-    """Inside the block the trace follows these tensors."""
-    before = [x.mark for x in tensors]
-    for x in tensors:
-        trace.follow(x)
-        trace.followed[trace.place_of(x)] = x
-    try:
-        yield
-    finally:
-        for x, mark in zip(tensors, before, strict=True):
+class Following:
+    """A context in which the trace follows these tensors."""
+
+    def __init__(self, trace: Trace, tensors: Sequence[Tensor]) -> None:
+        self._trace = trace
+        self._tensors = tensors
+        self._marks = [x.mark for x in tensors]
+
+    def __enter__(self) -> None:
+        trace = self._trace
+        for x in self._tensors:
+            trace.follow(x)
+            trace.followed[trace.place_of(x)] = x
+
+    def __exit__(self, *_: object) -> None:
+        for x, mark in zip(self._tensors, self._marks, strict=True):
             x.mark = mark
 
 

@@ -19,7 +19,7 @@ from ..errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
 from . import numpy_executor
-from .closures import following, is_followed, opened
+from .closures import Following, is_followed, opened
 from .derivative import Derivative
 from .descents import separated
 from .effects import Changed, Check, Effect, recording, replaying
@@ -375,7 +375,7 @@ class Concrete:
             trace.follows = trace.follows_all = True
         recording_starts()  # a trace is many small objects, none of them garbage, as a tape is
         try:
-            with following(trace, self._around()), trace.entered():
+            with Following(trace, self._around()), trace.entered():
                 inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
                 returned = self._call(inputs, variables)
                 structure, forms, outputs = taken_apart(returned)

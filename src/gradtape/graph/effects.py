@@ -34,26 +34,32 @@ class _Performance(threading.local):
 
 _performance = _Performance()
 _NOTHING_LEFT = object()
+_AS_BEFORE = nullcontext()
 
 
-@contextmanager
-def _inside(frame: Any) -> Iterator[Any]:
-    before = _performance.frames
-    _performance.frames = (*before, frame)
-    try:
-        yield frame
-    finally:
-        _performance.frames = before
+class _Inside:
+    """A context with one more frame, which is its value."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __enter__(self) -> Any:
+        self._before = _performance.frames
+        _performance.frames = (*self._before, self._frame)
+        return self._frame
+
+    def __exit__(self, *_: object) -> None:
+        _performance.frames = self._before
 
 
 def recording() -> Any:
     """A context whose value is a list that collects what the effects inside the block give."""
-    return _inside([])
+    return _Inside([])
 
 
 def replaying(done: list[Any]) -> Any:
     """The effects inside the block give what they gave before, as far as that goes, and are not performed again."""
-    return _inside(iter(tuple(done))) if done else nullcontext()
+    return _Inside(iter(tuple(done))) if done else _AS_BEFORE
 
 
 def once(perform: Callable[[], Any]) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..dtypes import DType
 from ..engine.convert import to_tensor
 from ..specs import TensorSpec
 from ..tensor import Tensor
@@ -119,7 +120,7 @@ def relaxed(key: Any, other: Any) -> Any:
 
 def is_tensor_key(key: Any) -> bool:
     """Whether a key is that of a tensor: its shape and dtype."""
-    return len(key) == 2 and type(key[1]).__name__ == "DType" and (key[0] is None or type(key[0]) is tuple)
+    return len(key) == 2 and type(key[1]) is DType and (key[0] is None or type(key[0]) is tuple)
 
 
 def serves(key: Any, other: Any) -> bool:

@@ -401,9 +401,8 @@ class Trace(dispatch.Recorder):
         """The finished graph, which gives these outputs."""
         self.open = False
         # In the order of the variables, in which XLA finds the memory that an update may have: another means copies.
-        order = {at: i for i, at in enumerate(self.reads)}
-        written = sorted(self.written.items(), key=lambda item: order.get(item[0], len(order)))
-        updates = [(variable, self.place_of(self.values[at][1])) for at, variable in written]
+        written = [*filter(self.written.__contains__, self.reads), *[at for at in self.written if at not in self.reads]]
+        updates = [(self.written[at], self.place_of(self.values[at][1])) for at in written]
         return Graph(
             self.name, tuple(self.inputs), tuple(self.nodes), tuple([self.place_of(y) for y in outputs]),
             tuple(self.reads.values()), tuple(updates),
