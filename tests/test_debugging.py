@@ -1,6 +1,7 @@
 """Checks that raise, and the tools of tf.test."""
 
 import io
+import os
 import random
 import unittest
 from typing import NamedTuple
@@ -255,6 +256,18 @@ def test_an_error_in_a_checked_thread_is_a_failure_of_the_test():
     with pytest.raises(AssertionError, match="by zero"):
         wrong.join()
     assert seen == [1]
+
+
+def test_what_is_written_to_a_stream_is_captured(tmp_path):
+    case = tf.test.TestCase()
+    with open(tmp_path / "log", "w") as stream:
+        stream.write("before ")
+        with case.captureWritesToStream(stream) as writes:
+            stream.write("inside ")
+            os.write(stream.fileno(), b"and below ")
+        stream.write("after")
+    assert writes.contents() == "and below inside "
+    assert (tmp_path / "log").read_text() == "before after"
 
 
 def test_what_is_there():

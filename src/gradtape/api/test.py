@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 import re
 import tempfile
-import threading
 import unittest
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..engine.convert import to_tensor
 from ..engine.tape import GradientTape
 from ..slices import IndexedSlices
 from ..tensor import Tensor
+from .observed import CheckedThread, Writes, captured
 from .random.draws import set_seed
 
 NAMESPACES = ("test",)
@@ -180,28 +180,6 @@ def _known_to_numpy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array.astype(np.float64) if array.dtype.isbuiltin == 2 else array
 
 
-class _CheckedThread(threading.Thread):
-    def __init__(self, case: unittest.TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        super().__init__(daemon=True)
-        self._case = case
-        self._run = (target, args, kwargs)
-        self._error: Exception | None = None
-
-    def run(self) -> None:
-        """Runs the target, and keeps what it raises."""
-        target, args, kwargs = self._run
-        try:
-            target(*args, **kwargs)
-        except Exception as error:
-            self._error = error
-
-    def join(self, timeout: float | None = None) -> None:
-        """Waits for the end; fails if the target has raised."""
-        super().join(timeout)
-        if self._error is not None:
-            self._case.fail(f"Error in checkedThread: {self._error}")
-
-
 class TestCase(unittest.TestCase):
     """A test case with assertions about tensors, arrays and nests of them.
 
@@ -249,7 +227,11 @@ class TestCase(unittest.TestCase):
 
     def checkedThread(self, target: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """A thread that runs `target`; if it raises, so does `join`, as a failure of this test."""
-        return _CheckedThread(self, target, args, kwargs or {})
+        return CheckedThread(self, target, args, kwargs or {})
+
+    def captureWritesToStream(self, stream: Any) -> AbstractContextManager[Writes]:
+        """A context in which what is written to `stream` is kept: `contents()` of its value is that."""
+        return captured(stream)
 
     def get_temp_dir(self) -> str:
         """A directory for this test's files, removed after it."""

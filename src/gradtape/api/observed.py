@@ -1,0 +1,73 @@
+"""What a test watches: threads whose errors it wants to see, and streams that are written to."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class CheckedThread(threading.Thread):
+    """A thread for a test: if its target raises, `join` makes the test fail."""
+
+    def __init__(self, case: unittest.TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        super().__init__(daemon=True)
+        self._case = case
+        self._call = (target, args, kwargs)
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        """Runs the target, and keeps what it raises."""
+        target, args, kwargs = self._call
+        try:
+            target(*args, **kwargs)
+        except Exception as error:
+            self._error = error
+
+    def join(self, timeout: float | None = None) -> None:
+        """Waits for the end; fails if the target has raised."""
+        super().join(timeout)
+        if self._error is not None:
+            self._case.fail(f"Error in checkedThread: {self._error}")
+
+
+class Writes:
+    """What was written to a stream."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._text: str | None = None
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        self._text = self.contents()
+
+    def contents(self) -> str:
+        """All of it, up to now."""
+        if self._text is not None:
+            return self._text
+        self._file.flush()
+        self._file.seek(0)
+        return self._file.read().decode()
+
+
+@contextmanager
+def captured(stream: Any) -> Iterator[Writes]:
+    """Inside the block what is written to the stream, or to its file by whatever way, is kept instead."""
+    stream.flush()
+    number = stream.fileno()
+    with tempfile.TemporaryFile() as file:
+        writes = Writes(file)
+        before = os.dup(number)
+        os.dup2(file.fileno(), number)
+        try:
+            yield writes
+        finally:
+            stream.flush()
+            os.dup2(before, number)
+            os.close(before)
+            writes.end()
