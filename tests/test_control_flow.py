@@ -164,6 +164,23 @@ def test_print_to_a_file(tmp_path):
     assert (tmp_path / "log").read_text() == "0\n1\n"
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function(autograph=False)], ids=["eager", "traced"])
+def test_texts_and_sparse_tensors_are_printed(capsys, wrap):
+    sparse = tf.sparse.SparseTensor([[0, 1], [2, 3]], [1.0, 2.0], [4, 5])
+
+    @wrap
+    def show(text, sparse):
+        tf.print(text, output_stream=sys.stdout)
+        tf.print([text], output_stream=sys.stdout)
+        tf.print(sparse, [sparse.values], output_stream=sys.stdout)
+
+    show(tf.constant('it\'s "é"\n'), sparse)
+    assert capsys.readouterr().out == (
+        'it\'s "é"\n\n["it\\\'s \\"é\\"\\n"]\n'
+        "'SparseTensor(indices=[[0 1]\n [2 3]], values=[1 2], shape=[4 5])' [[1 2]]\n"
+    )
+
+
 def test_devices_are_accepted_and_unknown_ones_named():
     whole = "/job:localhost/replica:0/task:0/device:CPU:0"
     for name in ("/CPU:0", "CPU:0", "gpu:1", "/GPU:0", "/device:GPU:0", whole, None, ""):

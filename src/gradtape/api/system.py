@@ -21,6 +21,7 @@ from ..dtypes import DType, as_dtype, string
 from ..engine import dispatch
 from ..engine.convert import to_tensor
 from ..engine.op import ops
+from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor, is_tensor_like, wrap
 
 NAMESPACES = ("",)
@@ -377,18 +378,24 @@ def print(*inputs: Any, **kwargs: Any) -> None:
             f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr "
             "and 'file://<filepath>'."
         )
-    structures = [x if isinstance(x, str) else nest.map_structure(_read, x) for x in inputs]
+    structures: list[Any] = [x if isinstance(x, str) else nest.map_structure(_read, x) for x in inputs]
     leaves = nest.flatten(structures)
-    at = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+    tensors = [x for leaf in leaves for x in _printed(leaf)]
+    alone = len(structures) == 1 and isinstance(structures[0], Tensor) and not structures[0].dims
 
     def write(*arrays: Any) -> None:
-        shown = list(leaves)
-        for i, array in zip(at, arrays, strict=True):
-            shown[i] = _Shown(summary(wrap(array, leaves[i].dtype), count))
+        texts = (summary(wrap(array, x.dtype), count) for array, x in builtins.zip(arrays, tensors, strict=True))
+        shown: list[Any] = []
+        for leaf in leaves:
+            parts = [next(texts) for _ in _printed(leaf)]
+            if len(parts) == 3:
+                parts = ["'SparseTensor(indices={}, values={}, shape={})'".format(*parts)]
+            shown.append(_Shown(parts[0]) if parts else leaf)
+        if alone and structures[0].dtype is string:  # a text by itself, not one among others
+            shown = [np.asarray(arrays[0]).item().decode(errors="replace")]
         _write(stream, sep.join(map(_text, nest.pack_sequence_as(structures, shown))) + end)
 
     trace = dispatch.thread.trace
-    tensors = [leaves[i] for i in at]
     if trace is None:
         write(*(x.array for x in tensors))
     else:
@@ -400,6 +407,13 @@ def print(*inputs: Any, **kwargs: Any) -> None:
 def _read(value: Any) -> Any:
     """A tensor or a variable as the tensor to print; anything else as it is."""
     return to_tensor(value) if is_tensor_like(value) else value
+
+
+def _printed(leaf: Any) -> list[Tensor]:
+    """The tensors that are printed for one part of what is to be printed."""
+    if isinstance(leaf, SparseTensor):
+        return [leaf.indices, leaf.values, leaf.dense_shape]
+    return [leaf] if isinstance(leaf, Tensor) else []
 
 
 def _text(x: Any) -> str:
@@ -433,7 +447,7 @@ def summary(x: Tensor, count: int) -> str:
 def _summary(array: Any, count: int, text: bool, depth: int) -> str:
     if not array.ndim:
         value = array.item() if text else array[()]
-        return f'"{value.decode(errors="replace")}"' if text else _number(value)
+        return f'"{_escaped(value)}"' if text else _number(value)
     size = len(array)
     indices: list[Any] = list(range(size))
     if 0 <= count and size > 2 * count:
@@ -441,6 +455,14 @@ def _summary(array: Any, count: int, text: bool, depth: int) -> str:
     parts = ["..." if i is None else _summary(array[i, ...], count, text, depth + 1) for i in indices]
     between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
     return f"[{between.join(parts)}]"
+
+
+def _escaped(text: bytes) -> str:
+    """A text as C's string literals have it."""
+    known = {c: f"\\{c}" for c in "\"'\\"} | {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    return "".join(
+        known.get(c) or (c if c >= " " and c != "\x7f" else f"\\{ord(c):03o}") for c in text.decode(errors="replace")
+    )
 
 
 def _number(value: Any) -> str:
