@@ -158,3 +158,14 @@ def test_a_shape_too_large_for_int32():
     assert tf.convert_to_tensor(shape).dtype is tf.int64
     with pytest.raises(ValueError, match="a dimension is too large"):
         tf.convert_to_tensor(shape, tf.int32)
+
+
+def test_what_shows_its_memory_is_an_array():
+    class Memory:
+        def __init__(self, array):
+            self.__array_interface__ = array.__array_interface__
+            self._array = array
+
+    x = tf.constant(Memory(np.array([[1.5, 2.5]])))
+    assert x.dtype is tf.float64
+    assert x.numpy().tolist() == [[1.5, 2.5]]

@@ -22,6 +22,7 @@ from ..tensor import Tensor, constant, is_tensor_like, wrap
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
 _DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
 _KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
+_LIKE_AN_ARRAY = ("__array__", "__array_interface__", "__array_struct__")
 readable: set[type] = set()  # types with `_as_tensor`, whose value is read without asking further
 _registered: list[tuple[int, Any, Callable[..., Any]]] = []
 
@@ -307,7 +308,7 @@ def _other(value: Any, dtype: DType | None) -> Tensor:
         return to_tensor(value.__tf_tensor__(dtype, None), dtype)
     if isinstance(value, Sequence):
         return _from_sequence(value, dtype, pack=True)
-    if hasattr(value, "__array__") and not isinstance(value, type):
+    if not isinstance(value, type) and any(hasattr(value, name) for name in _LIKE_AN_ARRAY):
         return _from_numpy(np.asarray(value), dtype)
     if hasattr(value, "__getitem__") and hasattr(value, "__len__") and not isinstance(value, Mapping | type):
         elements = value if hasattr(value, "__iter__") else (value[i] for i in range(len(value)))
