@@ -19,7 +19,7 @@ from .graph import Graph, Value
 from .trace import Trace
 
 _LARGE = 1000  # containers of more entries hold data, and are not searched
-# What is of these types, or of types made of them, holds no variables; nor, with those, tensors a tape could watch.
+# What is of these types, or of types made of them, holds no variables and no tensors that a tape could watch.
 _PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
 _NO_TENSORS = (*_PLAIN, Variable)
 _CONTAINERS = (list, tuple, dict)
