@@ -452,3 +452,32 @@ def test_many_small_elements_are_quick():
     seen = np.concatenate([b.numpy() for _, b in data])
     assert time.process_time() - began < 3  # a quarter of a second on a quiet machine
     assert sorted(seen) == list(range(1, 10_001))
+
+
+@pytest.mark.parametrize("autograph", [True, False])
+def test_the_end_of_a_dataset_in_a_function_is_an_error_of_the_function(autograph):
+    iterator = iter(Dataset.range(3))
+
+    @tf.function(autograph=autograph)
+    def inner():
+        return next(iterator)
+
+    @tf.function(autograph=autograph)
+    def step():
+        return inner() * 2
+
+    assert [int(step()) for _ in range(3)] == [0, 2, 4]
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        step()
+
+    @tf.function
+    def total(count):
+        found = tf.constant(0, tf.int64)
+        for _ in tf.range(count):
+            found += next(iterator)
+        return found
+
+    iterator = iter(Dataset.range(3))
+    assert int(total(tf.constant(2))) == 1
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        total(tf.constant(2))

@@ -196,9 +196,14 @@ def filter_(function: Any, iterable: Any) -> Iterator[Any]:
     return filter(function, _rows(iterable))
 
 
+def next_(iterator: Any, *default: Any) -> Any:
+    """`next`: the end of a dataset is an error of the function, not of Python's protocol of iteration."""
+    return iterator.get_next() if hasattr(iterator, "get_next") and not default else next(iterator, *default)
+
+
 OVERLOADS: dict[Any, Callable[..., Any]] = {
     getattr(builtins, name.rstrip("_")): globals()[name]
     for name in (
-        "abs_ all_ any_ enumerate_ filter_ float_ int_ len_ map_ max_ min_ print_ range_ sorted_ sum_ zip_".split()
+        "abs_ all_ any_ enumerate_ filter_ float_ int_ len_ map_ max_ min_ next_ print_ range_ sorted_ sum_ zip_".split()
     )
 }

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy import asarray
 
-from .. import nest
+from .. import errors, nest
 from ..autograph import convert_if_needed
 from ..engine.dispatch import thread
 from ..specs import TensorSpec, spec_of
@@ -203,7 +203,10 @@ class Function:
             call = self._call_with_structures(args, kwargs)
 
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
-            return nest.map_structure(returned_value, call(tensors, variables))
+            try:
+                return nest.map_structure(returned_value, call(tensors, variables))
+            except StopIteration as end:  # of a dataset
+                raise errors.OutOfRangeError("End of sequence") from end
 
         around = functools.partial(_tensors_around, self._function, instance)
         return Concrete(self.name, names, around, call, eager, bool(self._options[1]))
