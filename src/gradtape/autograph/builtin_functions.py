@@ -204,6 +204,7 @@ def next_(iterator: Any, *default: Any) -> Any:
 OVERLOADS: dict[Any, Callable[..., Any]] = {
     getattr(builtins, name.rstrip("_")): globals()[name]
     for name in (
-        "abs_ all_ any_ enumerate_ filter_ float_ int_ len_ map_ max_ min_ next_ print_ range_ sorted_ sum_ zip_".split()
+        "abs_ all_ any_ enumerate_ filter_ float_ int_ len_ map_ max_ min_ next_ print_ range_ sorted_ sum_ "
+        "zip_".split()
     )
 }
