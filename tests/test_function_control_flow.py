@@ -265,6 +265,27 @@ def test_random_draws_of_a_loop_are_those_of_its_gradient():
     assert len(seen) == 4
 
 
+def test_random_draws_are_the_same_whether_or_not_a_loop_is_one_node():
+    @tf.function
+    def one_node(n):
+        numbers = tf.TensorArray(tf.float32, size=n)
+        for i in tf.range(n):
+            numbers = numbers.write(i, tf.random.uniform([]))
+        return numbers.stack(), tf.random.uniform([])
+
+    @tf.function
+    def round_by_round(n):
+        numbers = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        for i in tf.range(n):
+            numbers = numbers.write(i, tf.random.uniform([]))
+        return numbers.stack(), tf.random.uniform([])
+
+    tf.random.set_seed(3)
+    for n in (tf.constant(4), tf.constant(4), tf.constant(2)):
+        for a, b in zip(one_node(n), round_by_round(n), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 def test_branches_of_different_shapes():
     f = tf.function(lambda x: tf.cond(x > 0, lambda: tf.ones([2]) * x, lambda: tf.zeros([3])), autograph=False)
     assert f(tf.constant(1.0)).shape == [2]

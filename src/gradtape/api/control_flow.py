@@ -223,8 +223,10 @@ def while_loop(
     limit = float("inf") if maximum_iterations is None else int(maximum_iterations)
     given = loop_vars
     count = 0
+    one_round = structured.rounds()
     while count < limit and cond(*loop_vars):
-        loop_vars = _next(body, loop_vars, structure)
+        with one_round():
+            loop_vars = _next(body, loop_vars, structure)
         count += 1
     last = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else to_tensor(x), loop_vars)
     return last if dispatch.thread.trace is None else nest.pack_sequence_as(given, nest.flatten(last))

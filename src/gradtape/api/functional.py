@@ -57,8 +57,10 @@ def map_fn(
         except structured.OneByOne:
             pass
     columns: list[list[Tensor]] = [[] for _ in specs]
+    one_round = structured.rounds()
     for element in _rows(elems, flat, size):
-        result = fn(element)
+        with one_round():
+            result = fn(element)
         nest.assert_same_structure(declared, result)
         for column, spec, y in zip(columns, specs, nest.flatten(result), strict=True):
             column.append(_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
@@ -233,8 +235,10 @@ def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: 
             )
         initializer = rows.pop(0)
     made = [initializer]
+    one_round = structured.rounds()
     for row in rows:
-        made.append(fn(made[-1], row))
+        with one_round():
+            made.append(fn(made[-1], row))
         nest.assert_same_structure(initializer, made[-1])
     return made
 

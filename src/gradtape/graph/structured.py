@@ -7,9 +7,11 @@ the attempt is undone, and the caller is told to go through the rounds one by on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from .. import dtypes, nest
+from ..engine import dispatch
 from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..nest import Composite
@@ -37,6 +39,15 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
         del trace.nodes[nodes:]
         trace.known_places = known
         raise OneByOne(str(reason)) from None
+
+
+def rounds() -> Callable[[], AbstractContextManager[None]]:
+    """Contexts for the rounds of a loop that is gone through one by one: it has the random ops of one round."""
+    trace = dispatch.thread.trace
+    if trace is None:
+        return nullcontext
+    path = trace.next_path()
+    return lambda: trace.within_part(path)
 
 
 def is_stageable(structure: Any) -> bool:

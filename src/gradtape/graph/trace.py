@@ -295,6 +295,16 @@ class Trace(dispatch.Recorder):
         self._parts += 1
         return (*self._path, self._parts)
 
+    @contextmanager
+    def within_part(self, path: tuple[int, ...]) -> Iterator[None]:
+        """Random ops inside the block are those of the part at `path`: the same ones when it is gone through again."""
+        before = self._path, self._op_seeds, self._draws, self._parts
+        self._path, self._op_seeds, self._draws, self._parts = path, 0, 0, 0
+        try:
+            yield
+        finally:
+            self._path, self._op_seeds, self._draws, self._parts = before
+
     def stream(self, first: int, second: int, blocks: int) -> Stream:
         """The stream of the next random op: the same one whenever the function is traced."""
         self._draws += 1
