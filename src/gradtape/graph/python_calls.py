@@ -20,6 +20,7 @@ from ..engine import dispatch
 from ..engine.cotangents import finished
 from ..engine.op import ops
 from ..engine.tape import GradientTape
+from ..errors import InvalidArgumentError
 from ..tensor import Tensor, wrap
 from .closures import variables_around
 from .effects import Effect, given, is_imagined, once
@@ -261,7 +262,11 @@ def traced_call(
         attrs["uses"] = uses = {"used": around, "assigned": around}
         results = trace.run(op, [*inputs, *map(trace.read_quietly, around)], attrs)
     else:
-        performed = once(lambda: _perform_first(trace, inputs, f, seen, differentiable))
+        try:
+            performed = once(lambda: _perform_first(trace, inputs, f, seen, differentiable))
+        except InvalidArgumentError as error:
+            error.about_values = True
+            raise
         attrs["uses"] = uses = performed.uses
         with given(performed):
             results = trace.run(op, [*inputs, *map(trace.read_quietly, uses["used"])], attrs)
