@@ -286,6 +286,28 @@ def test_random_draws_are_the_same_whether_or_not_a_loop_is_one_node():
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("around", ["nothing", "all", "the function", "both"])
+def test_forward_mode_follows_variables_assigned_in_branches_and_loops(around):
+    v = tf.Variable(1.0)
+
+    def f(x):
+        for i in tf.range(3):
+            if i > 0:
+                v.assign(v * x)
+        return v * x
+
+    def derived(x):
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as accumulator:
+            y = f(x)
+        return accumulator.jvp(y)
+
+    f = tf.autograph.to_graph(f) if around == "nothing" else tf.function(f) if around in ("the function", "both") else f
+    derivative = tf.function(derived) if around in ("all", "both") else derived
+    for x in (2.0, 3.0):
+        v.assign(1.0)
+        assert float(derivative(tf.constant(x))) == 3 * x * x  # of v x x x
+
+
 def test_branches_of_different_shapes():
     f = tf.function(lambda x: tf.cond(x > 0, lambda: tf.ones([2]) * x, lambda: tf.zeros([3])), autograph=False)
     assert f(tf.constant(1.0)).shape == [2]

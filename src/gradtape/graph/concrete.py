@@ -24,9 +24,10 @@ from .derivative import Derivative
 from .descents import separated
 from .effects import Changed, Check, Effect, recording, replaying
 from .graph import Graph, Value, all_nodes, replay
+from .parts import check_not_followed
 from .passes import optimize
 from .signature import Identity
-from .trace import Trace, value_of
+from .trace import Trace, assigned, value_of
 from .traced import Enclosed, Unfollowed, Untraceable, check_scope
 
 logger = logging.getLogger("gradtape")
@@ -146,8 +147,16 @@ class Variant:
             found = self._derivatives[wanted] = (derivative, forward, backward)
         return found
 
+    @cached_property
+    def _assigns_in_parts(self) -> bool:
+        """Whether a variable is assigned in a branch or a loop."""
+        own = {id(node) for node in self.graph.nodes}
+        return any(node.op is assigned and id(node) not in own for node in all_nodes(self.graph))
+
     def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for tensors of any kind, with whoever records: op by op."""
+        if dispatch.thread.trace is not None and self._assigns_in_parts:
+            check_not_followed()
         inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
         results = replay(self.graph, inputs)
         count = len(self.graph.outputs)

@@ -12,11 +12,13 @@ import numpy as np
 
 from ..engine import dispatch
 from ..engine.batching import BatchedTensor, leave
+from ..engine.forward import ForwardAccumulator
 from ..engine.op import ops
 from ..tensor import Tensor, wrap
 from .effects import imagining
 from .graph import Graph, Value, replay
 from .trace import Trace, value_of
+from .traced import Untraceable
 
 
 class Part:
@@ -52,7 +54,19 @@ class Part:
 
 def written_by(parts: Sequence[Part]) -> list[Any]:
     """The variables that any of the parts assigns."""
-    return list({at: variable for part in parts for at, variable in part.trace.written.items()}.values())
+    written = {at: variable for part in parts for at, variable in part.trace.written.items()}
+    if any(variable.dtype.differentiable for variable in written.values()):
+        check_not_followed()
+    return list(written.values())
+
+
+def check_not_followed() -> None:
+    """Raises if an accumulator is to follow what the parts of a graph assign.
+
+    Their forward derivative is the backward one transposed, and backwards nothing goes to a value that was assigned.
+    """
+    if any(isinstance(recorder, ForwardAccumulator) for recorder in dispatch.thread.recorders):
+        raise Untraceable("a ForwardAccumulator follows variables that are assigned in branches or loops")
 
 
 def captured_by(parts: Sequence[Part]) -> dict[Any, Tensor]:
