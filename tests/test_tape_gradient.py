@@ -383,3 +383,14 @@ def test_slices_have_their_shape_as_a_tensor_whoever_records():
         inside = tape.gradient(y, v)
     for g in (inside, tape.gradient(y, v, nan_safe=True)):
         assert g.dense_shape.numpy().tolist() == [3, 1]
+
+
+def test_a_source_that_is_named_twice_has_its_gradient_twice():
+    table, weights = tf.Variable([[1.0], [2.0], [3.0]]), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = weights * tf.reduce_sum(tf.gather(table, [0, 2, 2]))
+    first, again, dw, dw_again = tape.gradient(y, [table, table, weights, weights])
+    for rows in (first, again):
+        assert isinstance(rows, tf.IndexedSlices)
+        assert tf.convert_to_tensor(rows).numpy().tolist() == [[2.0], [0.0], [4.0]]
+    assert (float(dw), float(dw_again)) == (7.0, 7.0)
