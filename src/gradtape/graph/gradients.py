@@ -36,7 +36,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: 
     for y, weight in zip(targets, weights, strict=True):
         if y.dtype.is_complex and weight is None:
             raise TypeError(
-                f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name}): give a weight for each y"
+                f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.name}): give a weight for "
+                "each y"
             )
     given = [w if w is None else to_tensor(w, hint=y.dtype) for y, w in zip(targets, weights, strict=True)]
     tape, targets, sources = _reconstructed(targets, _listed(xs), _listed(stop_gradients))
