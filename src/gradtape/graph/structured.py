@@ -168,7 +168,7 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
             raise TypeError(f"A shape invariant must be a TensorShape, a TypeSpec or None, got {shape!r}")
         if isinstance(shape, TypeSpec) and not _is_of(shape, x):
             raise TypeError(f"TypeSpec {shape} is not compatible with {x!r}")
-        if len(parts) > 1:
+        if len(parts) != 1:
             found += [TensorShape(None)] * len(parts)
             continue
         allowed = None if shape is None else TensorShape(getattr(shape, "shape", shape))
