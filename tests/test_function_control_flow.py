@@ -451,3 +451,30 @@ def test_a_loop_carries_variables_that_hold_constants_or_the_same_tensor_before_
     for n in (2, 3, 0):
         assert int(from_constants(tf.constant(n))) == 1 + n * (n - 1)
         assert [int(y) for y in from_tensor(tf.constant(3), tf.constant(n))] == [3 + 3 * n, 3 + 2 * n]
+
+
+@pytest.mark.parametrize(
+    "f, derivatives",
+    [
+        (lambda k, y: tf.cond(k > 1, lambda: y * y, lambda: tf.constant(2.0)), {0: 0.0, 2: 6.0}),
+        (lambda k, y: tf.switch_case(k, [lambda: tf.constant(1.0), lambda: y * 2.0]), {0: 0.0, 1: 2.0}),
+        (
+            lambda k, y: tf.while_loop(lambda i, s: i < k, lambda i, s: (i + 1, s * y), [k * 0, tf.constant(1.0)])[1],
+            {0: 0.0, 2: 6.0},
+        ),
+    ],
+)
+def test_what_another_branch_depends_on_has_a_derivative_of_zero_whoever_records(f, derivatives):
+    traced = tf.function(f, autograph=False)
+    y = tf.constant(3.0)
+    for k, expected in derivatives.items():
+        with tf.GradientTape() as outer:
+            outer.watch(y)
+            with tf.GradientTape() as inner:
+                inner.watch(y)
+                z = traced(tf.constant(k), y)
+            g = inner.gradient(z, y)
+        assert float(g) == expected
+        with tf.autodiff.ForwardAccumulator(y, tf.constant(1.0)) as accumulator:
+            z = traced(tf.constant(k), y)
+        assert float(accumulator.jvp(z)) == expected

@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import dtypes
 from ..dtypes import DType
 from ..engine import dispatch
+from ..engine.op import ops
 from ..engine.places import Line
 from ..engine.randomness import Stream
 from ..tensor import Tensor, wrap
 
+_NEVER = wrap(np.False_, dtypes.bool)
 
 class Value:
     """What one place in a graph holds: its shape and dtype, and its array if it is the same in every run."""
@@ -146,7 +149,10 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
         inputs = [tensor(v) for v in node.inputs]
         if trace is None:
             unrolled = getattr(node.op, "unrolled", None)
-            result = dispatch.run(node.op, inputs, node.attrs) if unrolled is None else unrolled(inputs, node.attrs)
+            if unrolled is None:
+                result = dispatch.run(node.op, inputs, node.attrs)
+            else:
+                result = tuple([_tied(y, inputs) for y in unrolled(inputs, node.attrs)])
         else:
             trace.line = node.line
             if node.effect:
@@ -156,6 +162,21 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
             trace.line = None
         made.update(zip(node.outputs, result if node.several else (result,), strict=True))
     return [tensor(value) for value in graph.all_outputs]
+
+
+def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
+    """What a branch or a loop gave, as something that depends on what was given to it, if only by a zero.
+
+    Another branch, or another number of rounds, may well depend on it: so its derivative is zero, not absent.
+    """
+    if not dispatch.thread.recorders or type(y) is not Tensor or y.mark is not None or not y.dtype.differentiable:
+        return y
+    nothing = wrap(np.zeros((), y.dtype.numpy), y.dtype)
+    for x in inputs:
+        if type(x) is Tensor and x.mark is not None and x.dtype.differentiable:
+            total = ops.cast(ops.sum(x, axis=tuple(range(len(x.dims))), keepdims=False), dtype=y.dtype)
+            y = ops.add(y, ops.where(_NEVER, total, nothing))
+    return y
 
 
 def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream]) -> dict[str, Any]:
