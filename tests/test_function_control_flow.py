@@ -478,3 +478,19 @@ def test_what_another_branch_depends_on_has_a_derivative_of_zero_whoever_records
         with tf.autodiff.ForwardAccumulator(y, tf.constant(1.0)) as accumulator:
             z = traced(tf.constant(k), y)
         assert float(accumulator.jvp(z)) == expected
+
+
+def test_tf_gradients_inside_branches_and_loops():
+    @tf.function
+    def f(x, count):
+        total = tf.constant(0.0)
+        for _ in tf.range(count):
+            if total < 5.0:
+                (g,) = tf.gradients(x * x, x)
+            else:
+                (g,) = tf.gradients(x * x * x, x)
+            total += g + tf.gradients(x * total, x)[0] * 0.0
+        return total
+
+    assert float(f(tf.constant(2.0), tf.constant(1))) == 4.0
+    assert float(f(tf.constant(2.0), tf.constant(3))) == 20.0

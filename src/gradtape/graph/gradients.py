@@ -120,7 +120,7 @@ def _check_within(trace: Trace, ys: Sequence[Tensor], xs: Sequence[Any]) -> None
     for node in reversed(trace.nodes):
         if not used.isdisjoint(node.outputs):
             used.update(node.inputs)
-    for (place, _), (_, x) in trace.captured.items():
+    for (place, *_), (_, x) in trace.captured.items():
         if place in reached and place not in own and x.place in used:
             raise NotImplementedError(
                 "tf.gradients inside a loop or a branch goes back through what was computed before it. Compute that "
