@@ -243,3 +243,35 @@ def test_an_input_signature_is_kept():
     for wrong in ([[[1.0]], {"b": 1}], [[1.0], {"b": 1.5}], [[1.0]], [tf.constant([1]), {"b": 1}], [[1.0], {}]):
         with pytest.raises(TypeError, match="Binding inputs"):
             model.total(*wrong)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function(autograph=False)], ids=["eager", "traced"])
+def test_map_fn_takes_and_gives_sparse_tensors(wrap):
+    values = tf.constant([1.0, 2.0, 3.0])
+    places, dense = [[0, 0], [0, 1], [1, 0]], tf.constant([[1.0, 0.0], [0.0, 3.0]])
+
+    @wrap
+    def mapped(values, dense):
+        given = tf.SparseTensor(places, values, [2, 2])
+        doubled, numbers = tf.map_fn(lambda x: (x[0] * 2.0, x[1]), (given, tf.constant([1, 2])))
+        sums = tf.map_fn(tf.sparse.reduce_sum, given, fn_output_signature=tf.float32)
+        made = tf.map_fn(tf.sparse.from_dense, dense, fn_output_signature=tf.SparseTensorSpec([None], tf.float32))
+        return doubled, numbers, sums, made
+
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        doubled, numbers, sums, made = mapped(values, dense)
+    assert doubled.indices.numpy().tolist() == places
+    assert doubled.values.numpy().tolist() == [2.0, 4.0, 6.0]
+    assert numbers.numpy().tolist() == [1, 2]
+    assert sums.numpy().tolist() == [3.0, 3.0]
+    assert tf.sparse.to_dense(made).numpy().tolist() == dense.numpy().tolist()
+    assert tape.gradient(sums, values).numpy().tolist() == [1.0, 1.0, 1.0]
+
+
+def test_map_fn_holds_sparse_results_to_their_signature():
+    given = tf.SparseTensor([[0, 0]], [1.0], [2, 2])
+    with pytest.raises(ValueError, match="Expected `fn` to return a: SparseTensorSpec"):
+        tf.map_fn(tf.sparse.reduce_sum, given)
+    empty = tf.map_fn(lambda x: x, tf.SparseTensor(np.zeros((0, 2), np.int64), tf.zeros([0]), [0, 3]))
+    assert empty.dense_shape.numpy().tolist() == [0, 3]

@@ -16,7 +16,10 @@ from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..errors import InvalidArgumentError, OutOfRangeError
 from ..graph import structured
+from ..sparse_tensor import SparseTensor
+from ..specs import SparseTensorSpec
 from ..tensor import Tensor
+from .sparse_shaping import concat, expand_dims, reshape, slice
 
 NAMESPACES = ("",)
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
@@ -39,35 +42,61 @@ def map_fn(
 
     Args:
       elems: a tensor or a nest of them with the same first axis; `fn` gets an element in the same structure.
-      fn_output_signature: the dtypes or `TensorSpec`s that `fn` returns, where they are not those of `elems`.
+        Sparse tensors are taken apart as well.
+      fn_output_signature: the dtypes or `TypeSpec`s that `fn` returns, where they are not those of `elems`.
 
     >>> import gradtape as tf
     >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0])).numpy().tolist()
     [1.0, 4.0]
     """
     _check_callable(fn)
-    flat = _elements(elems)
+    flat = _elements(elems, sparse=True)
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    declared = nest.map_structure(lambda x: to_tensor(x).dtype, elems) if signature is None else signature
+    declared = nest.map_structure(_kind_of_element, elems) if signature is None else signature
     specs = nest.flatten(declared)
     size = _same_size(flat)
-    if dispatch.thread.trace is not None and size != 1:
+    dense = not any(isinstance(x, SparseTensor | SparseTensorSpec) for x in (*flat, *specs))
+    if dispatch.thread.trace is not None and size != 1 and dense:
         try:
             return _map_in_graph(fn, elems, flat, declared, specs)
         except structured.OneByOne:
             pass
-    columns: list[list[Tensor]] = [[] for _ in specs]
+    columns: list[list[Any]] = [[] for _ in specs]
     one_round = structured.rounds()
     for element in _rows(elems, flat, size):
         with one_round():
             result = fn(element)
         nest.assert_same_structure(declared, result)
         for column, spec, y in zip(columns, specs, nest.flatten(result), strict=True):
-            column.append(_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
-    stacked = [
-        ops.stack(*column, axis=0) if column else _empty(spec) for column, spec in zip(columns, specs, strict=True)
-    ]
-    return nest.pack_sequence_as(declared, stacked)
+            if isinstance(y, SparseTensor) or isinstance(spec, SparseTensorSpec):
+                _check_sparse(y, spec)
+                column.append(expand_dims(y, 0))
+            else:
+                column.append(_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
+    return nest.pack_sequence_as(declared, list(map(_stacked, columns, specs)))
+
+
+def _kind_of_element(x: Any) -> Any:
+    """What an element of `x` is, for a function that returns the same."""
+    return SparseTensorSpec(x.dims[1:], x.dtype) if isinstance(x, SparseTensor) else to_tensor(x).dtype
+
+
+def _check_sparse(y: Any, spec: Any) -> None:
+    if not (isinstance(spec, SparseTensorSpec) and spec.is_compatible_with(y)):
+        raise ValueError(
+            f"Error in map_fn: Expected `fn` to return a: {spec!r} But it returned a: {type(y).__name__} (value={y}). "
+            "To fix, update the `fn_output_signature` (or `dtype`) argument to `map_fn`."
+        )
+
+
+def _stacked(column: list[Any], spec: Any) -> Any:
+    """The results for all elements as one."""
+    if isinstance(spec, SparseTensorSpec):
+        if column:
+            return concat(0, column, expand_nonconcat_dims=True)
+        dims = [0, *(n or 0 for n in spec.shape.as_list())]
+        return SparseTensor(np.zeros((0, len(dims)), np.int64), np.zeros(0, spec.dtype.numpy), dims)
+    return ops.stack(*column, axis=0) if column else _empty(spec)
 
 
 def _map_in_graph(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor], declared: Any, specs: list[Any]) -> Any:
@@ -87,9 +116,9 @@ def _check_callable(fn: Any) -> None:
         raise TypeError(f"fn must be callable, got {fn!r}")
 
 
-def _elements(elems: Any) -> list[Tensor]:
+def _elements(elems: Any, sparse: bool = False) -> list[Any]:
     """The leaves of `elems` as tensors of rank 1 or more."""
-    flat = [to_tensor(x) for x in nest.flatten(elems)]
+    flat = [x if sparse and isinstance(x, SparseTensor) else to_tensor(x) for x in nest.flatten(elems)]
     if not flat:
         raise ValueError(
             f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems!r}, which does not contain "
@@ -103,18 +132,24 @@ def _elements(elems: Any) -> list[Tensor]:
     return flat
 
 
-def _same_size(flat: list[Tensor]) -> int:
-    size = flat[0].dims[0]
+def _same_size(flat: list[Any]) -> int:
+    size: int = flat[0].dims[0]
     for x in flat:
         if x.dims[0] != size:
             raise ValueError(f"Dimensions {size} and {x.dims[0]} are not compatible: first axes of elems must agree")
     return size
 
 
-def _rows(elems: Any, flat: list[Tensor], size: int) -> list[Any]:
+def _rows(elems: Any, flat: list[Any], size: int) -> list[Any]:
     """The elements along the first axis, each in the structure of `elems`."""
-    columns = [ops.rows(x) for x in flat] if size else []
+    columns = [_sparse_rows(x) if isinstance(x, SparseTensor) else ops.rows(x) for x in flat] if size else []
     return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
+
+
+def _sparse_rows(x: SparseTensor) -> list[SparseTensor]:
+    size, *dims = x.dims
+    origin = [0] * len(dims)
+    return [reshape(slice(x, [i, *origin], [1, *dims]), dims) for i in range(size)]
 
 
 def _dtype_of(spec: Any) -> DType:
