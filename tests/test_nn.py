@@ -52,9 +52,7 @@ def test_large_convolution_is_the_sum_of_its_products(rng, padding, groups):
     for k in range(groups):
         part = windows[:, :, :, k * 8 // groups : (k + 1) * 8 // groups]
         out = slice(k * 32 // groups, (k + 1) * 32 // groups)
-        np.testing.assert_allclose(
-            y[..., out], np.einsum("nhwcij,ijco->nhwo", part, w[..., out]), rtol=1e-3, atol=1e-4
-        )
+        np.testing.assert_allclose(y[..., out], np.einsum("nhwcij,ijco->nhwo", part, w[..., out]), rtol=1e-3, atol=1e-4)
 
 
 def test_large_gradients_do_not_depend_on_the_number_of_cores(rng, monkeypatch):
@@ -175,3 +173,16 @@ def test_gelu_is_accurate_in_relation_to_itself_far_below_zero(size):
     np.testing.assert_allclose(y, double * scipy.special.ndtr(double), rtol=2e-5)
     slope = scipy.special.ndtr(double) + double * np.exp(-(double**2) / 2) / np.sqrt(2 * np.pi)
     np.testing.assert_allclose(tape.gradient(y, t), slope, rtol=2e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("padded", [0, 1])
+def test_a_window_that_does_not_fit_is_an_error_in_a_function(padded):
+    x, window = tf.ones([1, 4, 4, 1]), 5 + padded
+    for f in (
+        lambda: tf.nn.max_pool2d(x, window, 1, "VALID"),
+        lambda: tf.nn.avg_pool2d(x, window, 1, "VALID"),
+        lambda: tf.nn.conv2d(x, tf.ones([window, window, 1, 1]), 1, "VALID"),
+    ):
+        with pytest.raises(ValueError, match=f"Negative dimension size caused by subtracting {window} from 4"):
+            tf.function(f)()
+        assert tf.function(lambda: tf.nn.max_pool2d(x, window, 1, "SAME"))().shape == x.shape

@@ -49,3 +49,15 @@ def test_dtypes_and_shapes():
 def test_only_rows_are_split_and_by_a_list_of_lengths(value, lengths):
     with pytest.raises(tf.errors.InvalidArgumentError, match="a vector"):
         tf.TensorArray(tf.float32, size=1).split(value, lengths)
+
+
+def test_errors_of_indices_are_other_ones_in_functions():
+    for use, message in [
+        (lambda: tf.TensorArray(tf.float32, 1).write(0, 1.0).read(5), "Trying to access element 5 in a list with 1"),
+        (lambda: tf.TensorArray(tf.float32, 1).write(3, 1.0).stack(), "Trying to modify element 3 in a list with 1"),
+        (lambda: tf.TensorArray(tf.float32, 2).stack(), "never written"),
+    ]:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            tf.function(use)()
+        with pytest.raises((tf.errors.OutOfRangeError, ValueError)):
+            use()

@@ -206,9 +206,10 @@ class TensorArray(Composite):
         if at < 0:
             raise errors.OutOfRangeError(f"Writing to negative indices (index {at}) is not allowed.")
         if at >= len(self._entries) and not self._dynamic_size:
-            raise errors.OutOfRangeError(
+            raise _outside(
                 f"Tried to write to index {at} but array is not resizeable and size is: {len(self._entries)}. Use "
-                "dynamic_size=True"
+                "dynamic_size=True",
+                f"Trying to modify element {at} in a list with {len(self._entries)} elements. Use dynamic_size=True",
             )
         entry = self._fitting(value)
         new = self.identity()
@@ -241,7 +242,10 @@ class TensorArray(Composite):
             return ops.gather_rows(self.rows(), to_tensor(index))
         at = int(to_array(index).__index__())
         if not 0 <= at < len(self._entries):
-            raise errors.OutOfRangeError(f"Tried to read from index {at} but array size is: {len(self._entries)} ")
+            raise _outside(
+                f"Tried to read from index {at} but array size is: {len(self._entries)} ",
+                f"Trying to access element {at} in a list with {len(self._entries)} elements.",
+            )
         entry = self._entry(at)
         if self._clear_after_read and dispatch.thread.trace is None:
             self._entries[at] = _CLEARED
@@ -257,7 +261,7 @@ class TensorArray(Composite):
         if entry is None:
             shape = self._element_shape
             if not shape.is_fully_defined():
-                raise ValueError(
+                raise _misuse()(
                     f"entry {at} was never written, and zeros cannot stand for it: the element shape is {shape}. Write "
                     "it first, or give `element_shape`"
                 )
@@ -306,7 +310,7 @@ class TensorArray(Composite):
             raise ValueError("unstack needs a value with a first axis, got a scalar")
         count = rows.dims[0]
         if count > len(self._entries) and not self._dynamic_size:
-            raise ValueError(f"Cannot unstack {count} tensors into a TensorArray of static size {len(self._entries)} ")
+            raise _misuse()(f"Cannot unstack {count} tensors into a TensorArray of static size {len(self._entries)} ")
         new = self._of_its_own()
         if new is not self and self.may_be_stacked and count:
             new._fitting(rows[0])
@@ -358,3 +362,17 @@ class TensorArray(Composite):
         ends = np.cumsum(sizes).tolist()
         new._entries = [new._fitting(whole[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
         return new.identity()
+
+
+def _outside(eagerly: str, in_a_function: str) -> errors.OpError:
+    """An index is none of an entry: TensorFlow's functions have arrays of another make, with errors of their own."""
+    if dispatch.thread.trace is None:
+        return errors.OutOfRangeError(eagerly)
+    error = errors.InvalidArgumentError(in_a_function)
+    error.about_values = True
+    return error
+
+
+def _misuse() -> type[Exception]:
+    """The class of errors that a function finds when it runs, and eager code before."""
+    return ValueError if dispatch.thread.trace is None else errors.InvalidArgumentInTraceError

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .. import dtypes, errors
+from ..engine import dispatch
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
@@ -83,6 +84,21 @@ def paddings_of(
     return tuple(found)
 
 
+def check_window(
+    space: Sequence[int], window: Sequence[int], dilations: Sequence[int], pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Raises unless the window fits into the padded space. An output of size 0 is an error in a function only."""
+    least = 1 if dispatch.thread.trace is None else 0
+    for size, k, d, pair in zip(space, window, dilations, pairs, strict=True):
+        whole, extent = size + sum(pair), (k - 1) * d + 1
+        if whole < extent - least:
+            raise errors.InvalidArgumentError(
+                f"Computed output size would be negative: Negative dimension size caused by subtracting {extent} from "
+                f"{whole}. A window of {k} with dilation {d} does not fit into {size} values with padding {pair}. Use "
+                "padding='SAME' or a smaller window"
+            )
+
+
 def to_channels_last(x: Tensor, first: bool) -> Tensor:
     """`x` with its channels, the second axis, at the end."""
     rank = len(x.dims)
@@ -148,12 +164,8 @@ def _convolve(
             "outputs by the number of groups. Change the next to last axis of the filters"
         )
     pairs = paddings_of(padding, x.dims[1:-1], window, steps, holes, first)
-    for size, k, d, pair in zip(x.dims[1:-1], window, holes, pairs, strict=True):
-        if size + sum(pair) < (k - 1) * d:
-            raise errors.InvalidArgumentError(
-                f"Computed output size would be negative: a window of {k} with dilation {d} does not fit into {size} "
-                f"values with padding {pair}. Use padding='SAME' or a smaller window"
-            )
+    if padding != "SAME":
+        check_window(x.dims[1:-1], window, holes, pairs)
     y = _wide(ops.conv, x, w, strides=steps, paddings=pairs, dilations=holes, groups=groups)
     y = to_channels_first(y, first)
     return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y
