@@ -292,6 +292,16 @@ class TestGraphs:
         concrete = f.get_concrete_function(tf.TensorSpec([None, 3], tf.float32))
         assert [shape.as_list() for shape in concrete.output_shapes] == [[None, 3], [], [1, 3]]
 
+    def test_a_tensor_is_no_structure_and_a_weak_reference_no_argument(self):
+        x = tf.constant(1.0)
+        for structure, kind in (((x, x), "tuple type"), ({"a": x, "b": x}, "a Dict type")):
+            concrete = tf.function(lambda s: tf.nest.flatten(s)[0]).get_concrete_function(structure)
+            with pytest.raises(TypeError, match=f"Can not cast .*Tensor.* to {kind}"):
+                concrete(x)
+        f = tf.function(lambda r: x)
+        with pytest.raises(TypeError, match="weakref input"):
+            f(weakref.ref(f))
+
     def test_tensors_in_structures_are_named_by_the_way_to_them_or_by_their_specs(self):
         def spec(name=None):
             return tf.TensorSpec([], tf.float32, name)
@@ -301,10 +311,10 @@ class TestGraphs:
         (first, second), _ = concrete.structured_input_signature
         assert [first["x"].name, first["y"][0].name, first["y"][1], second.name] == ["a_x", "mine", 3, "b_0"]
         x, y, z = tf.constant(7.0), tf.constant(2.0), tf.constant(3.0)
-        assert float(concrete(a_x=x, mine=y, b_0=z)) == float(concrete(x, y, z)) == 1.0
+        assert float(concrete(a=x, mine=y, b_0=z)) == float(concrete(x, y, z)) == 1.0
         named = f.get_concrete_function({"x": spec("other"), "y": [spec(), 3]}, spec())
         assert named.structured_input_signature[0][0]["x"].name == "other"
-        assert float(named(other=x, a_y_0=y, b_0=z)) == 1.0
+        assert float(named(other=x, a=y, b_0=z)) == 1.0
         assert f.experimental_get_tracing_count() == 1
 
     def test_signatures_in_words(self):

@@ -39,8 +39,10 @@ class ConcreteFunction:
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         self._given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
         self._bound = [x for x in leaves if isinstance(x, Variable)]
+        # A call by flat names has those of the parameters, with numbers; the signature tells the way to each tensor.
+        self._names = _unique(spec.name or name for name, _, value in self._rows for spec in _specs(value))
         named = {name: _named(value, name) for name, _, value in self._rows}
-        self._names = _unique(spec.name or name for name, value in named.items() for spec in _specs(value))
+        self._own_names = [spec.name for value in named.values() for spec in _specs(value)]
         positional = tuple(list(named.values())[: len(args)])
         self.structured_input_signature = (positional, {name: named[name] for name in kwargs})
         self._variant = self._imagined(first)
@@ -141,7 +143,7 @@ class ConcreteFunction:
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
         names = [getattr(x, "name", None) if isinstance(x, TensorSpec) else None for x in given]
-        return all(name is None or name == known for name, known in zip(names, self._names, strict=True))
+        return all(name is None or name == known for name, known in zip(names, self._own_names, strict=True))
 
     @property
     def graph(self) -> Graph:
@@ -284,6 +286,9 @@ def _example(x: Any, size: int) -> Tensor:
 
 def _matching(value: Any, known: Any) -> list[Any]:
     """The tensors in `value`, which must otherwise be what the function was traced with."""
+    if nest.is_nested(known) and not nest.is_nested(value):
+        kind = "a Dict" if isinstance(known, Mapping) else type(known).__name__
+        raise TypeError(f"Can not cast {value!r} to {kind} type.")
     nest.assert_same_structure(known, value, expand_composites=True)
     found: list[Any] = []
     pairs = zip(nest.flatten(known, expand_composites=True), nest.flatten(value, expand_composites=True), strict=True)

@@ -85,6 +85,8 @@ def _key_of_object(value: Any, kind: type) -> Any:
     own = type_key(value)
     if own is not None:
         return own
+    if isinstance(value, weakref.ref):
+        raise TypeError(f"weakref input {value} not supported for tf.function. Give what it refers to")
     if kind.__eq__ is object.__eq__ or hasattr(value, "_as_tensor"):
         return Identity(value)
     try:
