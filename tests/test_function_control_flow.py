@@ -494,3 +494,16 @@ def test_tf_gradients_inside_branches_and_loops():
 
     assert float(f(tf.constant(2.0), tf.constant(1))) == 4.0
     assert float(f(tf.constant(2.0), tf.constant(3))) == 20.0
+
+
+def test_tf_gradients_inside_a_branch_of_what_was_computed_in_the_loop_around_it_is_refused():
+    @tf.function
+    def f(x, count):
+        total = tf.constant(0.0)
+        for _ in tf.range(count):
+            y = x * x
+            total += tf.cond(total < 5.0, lambda: tf.gradients(y, x)[0], lambda: x)  # noqa: B023
+        return total
+
+    with pytest.raises(NotImplementedError, match="goes back through what was computed before it"):
+        f(tf.constant(2.0), tf.constant(3))

@@ -108,14 +108,10 @@ def _source(trace: Trace, x: Any) -> Tensor:
 
 
 def _check_within(trace: Trace, ys: Sequence[Tensor], xs: Sequence[Any]) -> None:
-    """Raises if what leads from `xs` to `ys` goes through the trace around this one, which is not looked at."""
+    """Raises if what leads from `xs` to `ys` goes through a trace around this one, which is not looked at."""
     if trace.outer is None:
         return
-    reached = {x.place for x in xs if type(x) is TracedTensor and x.trace is trace.outer}
-    own = set(reached)
-    for node in trace.outer.nodes:
-        if not reached.isdisjoint(node.inputs):
-            reached.update(node.outputs)
+    own, reached = _reach(trace.outer, xs)
     used = {y.place for y in ys if type(y) is TracedTensor}
     for node in reversed(trace.nodes):
         if not used.isdisjoint(node.outputs):
@@ -126,6 +122,23 @@ def _check_within(trace: Trace, ys: Sequence[Tensor], xs: Sequence[Any]) -> None
                 "tf.gradients inside a loop or a branch goes back through what was computed before it. Compute that "
                 "inside, or use a tf.GradientTape that watches the source from the start"
             )
+
+
+def _reach(trace: Trace, xs: Sequence[Any]) -> tuple[set[Value], set[Value]]:
+    """Where in this trace the sources are, and where what depends on them is; both as far as traces around it tell."""
+    own = {x.place for x in xs if type(x) is TracedTensor and x.trace is trace}
+    reached = set(own)
+    if trace.outer is not None:
+        outer_own, outer_reached = _reach(trace.outer, xs)
+        for (place, *_), (_, x) in trace.captured.items():
+            if place in outer_own:
+                own.add(x.place)
+            if place in outer_reached:
+                reached.add(x.place)
+    for node in trace.nodes:
+        if not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
+    return own, reached
 
 
 class _Past:
