@@ -513,6 +513,46 @@ class TestVariables:
         assert seen == ["<tf.Variable 'w:0' shape=() dtype=float32>"]
 
 
+class TestVariablesOfARun:
+    """Variables that are made with `experimental_enable_variable_lifting=False`."""
+
+    @pytest.mark.parametrize("jit_compile", [False, True])
+    def test_every_call_has_its_own(self, jit_compile):
+        traces = []
+
+        @tf.function(jit_compile=jit_compile)
+        def f(x, count):
+            traces.append(x)
+            v = tf.Variable(x, experimental_enable_variable_lifting=False)
+            for _ in tf.range(count):
+                w = tf.Variable(1.0, experimental_enable_variable_lifting=False)
+                w.assign_add(2.0)
+                v.assign_add(w)
+            return v.read_value()
+
+        for n in (1.0, 2.0, 1.0):
+            assert float(f(tf.constant(n), tf.constant(2))) == n + 6.0
+        assert float(f(tf.constant(1.0), tf.constant(0))) == 1.0
+        assert len(traces) == 1
+
+    def test_their_gradients_end_in_them(self):
+        @tf.function
+        def f(x):
+            v = tf.Variable(x, experimental_enable_variable_lifting=False)
+            with tf.GradientTape() as tape:
+                y = v * v
+            before = tape.gradient(y, v)
+            v.assign(x * 3.0)
+            return before, v * x
+
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            g, z = f(x)
+        assert (float(g), float(z)) == (4.0, 12.0)
+        assert float(tape.gradient(z, x)) == 6.0
+
+
 class TestPythonCalls:
     def test_second_order(self):
         f = tf.function(lambda x: tf.py_function(lambda t: t * t * t, [x], tf.float32))

@@ -68,6 +68,8 @@ class Variable(Parts):
       dtype: the dtype to convert the value to; a tensor must have it already.
       constraint: kept for optimizers, which apply it after an update; `assign` does not.
       shape: the shapes to allow, such as `[None, 3]`, where that is more than the shape of the initial value.
+      experimental_enable_variable_lifting: whether a variable made in a `tf.function` outlives the call; if not, every
+        call has its own.
     """
 
     __array_priority__ = 100
@@ -104,7 +106,7 @@ class Variable(Parts):
                 raise ValueError(f"Invalid {kind.__name__}: {given!r} for variable {name}; use one of {list(kind)}")
         trace = thread.trace
         # The initial value is not differentiable, nor part of a function that the variable is made in.
-        value = initial_value() if callable(initial_value) and trace is not None else initial_value
+        value = start = initial_value() if callable(initial_value) and trace is not None else initial_value
         with dispatch.traced_by(None):
             if trace is not None:
                 value = trace.lifted(value)
@@ -128,7 +130,10 @@ class Variable(Parts):
         self._array = onednn.at_line(value.array)
         self._read = wrap(self._array, value.dtype)
         if trace is not None:
-            trace.made(self)
+            if experimental_enable_variable_lifting:
+                trace.made(self)
+            else:
+                trace.made_for_a_run(self, to_tensor(start, dtype=value.dtype))
         elif value.mark is not None:
             dispatch.left(value, "tf.Variable")
 

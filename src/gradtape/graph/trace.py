@@ -20,7 +20,7 @@ from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
 from ..engine.deferred import DeferredProduct
 from ..engine.dispatch import thread
-from ..engine.op import Op
+from ..engine.op import Op, ops
 from ..engine.places import caller
 from ..engine.randomness import Stream
 from ..errors import InvalidArgumentError
@@ -103,6 +103,7 @@ class Trace(dispatch.Recorder):
         self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # a value that was assigned, and as it is read
         self.values: dict[int, tuple[Any, Any]] = {}  # what each variable holds: a tensor, traced or not
         self.written: dict[int, Any] = {}
+        self.own_variables: dict[int, Any] = {}  # those that are made and forgotten in every run
         self.variables_made: list[Any] = []
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
         self._op_seeds = self._draws = self._parts = 0
@@ -325,7 +326,7 @@ class Trace(dispatch.Recorder):
             self.values[id(variable)] = found
             self._first_reads[id(variable)] = found[1]
         held: Any = found[1]
-        if id(variable) in self.written and variable.dtype.differentiable:
+        if (id(variable) in self.written or id(variable) in self.own_variables) and variable.dtype.differentiable:
             held = self._later_read(variable, held)
         read = wrap(held.array, held.dtype) if type(held) is Tensor else TracedTensor(held.value, held.place, self)
         for recorder in thread.recorders:
@@ -365,7 +366,8 @@ class Trace(dispatch.Recorder):
         if type(value) is TracedTensor and value.trace is not self:
             value = self.capture(value)
         self.values[id(variable)] = (variable, value)
-        self.written[id(variable)] = variable
+        if id(variable) not in self.own_variables:
+            self.written[id(variable)] = variable
 
     def read_quietly(self, variable: Any) -> Tensor:
         """`read` without telling anybody."""
@@ -384,6 +386,14 @@ class Trace(dispatch.Recorder):
         while outermost.outer is not None:
             outermost = outermost.outer
         outermost.variables_made.append(variable)
+
+    def made_for_a_run(self, variable: Any, value: Tensor) -> None:
+        """A variable was made that every run of the function has for itself: it holds `value` at first."""
+        if type(value) is TracedTensor:
+            value = ops.stop_gradient(value if value.trace is self else self.capture(value))
+        self.own_variables[id(variable)] = variable
+        self.values[id(variable)] = (variable, value)
+        self._first_reads[id(variable)] = value
 
     def lifted(self, value: Any) -> Any:
         """The value in this run of what a variable starts with."""
