@@ -725,6 +725,9 @@ tf.constant_initializer('a')([1])
 tf.zeros_initializer()([1], tf.string)
 tf.ones_initializer()([1], tf.bool)
 tf.random_normal_initializer(seed=1)([2, 3]).shape
+tf.random_normal_initializer(1.0, 2.0, seed=1)([2, 3])
+tf.random_uniform_initializer(seed=0)([3], tf.float64)
+tf.random_uniform_initializer(1, 9, seed=3)([3], tf.int32)
 tf.random_uniform_initializer(seed=1)([2, 3], tf.float64).dtype.name
 tf.random_uniform_initializer(0, 10)([4], tf.int32).dtype.name
 tf.random_normal_initializer()([1], tf.int32)

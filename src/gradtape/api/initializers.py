@@ -103,6 +103,16 @@ class constant_initializer(_Initializer):
         return {"value": self.value}
 
 
+def _drawn(kind: str, seed: int | None, *arguments: Any) -> Tensor:
+    """A random tensor: a fresh one, or the one that belongs to the seed."""
+    from ..api.namespace import resolve
+
+    if seed is None:
+        return resolve(f"random.{kind}")(*arguments)
+    shape, *others = arguments
+    return resolve(f"random.stateless_{kind}")(shape, [seed, 0], *others)
+
+
 class random_uniform_initializer(_Initializer):
     """Makes tensors of numbers drawn evenly from `minval` to `maxval`.
 
@@ -117,13 +127,11 @@ class random_uniform_initializer(_Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
-        """A fresh draw of this shape."""
-        from ..api.namespace import resolve
-
+        """A draw of this shape: with a seed, the same one at every call."""
         target = as_dtype(dtype)
         if not target.is_floating and not target.is_integer:
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {target}.")
-        return resolve("random.uniform")(_part(shape, kwargs), self.minval, self.maxval, target, seed=self.seed)
+        return _drawn("uniform", self.seed, _part(shape, kwargs), self.minval, self.maxval, target)
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
@@ -143,13 +151,11 @@ class random_normal_initializer(_Initializer):
         self.seed = seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
-        """A fresh draw of this shape."""
-        from ..api.namespace import resolve
-
+        """A draw of this shape: with a seed, the same one at every call."""
         target = as_dtype(dtype)
         if not target.is_floating:
             raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {target}.")
-        return resolve("random.normal")(_part(shape, kwargs), self.mean, self.stddev, target, seed=self.seed)
+        return _drawn("normal", self.seed, _part(shape, kwargs), self.mean, self.stddev, target)
 
     def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
