@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
+import re
 import sys
 import threading
 import types
@@ -70,14 +71,22 @@ def ask(depth: int = 1) -> None:
             raise Needed
 
 
+_INSTRUCTIONS = {name: kind for name, kind in dis.opmap.items() if kind < 256}  # others are for the compiler only
+
+
+def _opcodes(*names: str) -> bytes:
+    """Those of the instructions that this version of Python has."""
+    return bytes([_INSTRUCTIONS[name] for name in names if name in _INSTRUCTIONS])
+
+
 # The instructions that depend on the truth of a value; those that mean nothing; and some others.
-_JUMPS = {
-    kind for name, kind in dis.opmap.items() if "JUMP" in name and "_IF_" in name and not name.endswith("NONE")
-}  # fmt: skip
-_NOTHING = {dis.opmap[name] for name in ("CACHE", "TO_BOOL") if name in dis.opmap}
-_ATTRIBUTES = {dis.opmap[name] for name in ("LOAD_ATTR", "LOAD_METHOD") if name in dis.opmap}
-_EXCEPTIONS = {dis.opmap[name] for name in ("WITH_EXCEPT_START", "CHECK_EXC_MATCH") if name in dis.opmap}
+_JUMPS = _opcodes(*[n for n in _INSTRUCTIONS if "JUMP" in n and "_IF_" in n and not n.endswith("NONE")])
+_NOTHING = _opcodes("CACHE", "TO_BOOL")
+_ATTRIBUTES = _opcodes("LOAD_ATTR", "LOAD_METHOD")
+_EXCEPTIONS = _opcodes("WITH_EXCEPT_START", "CHECK_EXC_MATCH")
 _GET_ITER, _LOAD_FAST, _LOAD_ATTR = (dis.opmap[name] for name in ("GET_ITER", "LOAD_FAST", "LOAD_ATTR"))
+_LOOP = bytes([_LOAD_FAST, _GET_ITER])
+_CONDITION = re.compile(b"(?<![%b])[%b]" % (re.escape(_EXCEPTIONS), re.escape(_JUMPS)), re.DOTALL)
 
 
 def has_conditions(f: Any) -> bool:
@@ -93,6 +102,16 @@ def has_conditions(f: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _has_conditions(code: types.CodeType) -> bool:
+    kinds = code.co_code[::2].translate(None, _NOTHING)
+    if _CONDITION.search(kinds):
+        return True
+    if (_LOOP in kinds or "range" in code.co_names) and _goes_through_tensors(code):
+        return True
+    return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
+
+
+def _goes_through_tensors(code: types.CodeType) -> bool:
+    """Whether there is a loop through an argument, or one after `tf.range` was used."""
     before = loaded = -1  # the instruction before, and its argument
     ranges = False
     high = 0
@@ -103,13 +122,11 @@ def _has_conditions(code: types.CodeType) -> bool:
         argument = high | low
         high = argument << 8 if kind == dis.EXTENDED_ARG else 0
         if kind in _ATTRIBUTES and _attribute(code, kind, argument) == "range":
-            ranges = True  # `tf.range`
+            ranges = True
         if kind == _GET_ITER and (ranges or (before == _LOAD_FAST and loaded < code.co_argcount)):
             return True
-        if kind in _JUMPS and before not in _EXCEPTIONS:
-            return True
         before, loaded = kind, argument
-    return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
+    return False
 
 
 def _attribute(code: types.CodeType, kind: int, argument: int) -> str:
