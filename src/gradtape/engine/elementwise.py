@@ -155,11 +155,10 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
     names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
     several = len(partials) > 1
 
-    def keeper() -> Any:
-        keep = saved.keeper()
+    def with_shapes(keep: Any) -> Any:
         return (lambda xs, y, attrs: (*keep(xs, y, attrs), _shapes(xs))) if several else keep
 
-    op.defer("keep", keeper)
+    op.defer_keep(with_shapes(saved.picked), lambda: with_shapes(saved.keeper()))
     op.kept = saved.names
     large = functools.cache(lambda conjugate: _pull_large(saved, partials, names, conjugate, function))
     if quiet:

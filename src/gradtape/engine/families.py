@@ -129,7 +129,7 @@ def bilinear(
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
-    op.defer("keep", saved.keeper)
+    op.defer_keep(saved.picked, saved.keeper)
     op.kept = saved.names
     op.defer("keep_both", partial(saved.quiet_keeper, (da, db)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class Namespace:
 
 _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
-_FEW_USES = 16  # of a rule on tensors, before it is built
+_FEW_USES = 16  # of a rule on tensors, or of what keeps values for it in general, before it is built
 
 ops = Namespace()
 raw = Namespace()
@@ -172,6 +172,19 @@ class Op(Deferring):
                 raise dispatch.wrong_kind(self, x.dtype)
         return dispatch.run(self, tensors, attrs)
 
+    def defer_keep(self, pick: Callable[..., Any], build: Callable[[], Callable[..., Any]]) -> None:
+        """Sets `keep`: `pick` at first, which costs nothing to make, and after a few uses the faster one of `build`."""
+        uses = 0
+
+        def keep(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+            nonlocal uses
+            uses += 1
+            if uses > _FEW_USES:
+                self.keep = build()
+            return pick(inputs, outputs, attrs)
+
+        self.keep = keep
+
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
         setattr(ops, self.name, self.call)
@@ -213,10 +226,18 @@ class _StandIn:
         self.array = array
 
 
-def _standing_in(x: Any) -> Any:
-    if isinstance(x, Tensor):
-        return _StandIn(x)
-    return tuple(map(_standing_in, x)) if type(x) is tuple else x
+def _standing_in(saved: Any) -> Any:
+    """What was kept, with stand-ins for its tensors: it is one, or has some among its values or in tuples there."""
+    if type(saved) is not tuple:
+        return _StandIn(saved) if isinstance(saved, Tensor) else saved
+    values = []
+    for x in saved:
+        if isinstance(x, Tensor):
+            x = _StandIn(x)
+        elif type(x) is tuple and x and isinstance(x[0], Tensor):
+            x = tuple(map(_StandIn, x))
+        values.append(x)
+    return tuple(values)
 
 
 def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
@@ -263,8 +284,12 @@ class Saved:
         self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in given))
         self.bare = bare and len(self.names) == 1  # whether the one value is kept as it is
 
+    def picked(self, inputs: Any, output: Any, attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """What the formulas name."""
+        return tuple([find(inputs, output, attrs, at) for find, at in self._finders])
+
     def keeper(self) -> Callable[..., tuple[Any, ...]]:
-        """`keep(inputs, outputs, attrs)`, which picks what the formulas name."""
+        """`picked`, as a function made for these names."""
         if not self.names:
             return _keep_nothing
         if self.names == ("y",):
@@ -290,24 +315,32 @@ class Saved:
         return f"*{name}" in self.args or name == "ys"
 
     def _source(self, name: str) -> str:
+        way, at = self._way(name)
+        return _WAYS[way][0].format(at)
+
+    @cached_property
+    def _finders(self) -> list[tuple[Callable[..., Any], Any]]:
+        return [(_WAYS[way][1], at) for way, at in map(self._way, self.names)]
+
+    def _way(self, name: str) -> tuple[str, Any]:
+        """How a value is found, one of `_WAYS`, and at which input or attribute."""
+        args = self.args
         if name in ("y", "ys"):
-            return "y"
+            return "output", None
         if name == "byproduct":
-            return "taken(y)"
-        if name in self.args:
-            return f"xs[{self.args.index(name)}]"
-        if f"*{name}" in self.args:
-            return f"tuple(xs[{self.args.index('*' + name)}:])"
+            return name, None
+        if name in args:
+            return "input", args.index(name)
+        if f"*{name}" in args:
+            return "further inputs", args.index(f"*{name}")
         owner, _, what = name.rpartition("_")
         if owner == "y" and what == "shape":
-            return "y.dims"
-        if owner in self.args and what == "shape":
-            return f"xs[{self.args.index(owner)}].dims"
-        if owner in self.args and what == "dtype":
-            return f"xs[{self.args.index(owner)}].dtype"
-        if f"*{owner}" in self.args and what == "shapes":
-            return f"[x.dims for x in xs[{self.args.index('*' + owner)}:]]"
-        return f"attrs.get({name!r})"
+            return "shape of output", None
+        if owner in args and what in ("shape", "dtype"):
+            return what, args.index(owner)
+        if f"*{owner}" in args and what == "shapes":
+            return what, args.index(f"*{owner}")
+        return "attribute", name
 
     def lookup(self, name: str, arrays: bool, saved: str = "s") -> str:
         """Source code that finds `name` in what was kept, as a tensor or as its bare array."""
@@ -330,10 +363,24 @@ class Saved:
         return f"{function}({', '.join(given + named)})"
 
 
+# How a value is found among inputs `xs`, output `y` and attributes: as source code, and as a function.
+_WAYS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "output": ("y", lambda xs, y, attrs, at: y),
+    "byproduct": ("taken(y)", lambda xs, y, attrs, at: byproducts.taken(y)),
+    "shape of output": ("y.dims", lambda xs, y, attrs, at: y.dims),
+    "input": ("xs[{}]", lambda xs, y, attrs, at: xs[at]),
+    "shape": ("xs[{}].dims", lambda xs, y, attrs, at: xs[at].dims),
+    "dtype": ("xs[{}].dtype", lambda xs, y, attrs, at: xs[at].dtype),
+    "further inputs": ("tuple(xs[{}:])", lambda xs, y, attrs, at: tuple(xs[at:])),
+    "shapes": ("[x.dims for x in xs[{}:]]", lambda xs, y, attrs, at: [x.dims for x in xs[at:]]),
+    "attribute": ("attrs.get({!r})", lambda xs, y, attrs, at: attrs.get(at)),
+}
+
+
 def wire(op: Op, rule: Callable[..., Any]) -> None:
     """Makes `rule(m, g, need, <names>)`, which returns a cotangent for each input, the op's `pull`."""
     saved = Saved(op.args, [rule])
-    op.defer("keep", saved.keeper)
+    op.defer_keep(saved.picked, saved.keeper)
     op.kept = saved.names
     result = "rule_result" if len(op.args) > 1 or op.variadic else "(rule_result,)"
     asks = "need" in parameters(rule)
