@@ -11,7 +11,7 @@ from gradtape.graph.blockwise import Frame, Fused, frame_of
 from gradtape.graph.buffers import FRESH, overwritten
 from gradtape.graph.fusion import fused
 from gradtape.graph.graph import Value
-from gradtape.graph.joining import with_place, with_softmax
+from gradtape.graph.joining import with_place, with_slope, with_softmax
 from gradtape.graph.lowering import Primitive, lowered
 from gradtape.graph.numpy_executor import compile_graph
 from gradtape.graph.passes import common_subexpressions, dead_code
@@ -121,9 +121,9 @@ def test_kernels_that_make_their_result(name):
         assert not any(np.shares_memory(y, a) for a in arrays)
 
 
-@pytest.mark.parametrize("pair", [with_softmax, with_place], ids=lambda pair: pair.name)
+@pytest.mark.parametrize("pair", [with_softmax, with_slope, with_place], ids=lambda pair: pair.name)
 def test_a_kernel_that_makes_two_results(pair):
-    if pair is with_softmax:
+    if pair is not with_place:
         arrays, attrs = (np.array([1, 0]), np.array([[0.5, 2.0], [1.0, 3.0]])), {}
     else:
         op = registry["max_pool"]

@@ -120,6 +120,26 @@ def test_a_cross_entropy_and_its_softmax_are_computed_together(shape):
         compile_graph(graph)(np.full(shape[:-1], 7), logits)
 
 
+@pytest.mark.parametrize("shape", [(5, 3), (3,), (2, 4, 3), (40, 3)])
+def test_a_cross_entropy_and_its_slope_are_computed_together(shape):
+    logits = np.random.default_rng(0).standard_normal(shape).astype(np.float32) * 30
+    labels = np.random.default_rng(1).integers(0, 3, shape[:-1])
+    b = Builder()
+    x, y = b.input(labels), b.input(logits)
+    loss, slope = b.op("sparse_softmax_cross_entropy", x, y), b.op("sparse_softmax_slope", x, y)
+    graph = b.expecting(loss, b.op("mul", slope, np.float32(2.0)), b.op("softmax", y, axis=len(shape) - 1))
+    assert names(joined(graph)) == ["cross_entropy_and_slope", "mul", "softmax"]
+    b.agrees(graph)
+
+
+def test_the_slope_of_a_cross_entropy_with_other_labels_stays():
+    b = Builder()
+    x, z, y = b.input(np.array([0, 1])), b.input(np.array([1, 1])), b.input(np.float32([[1.0, 2.0], [3.0, 5.0]]))
+    graph = b.expecting(b.op("sparse_softmax_cross_entropy", x, y), b.op("sparse_softmax_slope", z, y))
+    assert len(joined(graph).nodes) == 2
+    b.agrees(graph)
+
+
 def test_a_wrong_label_is_the_same_error_while_a_function_is_traced():
     loss = tf.function(tf.nn.sparse_softmax_cross_entropy_with_logits)
     for labels in ([0, 3], [0, 1], [-1, 0]):

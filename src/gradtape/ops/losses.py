@@ -120,6 +120,13 @@ def sparse_with_softmax(labels, logits):
     return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
 
 
+def sparse_with_slope(labels, logits):
+    """The sparse cross entropies and their derivatives, of arrays that are not empty."""
+    _check(labels, logits.shape[-1])
+    losses, slope = _with_slope(labels, logits)
+    return losses, np.ascontiguousarray(slope)
+
+
 def _with_slope(labels, logits):
     """The losses, and the derivative of each by its logits."""
     losses, slope, axis, chosen = _with_softmax(labels, logits)
@@ -149,29 +156,43 @@ def _check(labels, classes):
 
 def _sparse_vjp(m, g, labels, logits, byproduct):
     if m is not raw or not logits.size:
-        return None, _column(m, g) * _sparse_slope(m, labels, logits)
+        return None, _column(m, g) * m.sparse_softmax_slope(labels, logits)
     slope = _with_slope(labels, logits)[1] if byproduct is None else byproduct
     return None, slope * g[..., None]
 
 
-def _sparse_slope(m, labels, logits):
-    classes = m.constant(np.arange(logits.shape[-1]))
-    hits = m.equal(_column(m, labels), classes)
-    return m.softmax(logits, axis=len(logits.shape) - 1) - m.cast(hits, dtype=logits.dtype)
+def _sparse_slope(xp, labels, logits):
+    if xp is np and logits.size:
+        _check(labels, logits.shape[-1])
+        return _with_slope(labels, logits)[1]
+    e = xp.exp(_shifted(xp, logits)[0])
+    return e / e.sum(axis=-1, keepdims=True) - (labels[..., None] == xp.arange(logits.shape[-1]))
 
 
+def _softmax_change(m, logits, t):
+    """How the softmax of the logits changes with a change `t` of theirs: its derivative is symmetric."""
+    axis = len(logits.shape) - 1
+    softmax = m.softmax(logits, axis=axis)
+    return softmax * (t - m.sum(softmax * t, axis=(axis,), keepdims=True))
+
+
+_SPARSE = [
+    sample(np.array([0, 3, 1]), (3, 4)),
+    sample(np.array(2), (4,)),
+    sample(np.zeros((0,), int), (0, 3)),
+    sample(np.array([[1], [0]]), (2, 1, 3)),
+]
 sparse_softmax_cross_entropy = opaque(
     "sparse_softmax_cross_entropy", _sparse, batch=_batch_leading("sparse_softmax_cross_entropy"),
-    vjp=_sparse_vjp,
+    vjp=_sparse_vjp, samples=_SPARSE,
     jvp=lambda m, inputs, y, attrs, ts: m.sum(
-        ts[1] * _sparse_slope(m, *inputs), axis=(len(inputs[1].dims) - 1,), keepdims=False
+        ts[1] * m.sparse_softmax_slope(*inputs), axis=(len(inputs[1].dims) - 1,), keepdims=False
     ),
-    samples=[
-        sample(np.array([0, 3, 1]), (3, 4)),
-        sample(np.array(2), (4,)),
-        sample(np.zeros((0,), int), (0, 3)),
-        sample(np.array([[1], [0]]), (2, 1, 3)),
-    ],
+)  # fmt: skip
+sparse_softmax_slope = opaque(
+    "sparse_softmax_slope", _sparse_slope, batch=_batch_leading("sparse_softmax_slope"), samples=_SPARSE,
+    vjp=lambda m, g, logits: (None, _softmax_change(m, logits, g)),
+    jvp=lambda m, inputs, y, attrs, ts: _softmax_change(m, inputs[1], ts[1]),
 )  # fmt: skip
 
 sigmoid_cross_entropy = elementwise(
