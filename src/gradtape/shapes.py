@@ -181,6 +181,8 @@ class TensorShape:
 
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, TensorShape):
+            if type(other) is tuple:
+                return self._dims == other
             try:
                 other = TensorShape(other)
             except (TypeError, ValueError):
