@@ -62,9 +62,9 @@ def _users_line(code: CodeType, number: int) -> Line:
     return file, number, code.co_name
 
 
-def caller() -> Line:
-    """The line of the innermost place in the user's code."""
-    frame = users_frame(3)
+def caller(depth: int = 2) -> Line:
+    """The line of the innermost place in the user's code, `depth` calls or more above the one that asks."""
+    frame = users_frame(depth + 2)
     code = frame.f_code
     number = frame.f_lineno or code.co_firstlineno
     return _users_line(code, number) if code.co_filename in origins else (code.co_filename, number, code.co_name)

@@ -21,7 +21,7 @@ from ..engine import dispatch
 from ..engine.deferred import DeferredProduct
 from ..engine.dispatch import thread
 from ..engine.op import Op, ops
-from ..engine.places import caller
+from ..engine.places import Line, caller
 from ..engine.randomness import Stream
 from ..errors import InvalidArgumentError
 from ..tensor import Tensor, wrap
@@ -174,8 +174,8 @@ class Trace(dispatch.Recorder):
         for y, place in zip(results, made, strict=True):
             y.mark = (self.key, place, y.marks)
 
-    def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` on the real values and adds a node."""
+    def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], line: Line | None = None) -> Any:
+        """Runs `op` on the real values and adds a node, which comes from this line, or from the caller's."""
         places, values = [], []
         for x in inputs:
             if x.dtype.kind == _NARROW and not op.moves_data:
@@ -198,7 +198,7 @@ class Trace(dispatch.Recorder):
             raise
         finally:
             thread.recorder = recorder
-        line = self.line or caller()
+        line = line or self.line or caller()
         if type(result) is tuple:
             outputs: Any = tuple([TracedTensor(y, Value(y.dims, y.dtype), self) for y in result])
             made = tuple([y.place for y in outputs])

@@ -14,6 +14,7 @@ import numpy as np
 from ..autograph import missed
 from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
+from ..engine.places import caller
 from ..errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ..tensor import Tensor
 from .graph import Value
@@ -63,7 +64,7 @@ class TracedTensor(Tensor):
         trace = dispatch.thread.trace
         if trace is None:
             raise out_of_scope(self, eagerly=True)
-        return trace.run(op, inputs, attrs)
+        return trace.run(op, inputs, attrs, trace.line or caller(3))  # by way of `dispatch.run` and the op
 
     @property
     def name(self) -> str:
