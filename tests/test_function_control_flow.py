@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 
 import numpy as np
@@ -507,3 +508,20 @@ def test_tf_gradients_inside_a_branch_of_what_was_computed_in_the_loop_around_it
 
     with pytest.raises(NotImplementedError, match="goes back through what was computed before it"):
         f(tf.constant(2.0), tf.constant(3))
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.float32])
+@pytest.mark.parametrize("taped", [False, True])
+def test_the_test_of_a_loop_sees_the_variable_that_its_body_assigns(dtype, taped):
+    v = tf.Variable(tf.constant(1, dtype))
+    start = tf.constant(0, dtype)
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() if taped else contextlib.nullcontext():
+            v.assign(start)
+            while v < x:
+                v.assign_add(tf.constant(2, dtype))
+        return v.read_value()
+
+    assert [int(f(tf.constant(n, dtype))) for n in (5, 0, 8)] == [6, 0, 8]

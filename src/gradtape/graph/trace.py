@@ -244,10 +244,11 @@ class Trace(dispatch.Recorder):
         if type(x) is TracedTensor:
             self._check_access(x)
         assert self.outer is not None
-        # One value may be on a tape by several ways.
-        key = (self.outer.place_of(x), id(x.mark), id(variable))
-        if variable is not None:
-            self.variable_inputs[id(variable)] = key
+        if variable is None:
+            key = (self.outer.place_of(x), id(x.mark), 0)  # one value may be on a tape by several ways
+        else:  # every read is a tensor of its own: what tells two of them apart is the variable
+            held = x if type(x) is TracedTensor else self.outer.values[id(variable)][1]
+            key = self.variable_inputs[id(variable)] = (self.outer.place_of(held), 0, id(variable))
         found = self.captured.get(key)
         if found is None:
             value = x.value if type(x) is TracedTensor else wrap(x.array, x.dtype)
