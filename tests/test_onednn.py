@@ -10,7 +10,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.backends import onednn
-from gradtape.backends.onednn import convolutions, elementwise, library, pooling, products, team
+from gradtape.backends.onednn import convolutions, elementwise, halved_products, library, pooling, products, team
 from gradtape.engine import blocks, threads
 from gradtape.ops import contraction, convolution
 from gradtape.ops import pooling as pooling_ops
@@ -522,3 +522,37 @@ def test_weights_begin_with_a_line_of_the_cache(start):
     np.testing.assert_array_equal(weights, given)
     bias = tf.Variable(given[0])
     np.testing.assert_array_equal(bias, given[0])
+
+
+@needed
+@pytest.mark.parametrize(
+    ("rows", "inner", "pays"), [(64, 784, 1), (16, 512, 1), (128, 513, 0), (8, 784, 0), (200, 784, 0)]
+)
+def test_products_with_weights_that_were_written_to(rows, inner, pays, monkeypatch):
+    halves = []
+    run = library.Computation.run
+    monkeypatch.setattr(library.Computation, "run", lambda self, *arrays: [halves.append(arrays), run(self, *arrays)])
+    monkeypatch.setattr(products, "_known", {})
+    monkeypatch.setattr(halved_products, "_CORES", library.library().threads())
+    a, g = normal(rows, inner), normal(rows, 300, seed=1)
+    weights = tf.Variable(normal(inner, 300, seed=2))
+    before = tf.matmul(a, weights)
+    assert_close(before.numpy(), exact(a, weights.numpy()))
+    assert not halves
+    assert products.add_product(weights._array, a.T, g, 0.5)
+    assert id(weights._array) in halved_products._written
+    after = tf.matmul(a, weights)
+    assert len(halves) == pays
+    assert_close(after.numpy(), exact(a, weights.numpy()))
+    np.testing.assert_array_equal(after, tf.matmul(a, weights))
+    assert_close(tf.matmul(a[:, ::-1], weights).numpy(), exact(a[:, ::-1], weights.numpy()))
+
+
+@needed
+def test_weights_that_are_gone_are_forgotten():
+    weights = normal(784, 256)
+    products.add_product(weights, normal(784, 8), normal(8, 256), 1.0)
+    place = id(weights)
+    assert place in halved_products._written
+    del weights
+    assert place not in halved_products._written

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .halved_products import halved, note_written
 from .library import FLOAT32, HEADER, Computation, Refused, Role, library, place, steps
 
 # Multiplications from which OpenBLAS uses several threads for a product. All these are done by oneDNN, for the threads
@@ -42,6 +43,8 @@ def product(a: Any, b: Any) -> Any:
     if multiply is None or multiply is np.matmul:
         by_primitive = rows >= MANY_ROWS and columns > 1 and b.strides[0] == 4 and library() is not None
         multiply = (_primitive_product(*layouts) if by_primitive else None) or _matrix_product(*layouts)
+        if a.flags.c_contiguous and b.flags.c_contiguous:
+            multiply = halved(multiply, rows, inner, columns, _prepared) or multiply
         _learn(layouts, multiply)
     return multiply(a, b)
 
@@ -65,7 +68,10 @@ def add_product(total: Any, a: Any, b: Any, scale: float) -> bool:
     """Whether `scale · a @ b` could be added to `total`, three float32 matrices, the last one C-contiguous."""
     if not (total.dtype == a.dtype == b.dtype == FLOAT32):
         return False
-    return _matrix_product(a.shape, a.strides, b.shape, b.strides)(a, b, total, c_float(scale)) is not None
+    if _matrix_product(a.shape, a.strides, b.shape, b.strides)(a, b, total, c_float(scale)) is None:
+        return False
+    note_written(total)
+    return True
 
 
 def is_finite(y: Any) -> bool:
