@@ -75,3 +75,8 @@ def test_a_shape_is_shown_whole_and_is_otherwise_as_a_tuple():
     assert {shape: 1}[(2, 3)] == 1
     assert (1,) + shape == [1] + shape == (1, 2, 3)  # noqa: RUF005
     assert np.zeros(shape).shape == (2, 3)
+
+
+def test_a_shape_differs_from_a_tuple_that_is_none():
+    assert tf.TensorShape([2, 3]) != (np.array([1, 2]), 3)
+    assert tf.TensorShape([2, 3]) != ("2", 3)

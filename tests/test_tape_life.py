@@ -426,6 +426,26 @@ def test_finished_gradients_pass_through_the_tapes_hook():
     assert [float(g) for g in tape.gradient(y, [v, w])] == [20, 10]
 
 
+@pytest.mark.parametrize("finish, message", [(lambda g: g[:1], "Could not pack sequence"), (iter, "incompatible type")])
+def test_a_finisher_returns_a_gradient_for_each_source(finish, message):
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = v * w
+    tape.on_finished(lambda sources, grads: finish(grads))
+    with pytest.raises((ValueError, TypeError), match=message):
+        tape.gradient(y, [v, w])
+
+
+def test_a_list_of_sources_is_the_callers():
+    v = tf.Variable([4.0, 0.0])
+    sources = [v]
+    with tf.GradientTape(trace=True, persistent=True) as tape:
+        y = tf.reduce_sum(tf.sqrt(v))
+    tape.gradient(y, sources)
+    sources[0] = tf.Variable(1.0)
+    assert "sqrt" in str(tape.diagnose())
+
+
 def test_a_finisher_that_raises_leaves_the_tape_usable():
     v = tf.Variable(3.0)
     answers = iter([KeyError("no network"), None])

@@ -181,9 +181,9 @@ class TensorShape:
 
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, TensorShape):
-            if type(other) is tuple:
-                return self._dims == other
             try:
+                if type(other) is tuple:
+                    return self._dims == other
                 other = TensorShape(other)
             except (TypeError, ValueError):
                 return NotImplemented

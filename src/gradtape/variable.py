@@ -473,8 +473,6 @@ def _converted(variable: Variable, dtype: DType | None) -> Tensor:
     return to_tensor(own_read(variable), dtype)
 
 
-attach(Variable)
-register(Variable, _converted, 0)
 def _has_own_memory(array: Any) -> bool:
     """Whether an array's memory belongs to it alone, or to one that only it knows."""
     if type(array) is not np.ndarray:
@@ -485,4 +483,6 @@ def _has_own_memory(array: Any) -> bool:
     return type(array.base) is np.ndarray and array.base.flags.owndata and sys.getrefcount(array.base) <= 2
 
 
+attach(Variable)
+register(Variable, _converted, 0)
 readable.add(Variable)

@@ -272,7 +272,7 @@ class GradientTape(Inspection, Jacobians):
         else:
             grads = self._pull(log, targets, cotangents, wanted)
         if log.keeps:
-            grads = self._answered(log, (targets, cotangents, flat_sources), grads)
+            grads = self._answered(log, (targets, cotangents, list(flat_sources)), grads)
         for finish in self._finishers:
             grads = finish(list(flat_sources), grads)
         missing = False
@@ -286,7 +286,7 @@ class GradientTape(Inspection, Jacobians):
             grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
         if one:
             return grads[0]
-        if known:
+        if known and not self._finishers:
             return grads
         if type(sources) is not list and nest.is_values_view(sources):
             sources = list(sources)
