@@ -525,3 +525,19 @@ def test_the_test_of_a_loop_sees_the_variable_that_its_body_assigns(dtype, taped
         return v.read_value()
 
     assert [int(f(tf.constant(n, dtype))) for n in (5, 0, 8)] == [6, 0, 8]
+
+
+def test_a_branch_gives_the_same_value_under_several_tapes():
+    @tf.function
+    def f(x):
+        if x > 0.0:
+            y = tf.constant([-0.0, 1.0])
+        else:
+            y = x * tf.constant([1.0, 1.0])
+        return y
+
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as outer, tf.GradientTape() as inner:
+        y = f(v)
+    assert np.signbit(y).tolist() == [True, False]
+    assert float(outer.gradient(y, v)) == float(inner.gradient(y, v)) == 0.0

@@ -175,7 +175,7 @@ def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
     for x in inputs:
         if type(x) is Tensor and x.mark is not None and x.dtype.differentiable:
             total = ops.cast(ops.sum(x, axis=tuple(range(len(x.dims))), keepdims=False), dtype=y.dtype)
-            y = ops.add(y, ops.where(_NEVER, total, nothing))
+            y = ops.sub(y, ops.where(_NEVER, total, nothing))  # adding would change a zero of negative sign
     return y
 
 
