@@ -541,3 +541,20 @@ def test_a_branch_gives_the_same_value_under_several_tapes():
         y = f(v)
     assert np.signbit(y).tolist() == [True, False]
     assert float(outer.gradient(y, v)) == float(inner.gradient(y, v)) == 0.0
+
+
+def test_an_iterator_of_the_users_may_have_a_method_of_a_datasets_iterator():
+    class Numbers:
+        def get_next(self):
+            raise AssertionError("it means something else here")
+
+        def __next__(self):
+            return 3.0
+
+    @tf.function
+    def f(x):
+        if x > 0.0:
+            x = x + 1.0
+        return x * next(Numbers())
+
+    assert float(f(tf.constant(1.0))) == 6.0

@@ -198,7 +198,8 @@ def filter_(function: Any, iterable: Any) -> Iterator[Any]:
 
 def next_(iterator: Any, *default: Any) -> Any:
     """`next`: the end of a dataset is an error of the function, not of Python's protocol of iteration."""
-    return iterator.get_next() if hasattr(iterator, "get_next") and not default else next(iterator, *default)
+    is_of_dataset = isinstance(iterator, tf.data.Iterator) and not default
+    return iterator.get_next() if is_of_dataset else next(iterator, *default)
 
 
 OVERLOADS: dict[Any, Callable[..., Any]] = {
