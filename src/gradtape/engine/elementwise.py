@@ -385,15 +385,16 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
             if type(b) is float and type(a) is Tensor and a.dtype.kind == dtypes.FLOAT:
                 known = a.dtype.numbers.get(b)
                 b = number(a.dtype, b) if known is None else known
-            elif type(b) in readable:
-                b = b._as_tensor()
-            if type(a) is not Tensor or type(b) is not Tensor:
-                a, b = read_both(a, b)
+            else:
+                if type(b) in readable:
+                    b = b._as_tensor()
                 if type(a) is not Tensor or type(b) is not Tensor:
-                    tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
-                    if tensors and a.dtype is b.dtype and a.dtype.kind & kinds:
-                        return run(op, (a, b), {})
-                    return general(a, b)
+                    a, b = read_both(a, b)
+                    if type(a) is not Tensor or type(b) is not Tensor:
+                        tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+                        if tensors and a.dtype is b.dtype and a.dtype.kind & kinds:
+                            return run(op, (a, b), {})
+                        return general(a, b)
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:
             return general(a, b)
