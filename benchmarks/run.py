@@ -3,7 +3,7 @@
     python benchmarks/run.py [--tables eager,compiled,keras] [--rounds 9] [--seconds 0.25] [--only mlp,cnn]
                              [--python torch=PATH ...] [--json FILE]
 
-Each library runs in a process of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`),
+Each library runs in processes of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`),
 else with this one. Rounds are interleaved, so that a busy machine slows all alike; the tables show medians.
 """
 
