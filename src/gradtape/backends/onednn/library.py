@@ -23,11 +23,11 @@ FLOAT32 = np.dtype(np.float32)
 # The values of the C interface's enumerations and macros that are used here: dnnl_types.h.
 _QUERY_NAME = 8
 _CPU, _IN_ORDER, _ANY_LAYOUT, _SCRATCHPAD_OF_CALLER = 1, 1, 1, 1
-LINEAR, _ADD = 0x26, 0x1FFF0
+_LINEAR, _ADD = 0x26, 0x1FFF0
 _FLOAT32, _UINT8 = 3, 6
 _OPENMP, _TBB = 2, 4
 
-LINE = 64  # bytes of a line of the cache
+_LINE = 64  # bytes of a line of the cache
 _SOME_LINES = 1 << 14  # bytes from which it matters where an array begins
 _STAYING = 1 << 14  # bytes of memory of its own that a computation keeps from run to run: getting it takes microseconds
 _NAMES = {"win32": ("dnnl.dll",), "darwin": ("libdnnl.3.dylib", "libdnnl.dylib")}.get(
@@ -165,7 +165,7 @@ class Temporaries:
         steps, attributes = self.library.made("dnnl_post_ops_create"), self.library.made("dnnl_primitive_attr_create")
         try:
             calls.dnnl_primitive_attr_set_scratchpad_mode(attributes, _SCRATCHPAD_OF_CALLER)
-            calls.dnnl_post_ops_append_eltwise(steps, LINEAR, c_float(scale), c_float(0))
+            calls.dnnl_post_ops_append_eltwise(steps, _LINEAR, c_float(scale), c_float(0))
             if any(calls.dnnl_post_ops_append_binary(steps, _ADD, layout) for layout in layouts):
                 raise Refused("adding")
             calls.dnnl_primitive_attr_set_post_ops(attributes, steps)
@@ -303,15 +303,15 @@ place = c_void_p.from_address  # `place(id(array) + HEADER)` is the address of a
 
 def empty(shape: tuple[int, ...]) -> Any:
     """A float32 array, not filled, that begins with a line of the cache: products read and write it faster."""
-    whole = np.empty(4 * math.prod(shape) + LINE, np.uint8)
-    return np.ndarray(shape, FLOAT32, whole, -address(whole) % LINE)
+    whole = np.empty(4 * math.prod(shape) + _LINE, np.uint8)
+    return np.ndarray(shape, FLOAT32, whole, -address(whole) % _LINE)
 
 
 def at_line(array: Any) -> Any:
     """The array, or a copy that begins with a line of the cache, if products with it are likely."""
     if array.dtype is not FLOAT32 or array.ndim < 2 or array.nbytes < _SOME_LINES or not _is_address_right():
         return array
-    if array.flags.c_contiguous and not address(array) % LINE:
+    if array.flags.c_contiguous and not address(array) % _LINE:
         return array
     copy = empty(array.shape)
     copy[...] = array
