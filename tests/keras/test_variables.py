@@ -60,10 +60,30 @@ def test_functions_take_them():
 
 def test_assignment_does_not_change_what_was_read():
     v = keras.Variable([1.0, 2.0])
-    before = v.value
+    before = keras.ops.convert_to_tensor(v)
     v.assign([3.0, 4.0])
     assert before.numpy().tolist() == [1.0, 2.0]
     assert v.numpy().tolist() == [3.0, 4.0]
+
+
+def test_value_is_the_variable_that_holds_it():
+    layer = keras.layers.Dense(1, kernel_initializer="ones", name="dense")
+    x = tf.constant([[2.0, 3.0], [1.0, 4.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(layer(x))
+    held = [v.value for v in layer.trainable_variables]
+    assert all(isinstance(v, tf.Variable) for v in held)
+    assert [g.numpy().tolist() for g in tape.gradient(y, held)] == [[[3.0], [7.0]], [2.0]]
+    held[0].assign_add([[1.0], [1.0]])
+    assert layer.kernel.numpy().tolist() == [[2.0], [2.0]]
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(held[0])
+        y = tf.reduce_sum(layer(x))
+    assert [g is None for g in tape.gradient(y, held)] == [False, True]
+    with tf.autodiff.ForwardAccumulator(held[0], tf.ones([2, 1])) as accumulator:
+        y = tf.reduce_sum(layer(x))
+    assert float(accumulator.jvp(y)) == 10.0
+    assert {v.name for v in tape.watched_variables()} == {"dense/kernel:0"}
 
 
 def test_updates_inside_a_function():

@@ -235,7 +235,7 @@ class Trainer(base_trainer.Trainer):
                     _use_cached_eval_dataset=True,
                 )
                 epoch_logs.update({f"val_{name}": value for name, value in found.items()})
-            callbacks.on_epoch_end(epoch, pythonify_logs(epoch_logs))
+            callbacks.on_epoch_end(epoch, epoch_logs)
             training_logs = epoch_logs
             if self.stop_training:
                 break

@@ -47,7 +47,7 @@ class Variable(KerasVariable):
             self._value = value
             return
         with tf.init_scope():
-            self._value = tf.Variable(value, trainable=self._trainable, name=self._name)
+            self._value = tf.Variable(value, trainable=self._trainable, name=self._path)
         for restoration, number in vars(self).pop("_restorations", ()):  # of checkpoints that waited for this variable
             restoration.lay_over(self, number)
 
@@ -62,11 +62,10 @@ class Variable(KerasVariable):
     def _convert_to_tensor(self, value: Any, dtype: Any = None) -> Any:
         return convert_to_tensor(value, dtype)
 
-    @property
-    def value(self) -> Any:
-        """The present value, in the dtype that autocasting asks for."""
+    def tensor(self) -> Any:
+        """The present value, in the dtype that autocasting asks for. `value` is the variable that holds it."""
         if self._value is None or in_stateless_scope():
-            held = super().value
+            held = self.value
             return own_read(held) if type(held) is tf.Variable else held
         return self._maybe_autocast(own_read(self._value))
 
@@ -76,14 +75,14 @@ class Variable(KerasVariable):
         return self._value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(convert_to_numpy(self.value), dtype=dtype)
+        return np.array(convert_to_numpy(self.tensor()), dtype=dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         made = object.__new__(type(self))
         memo[id(self)] = made
         vars(made).update(vars(self))
         if self._value is not None:
-            made._value = tf.Variable(self._value.numpy(), trainable=self._trainable, name=self._name)
+            made._value = tf.Variable(self._value.numpy(), trainable=self._trainable, name=self._path)
         return made
 
 
@@ -94,7 +93,7 @@ def _is_trainable(tensor):
 
 tf.Tensor.trainable = property(_is_trainable, lambda tensor, value: None)
 
-register(Variable, lambda variable, dtype: to_tensor(variable.value, dtype), 0)
+register(Variable, lambda variable, dtype: to_tensor(variable.tensor(), dtype), 0)
 
 
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
@@ -106,7 +105,7 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
         raise ValueError("`ragged=True` is not supported with the gradtape backend")
     target = None if dtype is None else dtypes.as_dtype(standardize_dtype(dtype))
     if isinstance(x, KerasVariable):
-        x = x.value
+        x = x.tensor()
     elif not isinstance(x, tf.Tensor):
         x = own_read(x) if isinstance(x, tf.Variable) else _new_tensor(x, target)
         if sparse is False:
@@ -156,7 +155,7 @@ def _number(x: Any, dtype: Any) -> Any:
 def convert_to_numpy(x):
     """The value as a NumPy array of its own."""
     if isinstance(x, KerasVariable):
-        x = x.value
+        x = x.tensor()
     return np.array(sparse_tensors.densified(x))
 
 
@@ -237,7 +236,7 @@ def _spec(x: Any, other: Any) -> Any:
 def cond(pred, true_fn, false_fn):
     """What one of two functions returns."""
     if isinstance(pred, KerasVariable):
-        pred = pred.value
+        pred = pred.tensor()
     if not isinstance(pred, _TENSORS):
         return true_fn() if pred else false_fn()
     return tf.cond(tf.cast(pred, "bool"), true_fn=true_fn, false_fn=false_fn)
@@ -332,7 +331,7 @@ def custom_gradient(f):
     """A function that returns its result and the function that gives its gradients."""
 
     def on_values(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = tree.map_structure(lambda x: x.value if isinstance(x, KerasVariable) else x, (args, kwargs))
+        args, kwargs = tree.map_structure(lambda x: x.tensor() if isinstance(x, KerasVariable) else x, (args, kwargs))
         return tf.custom_gradient(f)(*args, **kwargs)
 
     return on_values
