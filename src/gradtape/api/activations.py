@@ -10,6 +10,7 @@ from .. import dtypes
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
+from .casting import cast
 
 NAMESPACES = ("nn", "nn.experimental")
 __all__ = [
@@ -103,9 +104,9 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
     array([0.       , 0.7310586], dtype=float32)
     """
     x = to_tensor(features)
-    if type(beta) in (int, float) and beta == 1:
+    if type(beta) in (int, float) and beta == 1 and not x.dtype.is_complex:
         return ops.silu(x)
-    return x * ops.sigmoid(x * to_tensor(beta, dtype=None if isinstance(beta, Tensor) else x.dtype))
+    return x * ops.sigmoid(x * cast(beta, x.dtype))
 
 
 swish = silu

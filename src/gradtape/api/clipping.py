@@ -12,6 +12,7 @@ from ..engine.op import ops
 from ..ops import arithmetic, powers
 from ..slices import IndexedSlices
 from ..tensor import Tensor
+from .casting import cast
 
 NAMESPACES = ("linalg", "")
 __all__ = [
@@ -62,15 +63,18 @@ def clip_by_global_norm(
     array([0.6, 0.8], dtype=float32)
     """
     _check_list(t_list)
-    norm = global_norm(t_list) if use_norm is None else use_norm
+    known = global_norm(t_list) if use_norm is None else use_norm
+    norm = to_tensor(known)
     limit = _limit(clip_norm, norm)
     scale = limit * ops.minimum(ops.reciprocal(norm), ops.reciprocal(limit))
     scale = ops.where(ops.is_finite(norm), scale, float("nan"))
     clipped = []
     for t in t_list:
-        values = t.values if isinstance(t, IndexedSlices) else t
-        clipped.append(None if t is None else _like(t, to_tensor(values) * scale))
-    return clipped, norm
+        if t is not None:
+            values = to_tensor(t.values if isinstance(t, IndexedSlices) else t)
+            t = _like(t, values * cast(scale, values.dtype))
+        clipped.append(t)
+    return clipped, known
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:

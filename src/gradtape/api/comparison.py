@@ -175,5 +175,5 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 def _truths(*values: Any) -> list[Any]:
-    """Python values are bools, not numbers that count as bools."""
-    return [x if hasattr(x, "dtype") else to_tensor(x, dtype=dtypes.bool) for x in values]
+    """Python values are bools, not numbers that count as bools; in NumPy's arrays they do."""
+    return [x if is_tensor_like(x) else to_tensor(x, dtype=dtypes.bool) for x in values]

@@ -10,6 +10,7 @@ from ..engine.convert import to_tensor
 from ..engine.op import ops
 from ..ops import complex as parts
 from ..tensor import Tensor
+from .creation import zeros_like
 
 NAMESPACES = ("math", "dtypes", "")
 __all__ = [
@@ -64,7 +65,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     array([2.])
     """
     input = to_tensor(input)
-    return parts.imag.call(input) if input.dtype.is_complex else ops.zeros_like(input)
+    return parts.imag.call(input) if input.dtype.is_complex else zeros_like(input)
 
 
 def angle(input: Any, name: str | None = None) -> Tensor:

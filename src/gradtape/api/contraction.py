@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 from .. import dtypes, errors
@@ -123,7 +124,8 @@ def _paired_axes(a: Tensor, b: Tensor, axes: Any) -> tuple[list[int], list[int]]
     """The axes of `a` and those of `b` that `axes` pairs, non-negative."""
     if isinstance(axes, Tensor):
         axes = to_array(axes).tolist()
-    if isinstance(axes, int):
+    if isinstance(axes, Integral):
+        axes = int(axes)
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         if axes > len(a.dims) or axes > len(b.dims):

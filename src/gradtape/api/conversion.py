@@ -28,7 +28,13 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     >>> tf.constant(0, shape=[1, 3]).numpy()
     array([[0, 0, 0]], dtype=int32)
     """
-    tensor = convert.to_constant(value, None if dtype is None else as_dtype(dtype))
+    if dtype is None:
+        tensor = convert.to_constant(value)
+    else:
+        dtype = as_dtype(dtype)
+        if hasattr(value, "_as_tensor") and value.dtype is not dtype:
+            value = ops.stop_gradient(ops.cast(value.value(), dtype=dtype))  # taken for an array, which may be cast
+        tensor = convert.to_constant(value, dtype)
     trace = dispatch.thread.trace
     if trace is not None and trace.follows_all and type(tensor) is Tensor:
         trace.follow(tensor)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes, errors
 from ..dtypes import DType, as_dtype
-from ..engine.convert import integers, to_array, to_shape, to_tensor, to_tensors
+from ..engine.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
 from ..engine.op import ops
 from ..tensor import Tensor, wrap
 
@@ -215,9 +215,7 @@ def one_hot(
     target = target or dtypes.float32
     on = to_tensor(1, target) if on is None else on
     off = to_tensor(0, target) if off is None else off
-    x = to_tensor(indices)
-    if x.dtype.is_floating and x.dims == (0,) and not isinstance(indices, Tensor):
-        x = Tensor(np.zeros(0, np.int32))
+    x = with_default(indices, dtypes.int64, dtypes.INT)
     if x.dtype not in (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64):
         raise errors.InvalidArgumentError(
             f"Value for attr 'TI' of {x.dtype.kernel_name()} is not in the list of allowed values: uint8, int8, int32, "

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from .. import dtypes
 from ..dtypes import as_dtype
-from ..engine.convert import to_tensor, to_tensors
+from ..engine.convert import to_tensor, to_tensors, with_default
 from ..engine.op import ops
 from ..errors import InvalidArgumentError
 from ..ops import arithmetic
 from ..shapes import TensorShape
 from ..slices import IndexedSlices
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 
 NAMESPACES = ("math", "")
 __all__ = [
@@ -271,6 +274,8 @@ def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     >>> (tf.math.nextafter(tf.constant(1.0, tf.float64), 2.0) - 1.0).numpy()
     np.float64(2.220446049250313e-16)
     """
+    if not is_tensor_like(x1) and isinstance(x1, np.ndarray | np.generic) == isinstance(x2, np.ndarray | np.generic):
+        x1 = with_default(x1, dtypes.float32, dtypes.FLOAT)
     return arithmetic.nextafter.call(x1, x2)
 
 

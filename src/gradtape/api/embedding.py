@@ -37,6 +37,11 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
     if not tables:
         raise ValueError("params should not be an empty list or tuple. Received: params=[]")
     index = to_tensor(ids)
+    if not index.dtype.is_integer:
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'Tindices' of {index.dtype.kernel_name()} is not in the list of allowed values: int16, "
+            "int32, int64 [Op:GatherV2]. Use tf.cast(ids, tf.int32)"
+        )
     rows = _rows(tables, index)
     return rows if max_norm is None else _clipped(rows, len(index.dims), max_norm)
 

@@ -279,7 +279,9 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
     limit = _longest(x) if maxlen is None else to_tensor(maxlen)
     if limit.dims:
         raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen!r}")
-    places = Tensor(np.arange(int(limit.array)).astype(limit.dtype.numpy), limit.dtype)
+    if limit.array < 0:
+        raise errors.InvalidArgumentError(f"Requires start <= limit when delta > 0: 0/{limit.array} [Op:Range]")
+    places = Tensor(np.arange(math.ceil(limit.array)).astype(limit.dtype.numpy), limit.dtype)
     mask = ops.less(places, ops.cast(_expanded(x, 1), dtype=limit.dtype))
     target = as_dtype(dtype)
     return mask if target is dtypes.bool else ops.cast(mask, dtype=target)
@@ -299,6 +301,8 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     >>> tf.unravel_index([2, 5], [2, 3]).numpy().tolist()
     [[0, 1], [2, 2]]
     """
+    if isinstance(dims, np.ndarray):
+        indices = to_tensor(indices, hint=dtypes.int32)
     at, shape = to_tensors((indices, dims), "UnravelIndex")
     try:
         found = np.unravel_index(at.array, to_shape(shape))

@@ -11,6 +11,8 @@ from .. import dtypes, errors
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor, is_tensor_like
+from .casting import cast
+from .shaping import squeeze
 
 NAMESPACES = ("nn",)
 __all__ = [
@@ -166,27 +168,28 @@ def compute_average_loss(
     0.5
     """
     loss = to_tensor(per_example_loss)
-    if not loss.dtype.is_floating:
-        loss = ops.cast(loss, dtype=dtypes.float64)
     if not loss.dims:
         raise ValueError(
             "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. Received "
             f"per_example_loss={per_example_loss} with rank 0"
         )
-    examples = loss.dims[0]
     if sample_weight is not None:
-        weight = to_tensor(sample_weight)
-        weight = ops.cast(weight, dtype=loss.dtype) if weight.dtype is not loss.dtype else weight
+        weight = cast(sample_weight, loss.dtype)
         missing = len(loss.dims) - len(weight.dims)
-        loss = loss * ops.reshape(weight, shape=(*weight.dims, *(1,) * missing)) if missing > 0 else loss * weight
+        if missing == 1 and weight.dims:
+            weight = ops.reshape(weight, shape=(*weight.dims, 1))
+        elif missing == -1:
+            weight = squeeze(weight, -1)
+        loss = loss * weight
+    examples = loss.dims[0]
     if global_batch_size is not None:
         size = to_array(global_batch_size)
         if size.dtype.kind not in "iu":
             raise TypeError(f"global_batch_size must be an integer. Received: global_batch_size={global_batch_size!r}")
-        if size.ndim or size <= 0:
+        if size.ndim or size < 0:
             raise errors.InvalidArgumentError(f"global_batch_size must be a positive scalar. Received: {size}")
         examples = int(size)
-    return ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False) / examples
+    return ops.divide_no_nan(ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False), examples)
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
@@ -197,4 +200,5 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     3.0
     """
     loss = to_tensor(regularization_loss)
-    return ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False)
+    replicas = 1
+    return ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False) / replicas

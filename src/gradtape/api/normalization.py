@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors
-from ..engine.convert import to_tensor
+from ..engine.convert import to_tensor, with_default
 from ..engine.op import ops
 from ..tensor import Tensor
 from .reductions import reduced_axes
@@ -163,7 +163,7 @@ def local_response_normalization(
     >>> tf.nn.local_response_normalization(x, depth_radius=1, bias=0.0).numpy().ravel()
     array([0.6, 0.8], dtype=float32)
     """
-    x = to_tensor(input)
+    x = with_default(input, dtypes.float32, dtypes.FLOAT | dtypes.NARROW)
     if len(x.dims) != 4:
         raise errors.InvalidArgumentError(f"in must be 4-dimensional [Op:LRN]. Received: shape {x.dims}")
     channels = np.arange(x.dims[-1])

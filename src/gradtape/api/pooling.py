@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import dtypes, errors
 from ..dtypes import DType
-from ..engine.convert import to_array, to_tensor
+from ..engine.convert import to_array, to_tensor, with_default
 from ..engine.op import ops
 from ..ops.convolution import output_size, taps
 from ..ops.pooling import window_counts
@@ -87,6 +87,12 @@ def _space(x: Tensor, data_format: str | None) -> tuple[int, bool]:
     return n, data_format is not None and data_format.startswith("NC")
 
 
+def _values(images: Any) -> Tensor:
+    """What `max_pool` looks at: images in NumPy's arrays, whatever they hold, become float32."""
+    is_image = isinstance(images, np.ndarray) and images.ndim == 4
+    return with_default(images, dtypes.float32, dtypes.ANY) if is_image else to_tensor(images)
+
+
 def max_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
@@ -97,7 +103,7 @@ def max_pool(
     array([[ 5.,  7.],
            [13., 15.]], dtype=float32)
     """
-    x = to_tensor(input)
+    x = _values(input)
     n, first = _space(x, data_format)
     return _pooled(x, ksize, strides, padding, None, n, first, True)
 
@@ -123,7 +129,7 @@ def max_pool2d(
     >>> tf.nn.max_pool2d(tf.ones((2, 5, 5, 3)), 2, 2, "SAME").shape
     TensorShape([2, 3, 3, 3])
     """
-    return _pooled(to_tensor(input), ksize, strides, padding, None, 2, channels_first(data_format, 2), True)
+    return _pooled(_values(input), ksize, strides, padding, None, 2, channels_first(data_format, 2), True)
 
 
 def max_pool3d(
@@ -221,10 +227,17 @@ def pool(
     return _pooled(x, window_shape, strides, padding, holes, n, first, pooling_type == "MAX")
 
 
+class MaxPoolWithArgmax(NamedTuple):
+    """The maxima, and where they were found."""
+
+    output: Tensor
+    argmax: Tensor
+
+
 def max_pool_with_argmax(
     input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", output_dtype: DType = dtypes.int64,
     include_batch_in_index: bool = False, name: str | None = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+) -> MaxPoolWithArgmax:  # fmt: skip
     """`max_pool2d`, and where in the flattened image (or batch) each maximum was found.
 
     >>> import gradtape as tf
@@ -245,7 +258,7 @@ def max_pool_with_argmax(
     y = ops.max_pool(x, **attrs)
     place = ops.max_pool_place(ops.stop_gradient(x), ops.stop_gradient(y), **attrs)
     index = ops.max_pool_index(place, size=x.dims[1:-1], include_batch=bool(include_batch_in_index), **attrs)
-    return y, ops.cast(index, dtype=dtypes.as_dtype(output_dtype))
+    return MaxPoolWithArgmax(y, ops.cast(index, dtype=dtypes.as_dtype(output_dtype)))
 
 
 def _sequence(size: int, ratio: float, pseudo_random: bool, rng: np.random.Generator) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes, errors
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
-from ..tensor import Tensor
+from ..tensor import Tensor, is_tensor_like
 
 NAMESPACES = ("math", "linalg", "")
 __all__ = [
@@ -107,7 +107,7 @@ def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
 
 
 def _truth(input_tensor: Any, op: str) -> Tensor:
-    x = input_tensor if isinstance(input_tensor, Tensor) else to_tensor(input_tensor, dtype=dtypes.bool)
+    x = to_tensor(input_tensor, dtype=None if is_tensor_like(input_tensor) else dtypes.bool)
     if x.dtype is not dtypes.bool:
         raise errors.InvalidArgumentError(
             f"cannot compute {op} as input #0(zero-based) was expected to be a bool tensor but is a "

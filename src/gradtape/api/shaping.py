@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     >>> print(tf.size([[1, 2, 3]]))
     tf.Tensor(3, shape=(), dtype=int32)
     """
-    dtype = _count_dtype(out_type)
+    dtype = dtypes.int32 if out_type is None else as_dtype(out_type)
     return wrap(dtype.as_numpy_dtype(math.prod(_dims(input))), dtype)
 
 
@@ -379,7 +380,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     [[1, 2], [3, 4]]
     """
     x = to_tensor(value)
-    n = len(x.dims)
+    n, axis = len(x.dims), int(axis)
     if not -n <= axis < n:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
     if num is not None and num != x.dims[axis]:
@@ -402,8 +403,8 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, n
         raise errors.InvalidArgumentError(f"-input rank(-{n}) <= split_dim < input rank ({n}), but got {at} [Op:Split]")
     at %= n
     length = x.dims[at]
-    if isinstance(num_or_size_splits, int):
-        count = num_or_size_splits
+    if isinstance(num_or_size_splits, Integral):
+        count = int(num_or_size_splits)
         if count < 1:
             raise errors.InvalidArgumentError(f"Value for attr 'num_split' of {count} must be at least minimum 1")
         if length % count:
@@ -475,11 +476,11 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
     array([1, 1, 1, 2], dtype=int32)
     """
     x = to_tensor(input)
-    counts = to_tensor(repeats)
+    counts = to_tensor(repeats, hint=dtypes.int32 if isinstance(repeats, list | tuple) else None)
     if not counts.dtype.is_integer:
         raise TypeError(f"Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = {repeats!r}")
-    if axis is None:
-        x, axis = ops.reshape(x, shape=(math.prod(x.dims),)), 0
+    if axis is None or not x.dims:
+        x, axis = ops.reshape(x, shape=(math.prod(x.dims),)), axis or 0
     n = len(x.dims)
     if not -n <= axis < n:
         raise ValueError(f"axis={axis} out of bounds: expected {-n}<=axis<{n}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import dtypes, errors
 from ..dtypes import DType
-from ..engine.convert import to_array, to_tensor
+from ..engine.convert import to_array, to_tensor, with_default
 from ..engine.op import ops
 from ..tensor import Tensor
 
@@ -240,7 +240,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.invert_permutation([2, 0, 1]).numpy()
     array([1, 2, 0], dtype=int32)
     """
-    x = to_tensor(x)
+    x = with_default(x, dtypes.int32, dtypes.INT)
     if len(x.dims) != 1:
         raise errors.InvalidArgumentError(
             f"invert_permutation expects a 1D vector, got shape {list(x.dims)} [Op:InvertPermutation]"

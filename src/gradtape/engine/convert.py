@@ -63,6 +63,17 @@ def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None)
     return _other(value, dtype)
 
 
+def with_default(value: Any, default: DType, kinds: int) -> Tensor:
+    """The value as a tensor for an op that takes `kinds` of dtypes and has a default among them.
+
+    NumPy's arrays are converted to the default; other values keep their dtype if it is one that the op takes.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return to_tensor(value, default)
+    x = to_tensor(value)
+    return x if x.dtype.kind & kinds or is_tensor_like(value) else to_tensor(value, hint=default)
+
+
 def own_read(variable: Any) -> Tensor:
     """The value of a variable as an object of its own: a function may hand it on to the user, who may watch it."""
     read = variable._as_tensor()
@@ -127,11 +138,11 @@ def to_shape(value: Any, title: str = "Fill") -> tuple[int, ...]:
 
 
 def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
-    """An argument that says how an op works (axes, sizes, paddings) as an array of integers."""
+    """An argument that says how an op works (axes, sizes, paddings) as an array of integers; NumPy's may be floats."""
     if type(value) is int:
         return np.int64(value)
     array = to_tensor(value).array
-    if array.dtype.kind not in "iu" and array.size:
+    if array.dtype.kind not in "iu" and array.size and not isinstance(value, np.ndarray | np.floating):
         raise errors.InvalidArgumentError(
             f"Value for attr '{attribute}' of {dtypes.of_numpy(array.dtype).kernel_name()} is not in the list of "
             f"allowed values: int32, int64 [Op:{title}], got {value!r}"

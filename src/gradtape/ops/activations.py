@@ -24,7 +24,8 @@ masked = elementwise(
     dmask=None, dx=Mask(lambda mask: mask),
 )  # fmt: skip
 
-# `a` where `b` is positive. It is flat in `b`, not independent of it: the second derivative of relu is 0, not None.
+# The slopes of pieces that are straight are flat, not independent of where they are taken: the second derivatives of
+# relu, relu6 and leaky_relu are 0, not None.
 where_positive = elementwise(
     "where_positive", lambda xp, a, b: backends.masked(xp, b > 0, a), on=_REAL, kinks=True,
     da=Mask(lambda b: b > 0), db=lambda m, b: m.zeros_like(b),
@@ -32,18 +33,26 @@ where_positive = elementwise(
 relu = elementwise(
     "relu", lambda xp, x: xp.maximum(x, 0), on=_REAL, kinks=True, dx=lambda m, g, y: m.where_positive(g, y)
 )
+where_below_six = elementwise(
+    "where_below_six", lambda xp, a, b: backends.masked(xp, (b > 0) & (b < 6), a), on=_REAL, kinks=True,
+    domain=(-2.0, 8.0), da=Mask(lambda m, b: m.logical_and(b > 0, b < 6)), db=lambda m, b: m.zeros_like(b),
+)  # fmt: skip
 relu6 = elementwise(
     "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, kinks=True, domain=(-2.0, 8.0),
-    dx=Mask(lambda m, y: m.logical_and(y > 0, y < 6)),
+    dx=lambda m, g, y: m.where_below_six(g, y),
+)  # fmt: skip
+leaky_slope = elementwise(
+    "leaky_slope", lambda xp, x, *, alpha: (x > 0).astype(x.dtype) * (1 - alpha) + alpha, on=_SMOOTH, kinks=True,
+    samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5)], dx=lambda m, x: m.zeros_like(x),
 )  # fmt: skip
 leaky_relu = elementwise(
     "leaky_relu", lambda xp, x, *, alpha: xp.maximum(x, alpha * x) if alpha <= 1 else xp.minimum(x, alpha * x),
     on=_SMOOTH, kinks=True, samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5), sample((3,), alpha=-0.5)],
-    dx=lambda m, x, alpha: m.cast(x > 0, dtype=x.dtype) * (1 - alpha) + alpha,
+    dx=lambda m, x, alpha: m.leaky_slope(x, alpha=alpha),
 )  # fmt: skip
 elu = elementwise(
     "elu", lambda xp, x: xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)), on=_SMOOTH, kinks=True,
-    dx=lambda m, y: m.minimum(y, 0) + 1,
+    dx=lambda m, y: m.minimum(0, y) + 1,  # of equal ones the first has the derivative: at 0 the second one is 0
 )  # fmt: skip
 selu = elementwise(
     "selu", lambda xp, x: _SELU_SCALE * xp.maximum(x, 0) + _SELU_LIMIT * xp.expm1(xp.minimum(x, 0)), on=_SMOOTH,

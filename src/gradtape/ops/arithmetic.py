@@ -122,27 +122,27 @@ divide_no_nan = elementwise(
 )  # fmt: skip
 
 
-def _refuse_zero(xp, b):
-    if xp is np and np.any(b == 0):  # XLA cannot raise
+def _refuse_zero(xp, a, b):
+    if xp is np and a.size and np.any(b == 0):  # XLA cannot raise
         raise ValueError("Integer division by zero")
 
 
 def _floordiv(xp, a, b):
     if a.dtype.kind in "iu":
-        _refuse_zero(xp, b)
+        _refuse_zero(xp, a, b)
         return a // b
     return xp.floor(a / b)
 
 
 def _mod(xp, a, b):
     if b.dtype.kind in "iu":
-        _refuse_zero(xp, b)
+        _refuse_zero(xp, a, b)
     return a % b
 
 
 def _truncatediv(xp, a, b):
     if a.dtype.kind in "iu":
-        _refuse_zero(xp, b)
+        _refuse_zero(xp, a, b)
         quotient = a // b
         return quotient + ((quotient < 0) & (quotient * b != a)).astype(a.dtype)
     return xp.trunc(a / b)
@@ -150,7 +150,7 @@ def _truncatediv(xp, a, b):
 
 def _truncatemod(xp, a, b):
     if b.dtype.kind in "iu":
-        _refuse_zero(xp, b)
+        _refuse_zero(xp, a, b)
     return xp.fmod(a, b)
 
 

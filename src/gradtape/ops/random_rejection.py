@@ -89,7 +89,7 @@ def _gamma_draws(xp, state, a):
         at = others[waiting]
         x = normal(at)
         v = 1 + c[at] * x
-        positive = v > 0
+        positive = ~(v <= 0)  # NaN, of a shape that no gamma distribution has, is accepted, or this would not end
         ok = xp.zeros(at.size, bool)
         values = xp.zeros(at.size)
         at, x, v = at[positive], x[positive], v[positive] ** 3
@@ -232,7 +232,8 @@ def _binomial(xp, state, counts, probs, *, shape, dtype):
     swapped = prob > 0.5
     p = xp.where(swapped, 1 - prob, prob)
     out = xp.where((xp.isnan(prob) & (count != 0)) | xp.isnan(count), xp.nan, 0.0)
-    usable = (count > 0) & (p > 0)
+    out[xp.isinf(count)] = xp.inf
+    usable = (count > 0) & (p > 0) & xp.isfinite(count)
     few, many = xp.flatnonzero(usable & (count * p < 10)), xp.flatnonzero(usable & (count * p >= 10))
     reached, successes = xp.zeros(few.size), xp.zeros(few.size)
 
@@ -271,7 +272,7 @@ def _binomial(xp, state, counts, probs, *, shape, dtype):
         return ((us >= 0.07) & (v <= 0.92 - 4.2 / b)) | (possible & (height <= bound)), k
 
     out[many] = _accepted(xp, many.size, transformed)
-    out = xp.where(swapped, count - out, out)
+    out = xp.where(swapped & (count > 0), count - out, out)
     return _restored(xp, out, each, shape).astype(dtype.numpy)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOAT, INT
+from ..dtypes import FLOAT, INT, NARROW
 from ..engine.families import bilinear, opaque, unbroadcast
 from ..engine.op import sample
 from .decompositions import GENERAL, SYMMETRIC, TALL
@@ -297,6 +297,6 @@ def _batch_cross(m, size, inputs, flags, attrs):
 
 cross = bilinear(
     "cross", lambda xp, a, b: xp.cross(a, b), da=lambda m, g, b: m.cross(b, g), db=lambda m, g, a: m.cross(g, a),
-    batch=_batch_cross, on=INT | FLOAT,
+    batch=_batch_cross, on=INT | FLOAT | NARROW,
     samples=[sample((3,), (3,)), sample((2, 4, 3), (2, 4, 3)), sample((0, 3), (0, 3))],
 )  # fmt: skip

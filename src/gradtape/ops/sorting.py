@@ -143,6 +143,8 @@ argmin = constant(
 
 def _in_top_k(xp, targets, predictions, *, k):
     classes = predictions.shape[1]
+    if not classes:
+        return xp.zeros(targets.shape, bool)
     known = (targets >= 0) & (targets < classes)
     chosen = xp.take_along_axis(predictions, xp.where(known, targets, 0)[:, None], axis=1)
     return known & xp.isfinite(predictions).all(axis=1) & ((predictions > chosen).sum(axis=1) < k)

@@ -129,11 +129,11 @@ def _count(shape, axis):
 
 
 def _mean(xp, x, *, axis, keepdims=False):
-    total = _sum(xp, x, axis=axis, keepdims=keepdims)
     count = _count(x.shape, axis)
-    if x.dtype.kind in "iu":
-        return xp.asarray(xp.trunc(total / count) if count else total).astype(x.dtype)
-    return total / x.dtype.type(count)
+    if x.dtype.kind in "iu":  # the sum of many may need more bits than each
+        total = xp.sum(x, axis=axis, dtype=xp.uint64 if x.dtype.kind == "u" else xp.int64, keepdims=keepdims)
+        return (xp.sign(total) * (xp.abs(total) // total.dtype.type(count or 1))).astype(x.dtype)
+    return _sum(xp, x, axis=axis, keepdims=keepdims) / x.dtype.type(count)
 
 
 mean = linear(

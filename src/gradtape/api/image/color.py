@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...engine.convert import to_tensor
+from ...engine.convert import to_tensor, with_default
 from ...engine.op import ops
 from ...tensor import Tensor
 from ..casting import cast, saturate_cast
@@ -155,7 +155,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 
 def _check_colours(images: Any) -> Any:
-    pictures = to_tensor(images)
+    pictures = with_default(images, dtypes.float32, dtypes.FLOAT | dtypes.NARROW)
     if not pictures.dtype.is_floating:
         raise errors.InvalidArgumentError(
             f"Value for attr 'T' of {pictures.dtype.kernel_name()} is not in the list of allowed values: half, "
@@ -176,7 +176,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     pictures = _check_colours(images)
     r, g, b = (pictures[..., i] for i in range(3))
     value = ops.maximum(ops.maximum(r, g), b)
-    spread = value - ops.minimum(ops.minimum(r, g), b)
+    spread = value - ops.minimum(b, ops.minimum(g, r))  # of equal ones the last: it is not the largest's slope too
     coloured, lit = spread > 0.0, value > 0.0
     sixth = 1.0 / (6.0 * ops.where(coloured, spread, 1.0))
     hue = ops.where(

@@ -256,10 +256,8 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     """
     x = to_tensor(input)
     half = len(x.dims) // 2
-    if not x.dims or len(x.dims) % 2:
-        raise errors.InvalidArgumentError(
-            f"The rank of the tensor should be even and positive, got shape {list(x.dims)}"
-        )
+    if len(x.dims) % 2:
+        raise errors.InvalidArgumentError(f"The rank of the tensor should be even, got shape {list(x.dims)}")
     for i in range(half):
         if x.dims[i] != x.dims[half + i]:
             raise errors.InvalidArgumentError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import dtypes, errors
+from ... import dtypes
 from ...dtypes import DType
 from ...engine.convert import to_tensor
 from ...engine.op import ops
@@ -169,7 +169,7 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     """
     value = to_tensor(value)
     if not value.dims:
-        raise errors.InvalidArgumentError("shuffle needs a tensor with a first axis, got a scalar")
+        return ops.stop_gradient(value)
     op_seed = None if seed is None else int(seed)
     blocks = -(-max(value.dims[0] - 1, 0) // 4)
     state = next_global_seed(("shuffle", value.dtype.name), op_seed, blocks)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ... import dtypes, errors
-from ...engine.convert import to_array, to_tensor
+from ...engine.convert import to_array, to_tensor, with_default
 from ...engine.op import ops
 from ...ops.fourier import ADJOINT_NORM
 from ...tensor import Tensor
@@ -32,9 +32,8 @@ def _last_axes_of_real(x: Tensor, count: int) -> tuple[int, ...]:
 
 
 def _complex_values(value: Any) -> Tensor:
-    """`value` as complex numbers: its own, or complex64."""
-    x = to_tensor(value)
-    return x if x.dtype.is_complex else to_tensor(value, hint=dtypes.complex64)
+    """`value` as complex numbers: its own, or complex64, as of any array of NumPy's."""
+    return with_default(value, dtypes.complex64, dtypes.COMPLEX)
 
 
 def _real_values(value: Any) -> Tensor:
