@@ -31,6 +31,7 @@ _WRITTEN_WITH_TENSORFLOW = (
     "keras.src.layers.preprocessing.normalization",
     "keras.src.layers.preprocessing.discretization",
 )
+_BACKEND_FUNCTIONS = "keras.src.legacy.backend"
 _WIDER = {"int32": "int64", "uint32": "uint64"}
 _SEEDS = "keras.src.utils.rng_utils"
 _SERIALIZATION = "keras.src.saving.serialization_lib"
@@ -65,6 +66,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return followed_by(name, path, _serve_shapes)
         if name in _WRITTEN_WITH_TENSORFLOW and self.chosen:
             return followed_by(name, path, _serve_tensorflow)
+        if name == _BACKEND_FUNCTIONS and self.chosen:
+            return followed_by(name, path, _serve_backend_functions)
         if name in self.waiting:
             return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
         return None
@@ -149,6 +152,11 @@ def _serve_tensorflow(module: Any) -> None:
     import gradtape
 
     module.tf = gradtape
+
+
+def _serve_backend_functions(module: Any) -> None:
+    """The functions of `tf.keras.backend` call TensorFlow 1 as well."""
+    module.tf = importlib.import_module("keras_gradtape.src.backend_functions")
 
 
 def _serve_shapes(module: Any) -> None:

@@ -10,7 +10,12 @@ import numpy as np
 from .. import dtypes, errors
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
+from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor
+from .debugging import assert_less_equal
+from .indexing import gather, scatter_nd
+from .scans import cumsum
+from .segments import unsorted_segment_sum
 
 NAMESPACES = ("nn",)
 __all__ = ["collapse_repeated", "ctc_loss"]
@@ -21,6 +26,15 @@ _LOG_ZERO = math.log(1e-307)  # finite, so that the derivative of an impossible 
 def _log_add(*terms: Tensor) -> Tensor:
     stacked = ops.stack(*terms, axis=0)
     return ops.logsumexp(stacked, axis=(0,), keepdims=False)
+
+
+def _rows_of(labels: SparseTensor, batch: int) -> tuple[Tensor, Tensor]:
+    """The labels of each row side by side, from the first column on, and how many they are."""
+    rows = ops.slice(labels.indices, key=(slice(None), 0))
+    lengths = unsorted_segment_sum(ops.ones_like(rows), rows, batch)
+    columns = cumsum(ops.ones_like(rows), exclusive=True) - gather(cumsum(lengths, exclusive=True), rows)
+    dense = scatter_nd(ops.stack(rows, columns, axis=1), labels.values, [batch, max(labels.shape[1], 1)])
+    return dense, ops.cast(lengths, dtype=dtypes.int32)
 
 
 def _states(x: Tensor, part: slice) -> Tensor:
@@ -39,7 +53,8 @@ def ctc_loss(
     """`-log` of the probability of each row of `labels` under `logits`, of shape `(frames, batch, classes)`.
 
     Args:
-      labels: dense, of shape `(batch, most labels)`.
+      labels: dense, of shape `(batch, most labels)`; or sparse, then each row's labels are its values in their order,
+        `label_length` is not used, and `blank_index` must be given.
       logits_time_major: False if the shape of the logits is `(batch, frames, classes)`.
       blank_index: the class that stands for no label, 0 unless told; negative numbers count from the end.
 
@@ -52,7 +67,14 @@ def ctc_loss(
         raise ValueError(f"logits must have three axes, frames, batch and classes. Received: shape {x.dims}")
     if not logits_time_major:
         x = ops.transpose(x, perm=(1, 0, 2))
-    frames, _, classes = x.dims
+    frames, batch, classes = x.dims
+    if isinstance(labels, SparseTensor):
+        if blank_index is None:
+            raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
+        labels, label_length = _rows_of(labels, batch)
+        assert_less_equal(
+            label_length, logit_length, "Not enough time for target transition sequence: more labels than frames"
+        )
     blank = 0 if blank_index is None else blank_index + classes if blank_index < 0 else blank_index
     if not 0 <= blank < classes:
         raise errors.InvalidArgumentError(f"blank_index={blank_index} is not one of the {classes} classes")
@@ -61,7 +83,7 @@ def ctc_loss(
     targets, lengths, ends = (
         ops.cast(to_tensor(value), dtype=dtypes.int64) for value in (labels, label_length, logit_length)
     )
-    batch, most = targets.dims
+    most = targets.dims[1]
     states = 2 * most + 1
     # The states of an alignment: a blank, a label, a blank, a label, ..., a blank.
     blanks = ops.zeros_like(targets) + blank

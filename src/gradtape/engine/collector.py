@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from typing import Any
 
 _lock = threading.Lock()
 _recording = 0
@@ -52,7 +53,7 @@ def recording_stops(rarely: bool = False) -> None:
             gc.set_threshold(*after)
 
 
-def records_gone() -> None:
+def records_gone(gc: Any = gc) -> None:  # the module's name may be gone when the program ends
     """The records of a tape have been let go: there is no reason to wait any longer."""
     if gc.get_threshold() == _delayed:
         gc.set_threshold(*_before)
