@@ -1,37 +1,31 @@
 """Python's cyclic garbage collector, while tapes record.
 
 A tape's records are many small objects, none of them garbage. Looking through all of them again and again would double
-the price of a long tape, so collections are made rarer while one records, those of older objects most of all.
+the price of a long tape, so when a first collection has come while one records, the next are made rarer, those of older
+objects most of all.
 """
 
 from __future__ import annotations
 
 import gc
-import threading
 from typing import Any
 
-_lock = threading.Lock()
-_recording = 0
-_before: tuple[int, int, int] = (0, 0, 0)  # the thresholds outside of tapes, and
-_relaxed: tuple[int, int, int] = (0, 0, 0)  # while one records
-_delayed: tuple[int, int, int] | None = None  # after a long tape until it is gone, or after a graph was made
-_collections = 0  # of young objects, that were counted when a tape began to record
+Thresholds = tuple[int, int, int]
+
+_recording: list[None] = []  # an entry for each tape that records: appending and popping are atomic
+_usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes, and
+_raised: Thresholds | None = None  # while collections are rarer
+_delayed: Thresholds | None = None  # after a long tape until it is gone, or after a graph was made
+_collections = 0  # since the thresholds were raised
 _LATER = 10
 _RARER = 100
 
 
-def recording_starts() -> None:
-    """One more tape records."""
-    global _recording, _before, _relaxed, _collections
-    with _lock:
-        _recording += 1
-        if _recording == 1:
-            found = gc.get_threshold()
-            if found not in (_before, _delayed):
-                _before = young, middle, old = found
-                _relaxed = (young * _LATER, middle * _RARER, old * _RARER)
-            gc.set_threshold(*_relaxed)
-            _collections = gc.get_count()[1]
+def recording_starts(at_once: bool = False) -> None:
+    """One more tape records; `at_once` says that not even a first collection is to come."""
+    _recording.append(None)
+    if at_once and _raised is None:
+        _raise()
 
 
 def recording_stops(rarely: bool = False) -> None:
@@ -41,19 +35,47 @@ def recording_stops(rarely: bool = False) -> None:
     nor what happens `rarely`, as making a graph: that collection may be one of all that has gathered since the program
     began. It comes after as many further objects as it usually takes.
     """
-    global _recording, _delayed
-    with _lock:
-        _recording -= 1
-        if _recording == 0 and gc.get_threshold() == _relaxed:
-            after = _before
+    global _raised, _delayed
+    _recording.pop()
+    if _recording or _raised is None:
+        return
+    if gc.get_threshold() == _raised:
+        after = _usual
+        is_long = _collections > _usual[1]
+        if _usual[0] and (is_long or rarely):
             young, collections, _ = gc.get_count()
-            is_long = collections - _collections > _before[1]
-            if _before[0] and (is_long or rarely):
-                after = _delayed = (young + _before[0], _before[1] + is_long * collections, _before[2])
-            gc.set_threshold(*after)
+            after = _delayed = (young + _usual[0], _usual[1] + is_long * collections, _usual[2])
+        gc.set_threshold(*after)
+    _raised = None
 
 
-def records_gone(gc: Any = gc) -> None:  # the module's name may be gone when the program ends
+def records_gone() -> None:
     """The records of a tape have been let go: there is no reason to wait any longer."""
-    if gc.get_threshold() == _delayed:
-        gc.set_threshold(*_before)
+    global _delayed
+    if _delayed is not None:
+        if gc.get_threshold() == _delayed:
+            gc.set_threshold(*_usual)
+        _delayed = None
+
+
+def _raise() -> None:
+    global _usual, _raised, _collections
+    found = gc.get_threshold()
+    if found != _delayed:
+        _usual = found
+    young, middle, old = _usual
+    _raised = (young * _LATER, middle * _RARER, old * _RARER)
+    _collections = 0
+    gc.set_threshold(*_raised)
+
+
+def _collected(phase: str, found: dict[str, Any]) -> None:
+    """What the collector calls when it begins and ends."""
+    global _collections
+    if phase == "stop" and _recording:
+        if _raised is None:
+            _raise()
+        _collections += 1
+
+
+gc.callbacks.append(_collected)

@@ -382,7 +382,7 @@ class Concrete:
         trace.streams = self._streams
         if self._follows_all:
             trace.follows = trace.follows_all = True
-        recording_starts()  # a trace is many small objects, none of them garbage, as a tape is
+        recording_starts(at_once=True)  # a trace is many small objects, none of them garbage, as a tape is
         try:
             with Following(trace, self._around()), trace.entered():
                 inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
