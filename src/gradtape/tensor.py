@@ -350,9 +350,10 @@ def is_tensor_like(x: Any) -> bool:
 
 def constant(array: Any, dtype: DType) -> Tensor:
     """A tensor made from what is none."""
-    y = wrap(array, dtype)
-    if _made is not None:
-        y.mark = _made(y)
+    y = _new(Tensor)
+    y.array = array
+    y.dtype = dtype
+    y.mark = None if _made is None else _made(y)
     return y
 
 

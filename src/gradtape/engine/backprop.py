@@ -46,7 +46,7 @@ def sweep(
     keeps is let go when it has been passed.
     """
     log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
-    owned: set[int] = set()  # positions whose cotangent is a sum made here, which may be added to in place
+    owned: set[int] = set()  # for `joined`
     stacked: list[Any] = []  # for `Products.settled`
     arrays = m is raw
     for i in order:
@@ -64,7 +64,7 @@ def sweep(
                 grads[parents[0]] = _OTHER_OUTPUT
             continue
         if several and i in several:
-            g = _of_all_outputs(m, grads, i, several[i], wanted, op.takes_none)
+            g = of_all_outputs(m, _taken(grads, i, len(several[i]), wanted), several[i], op.takes_none)
         else:
             kind = type(g)
             if kind is Products or kind is IndexedSlices:  # `in UNFINISHED`, in less time: every record passes here
@@ -94,16 +94,25 @@ def sweep(
             if gp is None or p < 0:
                 continue
             before = grads[p]
-            if before is None:
-                grads[p] = gp
-            elif type(before) in UNFINISHED or type(gp) in UNFINISHED:
-                grads[p] = combined(m, before, gp)
-            elif p in owned:
-                accumulate(before, gp)
-            else:
-                grads[p] = total = add(before, gp)
-                if type(total) is np.ndarray:
-                    owned.add(p)
+            grads[p] = gp if before is None else joined(m, before, gp, p, owned)
+
+
+def joined(m: Any, before: Any, gp: Any, position: int, owned: set[int]) -> Any:
+    """The sum of two cotangents of one position, each of which may be None.
+
+    In `owned` are the positions whose cotangent is a sum made here, which may be added to in place.
+    """
+    if before is None or gp is None:
+        return gp if before is None else before
+    if type(before) in UNFINISHED or type(gp) in UNFINISHED:
+        return combined(m, before, gp)
+    if position in owned:
+        accumulate(before, gp)
+        return before
+    total = add(before, gp)
+    if type(total) is np.ndarray:
+        owned.add(position)
+    return total
 
 
 def between(log: Log, targets: Iterable[int], wanted: set[int]) -> list[int]:
@@ -142,16 +151,22 @@ def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
     return tensor.array if arrays else tensor
 
 
-def _of_all_outputs(
-    m: Any, grads: list[Any] | Few, first: int, outputs: Any, wanted: set[int], takes_none: bool
-) -> tuple[Any, ...]:
-    """The cotangents of an op's outputs, taken from `grads` unless wanted; those nobody used are zeros, or None."""
+def _taken(grads: list[Any] | Few, first: int, count: int, wanted: set[int]) -> list[Any]:
+    """The cotangents of an op's outputs, which stay in `grads` only if they are wanted."""
     found = []
-    for i, (shape, dtype) in enumerate(outputs, first):
+    for i in range(first, first + count):
         g = grads[i]
         if i not in wanted or g is _OTHER_OUTPUT:
             grads[i] = None
-        if g is None or g is _OTHER_OUTPUT:
+        found.append(None if g is _OTHER_OUTPUT else g)
+    return found
+
+
+def of_all_outputs(m: Any, cotangents: Iterable[Any], outputs: Any, takes_none: bool) -> tuple[Any, ...]:
+    """The cotangents of all outputs of an op, as its rule takes them; those nobody used are zeros, or None."""
+    found = []
+    for g, (shape, dtype) in zip(cotangents, outputs, strict=True):
+        if g is None:
             found.append(None if takes_none else zeros(m, shape, dtype))
         else:
             found.append(finished(m, g))

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes, errors
 from ..slices import IndexedSlices
 from ..tensor import Tensor
-from . import backprop, blocks, tape
+from . import backprop, blocks, repeated_sweeps, tape
 from .cotangents import Products
 from .log import Log
 from .op import Namespace, Op, registry
@@ -31,8 +31,9 @@ def switch_on() -> None:
         _exchange_kernel(op)
         if op.twin is not None:
             _exchange_kernel(op.twin)
-    tape.sweep = _watched_sweep
+    tape.sweep, tape.repeated_sweep = _watched_sweep, _never_straight
     _exchanged.append(lambda: setattr(tape, "sweep", backprop.sweep))
+    _exchanged.append(lambda: setattr(tape, "repeated_sweep", repeated_sweeps.repeated_sweep))
 
 
 def switch_off() -> None:
@@ -58,7 +59,8 @@ def _exchange_kernel(op: Op) -> None:
                 raise failure(y, where, arrays)
         return value
 
-    replacements = {"kernel": watched, "kernel_into": blocks.into(watched), "function": None, "product": watched}
+    replacements: dict[str, Any] = {"kernel": watched, "kernel_into": blocks.into(watched), "product": watched}
+    replacements |= {"function": None, "quick": None}
     for cell, name in _cells(op.call):
         if name in replacements:
             before = cell.cell_contents
@@ -77,6 +79,10 @@ def _cells(call: Any) -> Iterator[tuple[Any, str]]:
 def _watched_sweep(log: Log, grads: list[Any] | backprop.Few, wanted: set[int], **options: Any) -> None:
     options["hooks"] = _Watch(log, grads, options["hooks"])
     backprop.sweep(log, grads, wanted, **{**options, "release": False})
+
+
+def _never_straight(log: Log, target: int) -> None:
+    """Straight-line code has no hooks."""
 
 
 class _Watch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from ..tensor import Tensor
@@ -47,7 +47,8 @@ class Log(Recorder):
         self.saved: list[Any] = []
         self.several: dict[int, tuple[Any, ...]] = {}  # of an op with several outputs: their (shape, dtype) pairs
         self.watches_variables = watch_accessed_variables
-        self.variables: dict[int, tuple[Any, int]] = {}  # by id: the variable and its position (-1: no derivative)
+        self.variables: list[Any] = []  # those that were read or watched
+        self.places: dict[int, int] = {}  # of each, by its `id`: the position, -1 if it has no derivative
         self.leaves: set[int] = set()
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
         self.exits: list[tuple[int, Any]] = []
@@ -134,16 +135,20 @@ class Log(Recorder):
             positions.append(-1 if at is None else at)
             if type(x) is not Tensor:
                 plain = False
-        if max(positions, default=-1) < 0:
-            return
         parents = tuple(positions)
+        if max(parents, default=-1) < 0:
+            return
         first = len(self.ops)
         if type(outputs) is not tuple:
             if not outputs.dtype.differentiable:
                 self.constant(op, inputs, outputs)
                 return
-            outputs.mark = (key, first, outputs.marks)
             self._append(op, parents, op.keep(inputs, outputs, attrs))
+            if outputs.mark is None:
+                outputs.home = key
+                outputs.mark = first
+            else:
+                outputs.mark = (key, first, outputs.marks)
         else:
             self._append(op, parents, op.keep(inputs, outputs, attrs))
             self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
@@ -193,27 +198,28 @@ class Log(Recorder):
 
     def watch_variable(self, variable: Any) -> int:
         """Makes `variable` a leaf of this log; returns its position."""
-        entry = self.variables.get(id(variable))
-        return self._add(variable) if entry is None else entry[1]
+        position = self.places.get(id(variable))
+        return self._add(variable) if position is None else position
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
-        position = self._position_read(variable)
+        position = self.places.get(id(variable))
+        if position is None:
+            position = self._add(variable) if self.watches_variables and variable.trainable else -1
         return rest if position < 0 else (self.key, position, rest)
 
     def mark_read(self, variable: Any, value: Tensor) -> None:
         """Marks `value`, a new tensor read from `variable`."""
-        position = self._position_read(variable)
+        position = self.places.get(id(variable))
+        if position is None:
+            position = self._add(variable) if self.watches_variables and variable.trainable else -1
         if position >= 0:
             value.home = self.key
             value.mark = position
 
-    def _position_read(self, variable: Any) -> int:
-        """Where a variable that is read stands, as a leaf from now on if it is to be watched; or -1."""
-        entry = self.variables.get(id(variable))
-        if entry is not None:
-            return entry[1]
-        return self._add(variable) if self.watches_variables and variable.trainable else -1
+    def variable_positions(self) -> Iterator[tuple[Any, int]]:
+        """The variables that were read or watched, and where each stands (-1: it has no derivative)."""
+        return zip(self.variables, self.places.values(), strict=True)
 
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
@@ -222,19 +228,18 @@ class Log(Recorder):
             if type(mark) is int:
                 return mark if x.home is self.key else None
             return note(mark, self.key)
-        entry = self.variables.get(id(x))
-        return None if entry is None or entry[1] < 0 else entry[1]
+        position = self.places.get(id(x), -1)
+        return None if position < 0 else position
 
     def positions(self, sources: Sequence[Any]) -> list[int | None]:
         """Where each of these stands."""
-        entries = self.variables.get
-        return [
-            entry[1] if (entry := entries(id(x))) is not None and entry[1] >= 0 else self.position(x) for x in sources
-        ]
+        found = list(map(self.places.get, map(id, sources)))
+        return list(map(self.position, sources)) if None in found or -1 in found else found
 
     def _add(self, variable: Any) -> int:
         position = self._leaf() if variable.dtype.differentiable else -1
-        self.variables[id(variable)] = (variable, position)
+        self.variables.append(variable)
+        self.places[id(variable)] = position
         return position
 
     def _leaf(self) -> int:

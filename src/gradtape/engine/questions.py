@@ -12,7 +12,7 @@ from .. import errors, nest
 from ..dtypes import DType
 from ..slices import IndexedSlices
 from ..sparse_tensor import SparseTensor
-from ..tensor import Tensor, is_tensor_like, number
+from ..tensor import Tensor, constant, is_tensor_like, number
 from .convert import readable, to_tensor
 from .cotangents import densify
 from .op import ops
@@ -131,7 +131,7 @@ def _cotangent(target: Any, given: Any) -> Tensor:
 def ones(target: Any) -> Tensor:
     """The cotangent a target has by default."""
     shape = target.dims
-    return Tensor(np.ones(shape, target.dtype.numpy) if shape else number(target.dtype, 1.0).array, target.dtype)
+    return constant(np.ones(shape, target.dtype.numpy) if shape else number(target.dtype, 1.0).array, target.dtype)
 
 
 def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from types import MappingProxyType
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .. import nest
 from ..slices import IndexedSlices
@@ -35,6 +37,7 @@ from .questions import (
     warn_not_floating,
     zeros,
 )  # fmt: skip
+from .repeated_sweeps import repeated_sweep
 from .witness import Stay, TracingLog
 
 logger = logging.getLogger("gradtape")
@@ -45,6 +48,7 @@ _USED_UP = (
 )
 _NONE = UnconnectedGradients.NONE
 _TENSOR = frozenset({Tensor})
+_is_none = partial(operator.is_, None)
 
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
@@ -74,7 +78,7 @@ class GradientTape(Inspection, Jacobians):
     _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
     _entered = False
     _recording = False
-    _watched: Mapping[int, tuple[Any, int]] = MappingProxyType({})  # after the tape is used up: the log's variables
+    _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
     _hooks: dict[int, list[Callable[[Any], Any]]]
     _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
 
@@ -185,7 +189,7 @@ class GradientTape(Inspection, Jacobians):
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables watched, in order of their creation."""
         watched = self._watched if self._log is None else self._log.variables
-        return tuple(sorted((variable for variable, _ in watched.values()), key=lambda variable: variable._created))
+        return tuple(sorted(watched, key=lambda variable: variable._created))
 
     @contextmanager
     def attach(self) -> Iterator[GradientTape]:
@@ -275,10 +279,7 @@ class GradientTape(Inspection, Jacobians):
             grads = self._answered(log, (targets, cotangents, list(flat_sources)), grads)
         for finish in self._finishers:
             grads = finish(list(flat_sources), grads)
-        missing = False
-        for g in grads:
-            if g is None:
-                missing = True
+        missing = any(map(_is_none, grads))
         self._after_asking(missing)
         if missing and when_missing is not None:
             when_missing(self, target, sources, grads)
@@ -321,7 +322,7 @@ class GradientTape(Inspection, Jacobians):
         at = log.positions(sources)
         wanted: set[Any] = set(at)
         wanted.discard(None)
-        seeds = Few()
+        seeds: dict[int, Any] = {}
         straight: dict[int, Any] = {}  # a target that is itself a source, though it is not on the tape
         plain = log.plain and dispatch.unrecorded()
         for target, cotangent in zip(targets, cotangents, strict=True):
@@ -340,37 +341,49 @@ class GradientTape(Inspection, Jacobians):
             with nullcontext() if trace is None else trace.from_here():
                 found = self._sweep(log, seeds, wanted, ops)
         waits = plain and not (log.keeps or self._finishers) and dispatch.witness is None
+        if len(wanted) == len(sources):  # every source is on the tape, and none was there before
+            return [
+                constant(g, source.dtype)
+                if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
+                else _finished(g, source, plain, waits)
+                for source, position in zip(sources, at, strict=True)
+            ]
+        answers: dict[int, Any] = {}
         results = []
         for source, position in zip(sources, at, strict=True):
             if position is None:
                 results.append(straight.get(id(source)))
                 continue
-            g, dtype = found[position], source.dtype
-            if type(g) is np.ndarray and g.dtype is dtype.numpy:  # as most are
-                found[position] = g = constant(g, dtype)
-            elif not isinstance(g, Tensor):  # else it is one already, or this source was there before
-                found[position] = g = _finished(g, source, plain, waits)
-            results.append(g)
+            if position not in answers:
+                answers[position] = _finished(found[position], source, plain, waits)
+            results.append(answers[position])
         return results
 
-    def _sweep(self, log: Log, seeds: Few, wanted: set[int], m: Any) -> list[Any] | Few:
+    def _sweep(self, log: Log, seeds: dict[int, Any], wanted: set[int], m: Any) -> Any:
+        """The cotangents by position, those of the `wanted` ones among them."""
         if not seeds or not wanted:
-            return seeds
-        grads: list[Any] | Few = seeds
+            return Few(seeds)
+        grads: list[Any] | Few
         once = not (self._persistent or log.fragile or self._hooks or self._finishers)
         release = once and not log.keeps
-        if once and wanted >= log.leaves:
-            # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
-            order: Any = range(max(seeds), min(wanted) - 1, -1)
-            need = None
-            grads = [None] * len(log.ops)
-            for position, g in seeds.items():
-                grads[position] = g
-        else:
-            path = between(log, seeds, wanted)
-            need = set(path)
-            order = reversed(path)
         try:
+            if once and wanted >= log.leaves:
+                # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
+                target = max(seeds)
+                if release and m is raw and len(seeds) == 1 and len(wanted) == len(log.leaves):
+                    straight = repeated_sweep(log, target)
+                    if straight is not None:
+                        return straight(log, seeds[target])
+                order: Any = range(target, min(wanted) - 1, -1)
+                need = None
+                grads = [None] * len(log.ops)
+                for position, g in seeds.items():
+                    grads[position] = g
+            else:
+                grads = Few(seeds)
+                path = between(log, seeds, wanted)
+                need = set(path)
+                order = reversed(path)
             sweep(log, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
         except BaseException:
             if release:  # part of the records is gone: a second question would be answered wrongly
@@ -396,7 +409,9 @@ def _are_leaves(x: Any) -> bool:
 
 
 def _finished(g: Any, source: Any, plain: bool, waits: bool) -> Any:
-    """A cotangent that is no tensor, as the user gets it."""
+    """A cotangent as the user gets it."""
+    if isinstance(g, Tensor):
+        return g
     if g is None:
         return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
     if type(g) is Products:
@@ -404,8 +419,6 @@ def _finished(g: Any, source: Any, plain: bool, waits: bool) -> Any:
             return g.tensor(source.dtype)
         g = g.value()
     if type(g) is IndexedSlices:
-        if isinstance(g.dense_shape, Tensor):  # this source was there before
-            return g
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
         return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
     return Tensor(g) if plain else g

@@ -136,7 +136,7 @@ def _bytes(array: Any) -> int:
 
 def _variables(log: Log) -> dict[int, Any]:
     with dispatch.recorded_by(()):
-        held = [_owner(variable._as_tensor().array) for variable, _ in log.variables.values()]
+        held = [_owner(variable._as_tensor().array) for variable in log.variables]
     return {id(owner): owner for owner in held}
 
 

@@ -75,7 +75,7 @@ class Reading:
 
     def _watched(self) -> Iterator[tuple[Any, int]]:
         leaves = set(self.log.leaves)
-        for variable, at in self.log.variables.values():
+        for variable, at in self.log.variable_positions():
             if at >= 0:
                 leaves.discard(at)
                 yield variable, at
@@ -109,7 +109,7 @@ class Reading:
             see(note[1])
             see(tuple(note[3]))
         see(tuple(getattr(log, "outputs", ())))
-        for variable, at in log.variables.values():
+        for variable, at in log.variable_positions():
             if at >= 0 and at not in found:
                 with dispatch.recorded_by(()):
                     found[at] = variable._as_tensor()
@@ -210,7 +210,7 @@ class Reading:
         op = self.operation(at)
         if op is not None:
             return op.name
-        for variable, position in self.log.variables.values():
+        for variable, position in self.log.variable_positions():
             if position == at:
                 return source_name(variable, None)
         return "a watched tensor"

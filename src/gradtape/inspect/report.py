@@ -135,7 +135,7 @@ def _node(reading: Reading, at: int, cotangents: dict[int, Any], cost: Any) -> d
 
 def _kind(op: Any, reading: Reading, at: int) -> str:
     if op is None:
-        return "variable" if any(p == at for _, p in reading.log.variables.values()) else "input"
+        return "variable" if any(p == at for _, p in reading.log.variable_positions()) else "input"
     return kind_of(op)
 
 
