@@ -31,6 +31,7 @@ from .variable_operators import attach
 from .variable_parts import Parts
 
 _IN_PLACE = 1 << 22  # bytes that no cache of a core holds
+_new = object.__new__
 _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 _creation = itertools.count().__next__
 updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
@@ -154,7 +155,10 @@ class Variable(Parts):
         if trace is not None:
             return trace.read(self)
         # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
-        read = wrap(self._settled() if array is None else array, self.dtype)
+        read = _new(Tensor)
+        read.array = self._settled() if array is None else array
+        read.dtype = self.dtype
+        read.mark = None
         if recorder is not None:
             recorder.mark_read(self, read)
         with updating:
@@ -357,7 +361,7 @@ class Variable(Parts):
                 self._replace(op(self._as_tensor(), delta))
                 return
         change = delta.array
-        if change.nbytes < _IN_PLACE or not self._written(lambda array: accumulate(array, change, ufunc)):
+        if change.nbytes < _IN_PLACE or not self._written(accumulate, change, ufunc):
             array = self._array
             if array is None:
                 array = self._settled()
@@ -376,10 +380,10 @@ class Variable(Parts):
         """Whether the product could be added, times `sign`, where the value is."""
         if thread.recorder is not None or product.dtype is not self.dtype or product.dims != self._read.array.shape:
             return False
-        return self._written(lambda array: product.added_to(array, sign))
+        return self._written(product.added_to, sign)
 
-    def _written(self, write: Callable[[Any], bool | None]) -> bool:
-        """Whether `write` could change the array it is given, that of the value, if nobody else sees it.
+    def _written(self, write: Callable[..., bool | None], *arguments: Any) -> bool:
+        """Whether `write(array, *arguments)` could change the array, that of the value, which nobody else may see.
 
         It returns False if it could not.
         """
@@ -394,7 +398,7 @@ class Variable(Parts):
                 if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
                     return False
                 onednn.changed(array)
-                return write(array) is not False
+                return write(array, *arguments) is not False
             finally:
                 if self._array is None:  # nobody has assigned meanwhile
                     self._array = array

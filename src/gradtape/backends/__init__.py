@@ -47,7 +47,10 @@ def masked(xp: Any, mask: Any, x: Any) -> Any:
     if bits is None:
         return xp.where(mask, x, 0)
     # Multiplying the bits by one or zero takes an eighth of the time of `where`, whose branches are mispredicted.
-    return (x.view(bits) * mask).view(x.dtype)
+    if type(mask) is not np.ndarray or mask.shape != x.shape:
+        return (x.view(bits) * mask).view(x.dtype)
+    kept = mask.astype(bits)  # which NumPy would do too, in small pieces
+    return np.multiply(kept, x.view(bits), kept).view(x.dtype)
 
 
 @functools.cache

@@ -102,9 +102,9 @@ def deferred_product(m: Any, a: Any, g: Any) -> Products | None:
     return None
 
 
-def deferred_sum(m: Any, g: Any) -> Products | None:
-    """The sum of the rows of `g` as one that may wait for others, or None where waiting gains nothing."""
-    if m is raw and g.ndim == 2 and g.shape[0] * 4 <= _MOST_ROWS and g.dtype.char in "fd":
+def deferred_sum(m: Any, g: Any, shape: tuple[int, ...]) -> Products | None:
+    """The sum of the rows of `g`, if they have this shape, as one that may wait for others; else None."""
+    if m is raw and g.ndim == 2 and g.shape[1:] == shape and g.shape[0] * 4 <= _MOST_ROWS and g.dtype.char in "fd":
         return Products(None, g)
     return None
 

@@ -125,7 +125,7 @@ class DeferredSum(DeferredProduct):
         left, right, scale = held[:3]
         _held.__set__(self, None)
         del held
-        if not variable._written(lambda array: onednn.add_product(array, left.T, right, scale)):
+        if not variable._written(onednn.add_product, left.T, right, scale):
             variable._take(_sum(variable._settled(), left, right, scale))
 
 
@@ -157,10 +157,11 @@ def may_wait(left: Any, right: Any) -> bool:
     size = left.shape[1] * right.shape[1]
     if size < blocks.SHARED or left.dtype.char != "f":
         return False
-    held = 0
-    for x in (left, right):
-        owner = x if x.base is None else x.base
-        if type(owner) is not np.ndarray or not owner.flags.owndata:
-            return False
-        held += owner.nbytes
-    return held <= 4 * size
+    first, second = left.base, right.base
+    if first is None:
+        first = left
+    if second is None:
+        second = right
+    if type(first) is not np.ndarray or type(second) is not np.ndarray or first.nbytes + second.nbytes > 4 * size:
+        return False
+    return first.flags.owndata and second.flags.owndata

@@ -204,15 +204,17 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """Runs `op` on tensors, whatever is active."""
     x: Any
     innermost: Any = None
+    narrow = False
     for x in inputs:
-        if type(x) is not Tensor and (innermost is None or x.level > innermost.level):
-            innermost = x
+        if type(x) is not Tensor:
+            if innermost is None or x.level > innermost.level:
+                innermost = x
+        elif x.dtype.kind == dtypes.NARROW:
+            narrow = True
     if innermost is not None:
         return innermost.interpret(op, inputs, attrs)
-    if not op.moves_data:
-        for x in inputs:
-            if x.dtype.kind == dtypes.NARROW:
-                return run_in_float32(op, inputs, attrs)
+    if narrow and not op.moves_data:
+        return run_in_float32(op, inputs, attrs)
     try:
         value = op.numpy(*map(_array, inputs), **attrs)
     except (ValueError, np.linalg.LinAlgError) as error:

@@ -153,6 +153,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
     formulas = [_formula(p) for p in partials if callable(_formula(p))]
     saved = Saved(op.args, formulas)
     names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
+    narrowing = {"narrowed": _narrowed, "both_narrowed": _both_narrowed}
     several = len(partials) > 1
 
     def with_shapes(keep: Any) -> Any:
@@ -171,12 +172,14 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
         asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
         result = f"({', '.join(asked)},)"
-        if several:
+        if len(partials) == 2:
+            result = f"{result} if s[-1] is None else both_narrowed(m, s[-1], {', '.join(asked)})"
+        elif several:
             result = f"{result} if s[-1] is None else narrowed(m, s[-1], {result})"
         if not arrays:
-            return compile_rule(f"lambda m, g, s, parents: {result}", narrowed=_narrowed, **names)
+            return compile_rule(f"lambda m, g, s, parents: {result}", **names, **narrowing)
         source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents) or ({result})"
-        return compile_rule(source, narrowed=_narrowed, large=large(conjugate), ndarray=ndarray, **names)
+        return compile_rule(source, large=large(conjugate), ndarray=ndarray, **names, **narrowing)
 
     def pull_first(arrays: bool) -> Any:
         """The rule of an op with one argument: that of the op as a function of it, where one value is kept bare."""
@@ -286,8 +289,18 @@ def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ..
     ])
 
 
+def _both_narrowed(m: Any, shapes: Any, ga: Any, gb: Any) -> tuple[Any, Any]:
+    """`_narrowed` of two, as most are."""
+    a, b = shapes
+    if ga is not None and ga.shape != a:
+        ga = _summed(m, ga, a)
+    if gb is not None and gb.shape != b:
+        gb = _summed(m, gb, b)
+    return ga, gb
+
+
 def _summed(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
-    waiting = deferred_sum(m, g) if len(shape) == 1 and tuple(g.shape[1:]) == shape else None
+    waiting = deferred_sum(m, g, shape)
     return unbroadcast(m, g, shape) if waiting is None else waiting
 
 
@@ -357,7 +370,7 @@ def _unary(op: Op, general: Any, to: DType | None, function: str | None) -> Any:
             return general(x)
         array = x.array
         value = None
-        if type(array) is ndarray and array.size >= SHARED:
+        if array.size >= SHARED:
             value = blocks.run(kernel_into, (array,), (to or dtype).numpy, function)
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
@@ -401,7 +414,7 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         first, second = a.array, b.array
         value = None
         try:
-            if (type(first) is ndarray and first.size >= SHARED) or (type(second) is ndarray and second.size >= SHARED):
+            if first.size >= SHARED or second.size >= SHARED:
                 value = blocks.run(kernel_into, (first, second), (to or dtype).numpy)
             if value is None:
                 value = kernel(first, second)

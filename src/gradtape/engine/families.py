@@ -122,10 +122,14 @@ def bilinear(
     da: Callable[..., Any],
     db: Callable[..., Any],
     batch: Callable[..., Any] | None = None,
+    quick: Callable[[Any, Any], Any] | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
 ) -> Op:
-    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here."""
+    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here.
+
+    `quick`, if given, computes `B(a, b)` of some NumPy arrays, and returns None for others.
+    """
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
@@ -177,9 +181,12 @@ def bilinear(
                 return dispatch.left_to_other(op, (a, b), error)
             return run(op, inputs, attrs)
         try:
-            y = wrap(product(a.array, b.array, **attrs), a.dtype)
+            value = quick(a.array, b.array) if quick is not None and not attrs else None
+            if value is None:
+                value = product(a.array, b.array, **attrs)
         except ValueError as error:
             raise dispatch.failure(op, (a, b), error) from error
+        y = wrap(value, a.dtype)
         if a.mark is not None or b.mark is not None:
             recorder = thread.recorder
             if recorder is not None:

@@ -42,7 +42,7 @@ class Descent:
 
     def carry_out(self, *factors: Any) -> None:
         """Makes it so."""
-        if not self.variable._written(lambda w: self._add(w, *factors)):
+        if not self.variable._written(self._add, *factors):
             a, b = (x.T if turned else x for x, turned in zip(factors, self._turned, strict=True))
             self.variable._take(self.variable._settled() + self.scale * product(a, b))
 

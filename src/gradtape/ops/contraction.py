@@ -95,7 +95,7 @@ def _batch_matmul(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any
 
 
 matmul = bilinear(
-    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul,
+    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, quick=onednn.known_product,
     samples=[
         sample((3, 4), (4, 5)),
         sample((2, 4, 3), (4, 5), transpose_a=True),

@@ -213,7 +213,7 @@ class _Batch:
         if own is None:
             own = self._here.own = self._prepared()
         computation, stream = own
-        computation.run_at((a, b, y), stream)
+        computation.run_at([a, b, y], stream)
 
 
 def _computation(dnnl: Library, axes: _Axes, sizes: dict[str, int], scale: float = 1.0) -> Computation:

@@ -224,6 +224,7 @@ class Computation:
             raise Refused(f"only the slow implementation {name.value!r}")
         memories = {number: self._memory(layout) for number, layout in layouts.items()}
         self._given = list(memories.values())
+        self._places: list[int] = []  # of the arrays, in the last run
         scratch = objects.liked(description, Role.SCRATCHPAD)
         if library.calls.dnnl_memory_desc_get_size(scratch):
             memories[Role.SCRATCHPAD] = self._memory_of_own(scratch)
@@ -265,21 +266,22 @@ class Computation:
     def run(self, *arrays: Any) -> None:
         """Reads and writes the arrays, which are laid out as was said."""
         library = self._library
-        places = [place(id(x) + HEADER) for x in arrays]
         with library.lock:
-            self.run_at(places, library.stream)
+            self.run_at([address(x) for x in arrays], library.stream)
 
-    def run_at(self, places: Sequence[int | c_void_p], stream: c_void_p) -> None:
+    def run_at(self, places: list[int], stream: c_void_p) -> None:
         """Reads and writes the arrays at these addresses; nobody else may run it meanwhile."""
         library = self._library
-        set_data, execute = library.set_data, library.execute
-        for memory, at in zip(self._given, places, strict=True):
-            set_data(memory, at)
-        own = [np.empty(size, np.uint8) for _, size in self._own] if self._own else ()
-        for (memory, _), array in zip(self._own, own, strict=True):
-            set_data(memory, address(array))
+        if places != self._places:
+            for memory, at in zip(self._given, places, strict=True):
+                library.set_data(memory, at)
+            self._places = places
+        own = []
+        for memory, size in self._own:
+            own.append(np.empty(size, np.uint8))
+            library.set_data(memory, address(own[-1]))
         for primitive, count, arguments in self._steps:
-            if execute(primitive, stream, count, arguments):
+            if library.execute(primitive, stream, count, arguments):
                 raise RuntimeError("oneDNN failed; GRADTAPE_ONEDNN=0 in the environment does without it")
 
     def __del__(self) -> None:

@@ -27,50 +27,54 @@ class _Factor:
 
     __slots__ = ("known", "products", "times")
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Any, rows: int) -> None:
         place = id(array)
         self.known = weakref.ref(array, lambda _: _factors.pop(place, None))
-        self.times: dict[int, int] = {}
+        self.times = {rows: 1}
         self.products: dict[int, _InBlocks] = {}
 
 
 _factors: dict[int, _Factor] = {}  # by the `id` of the array
-_counting = threading.Lock()
+_making = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_factors.clear)  # a forked process does without oneDNN
 
 
 def changed(array: Any) -> None:
     """Has to be told before an array that was given to `product_with_transpose` is written to."""
-    _factors.pop(id(array), None)
+    factor = _factors.get(id(array))
+    if factor is not None:
+        factor.times.clear()
+        factor.products.clear()
 
 
 def product_with_transpose(a: Any, b: Any) -> Any:
     """The matrix product `a @ b.T`, or None where `product` is to compute it; `b` may not change without `changed`."""
     rows = a.shape[0]
+    if rows < MANY_ROWS or rows * b.size < SMALLEST or b.size > _LARGEST:
+        return None
     factor = _factors.get(id(b))
-    product = None if factor is None or factor.known() is not b else factor.products.get(rows)
+    if factor is None or factor.known() is not b:
+        if b.dtype == FLOAT32 and b.flags.c_contiguous and library() is not None:
+            _factors[id(b)] = _Factor(b, rows)
+        return None
+    product = factor.products.get(rows)
     if product is None:
-        product = _counted(rows, b)
+        times = factor.times[rows] = factor.times.get(rows, 0) + 1
+        product = _in_blocks(factor, rows, b) if times >= _TIMES else None
     if product is None or a.dtype != FLOAT32 or not a.flags.c_contiguous:
         return None
     return product.of(a)
 
 
-def _counted(rows: int, b: Any) -> _InBlocks | None:
-    """Notes that the matrix has come; when it has come a few times, its products."""
-    if rows < MANY_ROWS or rows * b.size < SMALLEST or b.size > _LARGEST or library() is None:
+def _in_blocks(factor: _Factor, rows: int, b: Any) -> _InBlocks | None:
+    """The products with a matrix that has come a few times."""
+    if library() is None:
         return None
-    if b.dtype != FLOAT32 or not b.flags.c_contiguous:
-        return None
-    with _counting:
-        factor = _factors.get(id(b))
-        if factor is None or factor.known() is not b:
-            factor = _factors[id(b)] = _Factor(b)
+    with _making:
         if rows in factor.products:  # another thread has just made them
             return factor.products[rows]
-        factor.times[rows] = times = factor.times.get(rows, 0) + 1
-        prepared = _prepared(rows, *b.shape) if times >= _TIMES else None
+        prepared = _prepared(rows, *b.shape)
         if prepared is None:
             return None
         kept = sum(x.size for other in [*_factors.values()] for x in other.products.values())
