@@ -144,14 +144,18 @@ def test_fractional_pooling_covers_the_image():
             assert 0 <= float(tf.reduce_min(mean)) <= float(tf.reduce_max(mean)) <= 69
 
 
-def test_sampled_losses_draw_reproducibly():
-    w, b, x = tf.ones((20, 3)), tf.zeros(20), tf.ones((2, 3))
+def test_sampled_losses_draw_anew_in_every_run_of_a_function():
+    w, b = tf.constant(np.sin(np.arange(60.0)).reshape(20, 3), tf.float32), tf.zeros(20)
 
-    def loss():
-        tf.random.set_seed(5)
-        return tf.nn.sampled_softmax_loss(w, b, [[1], [3]], x, num_sampled=4, num_classes=20).numpy()
+    @tf.function
+    def loss(labels, x):
+        return tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=4, num_classes=20)
 
-    np.testing.assert_array_equal(loss(), loss())
+    tf.random.set_seed(5)
+    found = [loss(tf.constant([[k], [3]]), tf.ones((2, 3))).numpy().tolist() for k in (1, 1, 2, 0, 7)]
+    assert found[0] != found[1] and loss.experimental_get_tracing_count() == 1
+    tf.random.set_seed(5)
+    assert loss(tf.constant([[1], [3]]), tf.ones((2, 3))).numpy().tolist() == found[0]
 
 
 def test_convolution_of_a_view_whose_single_channel_has_any_step(rng):

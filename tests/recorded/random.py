@@ -107,4 +107,20 @@ CASES = [
     ("shape does not fit", "tf.random.stateless_gamma([5, 3], [1, 2], [1., 2.])"),
     ("state of two", "tf.random.Generator.from_state([1, 2], alg='philox')"),
     ("bounds swapped", "tf.random.stateless_parameterized_truncated_normal([3], [1, 2], 0., 1., 2., -2.)"),
+    *[(f"{law} candidates {unique} {count}",
+       f"tf.random.{law}_candidate_sampler(tf.constant([[1, 3], [2, 0]], tf.int64), 2, {count}, {unique}, 10, seed=1)")
+      for law in ("uniform", "log_uniform") for unique, count in ((True, 4), (True, 1), (False, 12))],
+    *[(f"{law} candidates {name}", f"tf.random.{law}_candidate_sampler({arguments})")
+      for law in ("uniform", "log_uniform")
+      for name, arguments in (
+          ("too many", "[[1]], 1, 4, True, 3"), ("other columns", "[[1, 2]], 1, 4, True, 9"),
+          ("int32", "tf.constant([[1]]), 1, 4, True, 9"), ("out of range", "[[9]], 1, 4, True, 9"))],
+    ("candidates in turn", _after(3, *[
+        f"tf.random.{law}_candidate_sampler([[1]], 1, 5, True, 20{seed}).sampled_candidates"
+        for law, seed in (("log_uniform", ""), ("uniform", ""), ("log_uniform", ", seed=7"), ("log_uniform", ""),
+                          ("log_uniform", ", seed=7"))])),
+    *[(f"{loss} draws", _after(5, *[
+        f"tf.nn.{loss}(tf.constant(np.sin(np.arange(40.0)).reshape(20, 2), tf.float32), tf.zeros(20), "
+        "tf.constant([[1], [3]], tf.int64), tf.constant([[1.0, 2.0], [3.0, -1.0]]), 4, 20)"] * 3))
+      for loss in ("sampled_softmax_loss", "nce_loss")],
 ]

@@ -15,8 +15,6 @@ DIFFERENCES = {
     "random.categorical": "draws other numbers for large batches",
     "nn.fractional_avg_pool": "draws other regions",
     "nn.fractional_max_pool": "draws other regions",
-    "nn.sampled_softmax_loss": "samples other candidates",
-    "nn.nce_loss": "samples other candidates",
     "image.adjust_jpeg_quality": "uses Pillow's encoder",
     "image.random_jpeg_quality": "uses Pillow's encoder",
     "io.decode_image": "uses Pillow's decoder",

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import dtypes
+from ..engine import dispatch
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
-from ..engine.randomness import next_global_seed
+from ..engine.randomness import seeds_of_op
 from ..tensor import Tensor
 from .embedding import embedding_lookup
+from .random.candidates import log_uniform_candidate_sampler
 
 NAMESPACES = ("nn",)
 __all__ = ["isotonic_regression", "nce_loss", "sampled_softmax_loss"]
 
 _NEVER = -float(np.finfo(np.float32).max)
-
-
-def _sampled(labels: Any, count: int, classes: int, seed: int | None) -> tuple[Tensor, Tensor, Tensor]:
-    """`count` different classes, class k drawn in proportion to `log((k + 2) / (k + 1))`, and expected counts."""
-    if count > classes:
-        raise ValueError(f"num_sampled={count} different classes cannot be drawn from num_classes={classes}")
-    rng = np.random.default_rng(next_global_seed("log_uniform_candidates", seed, 1).tolist())
-    chosen: dict[int, None] = {}
-    tries = 0
-    while len(chosen) < count:
-        drawn = int(math.exp(rng.random() * math.log1p(classes))) - 1
-        chosen.setdefault(min(drawn, classes - 1))
-        tries += 1
-
-    def expected(k: Any) -> Tensor:
-        chance = np.log((k + 2) / (k + 1)) / math.log1p(classes)
-        return Tensor((-np.expm1(tries * np.log1p(-chance))).astype(np.float32))
-
-    ids = np.fromiter(chosen, np.int64)
-    return Tensor(ids), expected(to_array(labels).astype(np.float64)), expected(ids.astype(np.float64))
 
 
 def _logits(
@@ -49,7 +30,9 @@ def _logits(
     true = ops.cast(to_tensor(labels), dtype=dtypes.int64)
     batch = x.dims[0]
     flat = ops.reshape(true, shape=(batch * num_true,))
-    values = sampled_values if sampled_values is not None else _sampled(true, num_sampled, num_classes, seed)
+    values = sampled_values
+    if values is None:
+        values = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, seed)
     ids, true_count, sampled_count = (ops.stop_gradient(to_tensor(value)) for value in values)
     ids = ops.cast(ids, dtype=dtypes.int64)
     every = ops.concat(flat, ids, axis=0)
@@ -60,6 +43,8 @@ def _logits(
     of_true = of_true + ops.reshape(ops.slice(b, key=here), shape=(batch, num_true))
     of_sampled = ops.matmul(x, ops.slice(w, key=there), transpose_b=True) + ops.slice(b, key=there)
     if remove_accidental_hits:
+        if dispatch.thread.trace is None:
+            seeds_of_op(None)  # nothing is drawn, but TensorFlow's op that finds the hits uses up a seed
         same = ops.equal(ops.reshape(true, shape=(batch, num_true, 1)), ids)
         hits = ops.sum(ops.cast(same, dtype=x.dtype), axis=(1,), keepdims=False)
         of_sampled = of_sampled + hits * _NEVER

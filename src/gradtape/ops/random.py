@@ -1,4 +1,4 @@
-"""Random numbers as functions of a Philox state: uniform, normal and truncated normal, integers, categories, shuffles.
+"""Random numbers as functions of a Philox state: uniform, normal, truncated normal, integers, categories, shuffles.
 
 The state is an input, three unsigned 64-bit numbers (see `gradtape.engine.randomness`), so a draw is an op like any
 other: it has one value for its inputs, can be recorded, and is repeated by running it again.
@@ -148,4 +148,35 @@ def _shuffle(xp, state, value):
 random_shuffle = constant(
     "random_shuffle", _shuffle, moves_data=True,
     samples=[sample(STATE, (7, 2)), sample(STATE, (1,)), sample(STATE, (0, 2))],
+)  # fmt: skip
+
+
+def _candidates(xp, state, *, count, classes, unique, logarithmic):
+    """`count` classes, and how many draws it took; more than `count` where they are to be `unique`.
+
+    All classes are drawn alike or, `logarithmic`, class k in proportion to log((k + 2) / (k + 1)).
+    """
+    size = count
+    while True:
+        if logarithmic:
+            uniform = philox.filled(np, state, size, 2, philox.unit_doubles)
+            drawn = np.exp(uniform * math.log1p(classes)).astype(np.int64) - 1
+        else:
+            drawn = philox.filled(np, state, size, 2, philox.pairs)
+        drawn = (drawn % classes).astype(np.int64)
+        first = np.sort(np.unique(drawn, return_index=True)[1]) if unique else np.arange(size)
+        if first.size >= count:
+            break
+        size *= 2
+    tries = first[count - 1] + 1 if count else 0
+    return np.append(drawn[first[:count]], tries)
+
+
+random_candidates = constant(
+    "random_candidates", _candidates,
+    samples=[
+        sample(STATE, count=4, classes=10, unique=True, logarithmic=True),
+        sample(STATE, count=6, classes=6, unique=True, logarithmic=False),
+        sample(STATE, count=5, classes=3, unique=False, logarithmic=True),
+    ],
 )  # fmt: skip

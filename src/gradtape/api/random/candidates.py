@@ -1,0 +1,119 @@
+"""Classes drawn as candidates for losses over many classes, and how often each is to be expected among them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ... import dtypes, errors
+from ...engine.convert import to_tensor
+from ...engine.op import ops
+from ...engine.randomness import next_global_seed
+from ...tensor import Tensor
+from ..debugging import assert_less, assert_non_negative
+from .arguments import as_state
+
+NAMESPACES = ("random",)
+__all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
+
+_BLOCKS_PER_CANDIDATE = 512
+
+
+class LogUniformCandidateSampler(NamedTuple):
+    """What `log_uniform_candidate_sampler` returns."""
+
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+
+class UniformCandidateSampler(NamedTuple):
+    """What `uniform_candidate_sampler` returns."""
+
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+
+def log_uniform_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    name: str | None = None,
+) -> LogUniformCandidateSampler:  # fmt: skip
+    """`num_sampled` of `range_max` classes, class k in proportion to `log((k + 2) / (k + 1))`, and expected counts.
+
+    Args:
+      true_classes: of shape `(batch, num_true)`: the classes whose expected counts are asked for as well.
+      unique: whether a class is drawn once at most; the counts are then chances to be among the drawn.
+
+    >>> import gradtape as tf
+    >>> tf.random.log_uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
+    array([7, 1, 4, 0])
+    """
+    true = _checked(true_classes, num_true, num_sampled, unique, range_max, "LogUniformCandidateSampler")
+    ids, tries = _drawn(num_true, num_sampled, unique, range_max, seed, logarithmic=True)
+    return LogUniformCandidateSampler(
+        ids, *(_expected(_log_chance(k, range_max), num_sampled, tries) for k in (true, ids))
+    )
+
+
+def uniform_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int | None = None,
+    name: str | None = None,
+) -> UniformCandidateSampler:  # fmt: skip
+    """`num_sampled` of `range_max` classes, all alike, and the expected counts of these and of `true_classes`.
+
+    >>> import gradtape as tf
+    >>> tf.random.uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
+    array([1, 5, 4, 7])
+    """
+    true = _checked(true_classes, num_true, num_sampled, unique, range_max, "UniformCandidateSampler")
+    ids, tries = _drawn(num_true, num_sampled, unique, range_max, seed, logarithmic=False)
+    return UniformCandidateSampler(
+        ids, *(_expected(_even_chance(k, range_max), num_sampled, tries) for k in (true, ids))
+    )
+
+
+def _checked(true_classes: Any, columns: int, count: int, unique: bool, classes: int, title: str) -> Tensor:
+    true = to_tensor(true_classes) if isinstance(true_classes, Tensor) else to_tensor(true_classes, dtypes.int64)
+    if true.dtype is not dtypes.int64:
+        raise errors.InvalidArgumentError(
+            f"cannot compute {title} as input #0(zero-based) was expected to be a int64 tensor but is a "
+            f"{true.dtype.kernel_name()} tensor [Op:{title}]. Use tf.cast(true_classes, tf.int64)"
+        )
+    if len(true.dims) != 2 or true.dims[1] != columns:
+        raise errors.InvalidArgumentError(
+            f"true_classes must have num_true columns, expected: {columns}, got the shape {true.dims} [Op:{title}]"
+        )
+    if unique and count > classes:
+        raise errors.InvalidArgumentError(
+            f"Sampler's range is too small: {count} different classes cannot be drawn from {classes} [Op:{title}]"
+        )
+    assert_non_negative(true, f"`true_candidate` out of range [0, {classes}) [Op:{title}]")
+    assert_less(true, classes, f"`true_candidate` out of range [0, {classes}) [Op:{title}]")
+    return true
+
+
+def _drawn(
+    num_true: int, count: int, unique: bool, classes: int, seed: int | None, logarithmic: bool
+) -> tuple[Tensor, Tensor]:
+    """The classes, and how many draws it took."""
+    kind = "candidates", num_true, count, unique, classes, logarithmic
+    state = as_state(next_global_seed(kind, seed, count * _BLOCKS_PER_CANDIDATE))
+    both = ops.random_candidates(state, count=count, classes=classes, unique=unique, logarithmic=logarithmic)
+    return ops.slice(both, key=(slice(None, count),)), ops.slice(both, key=(count,))
+
+
+def _log_chance(k: Tensor, classes: int) -> Tensor:
+    k = ops.cast(k, dtype=dtypes.float64)
+    return ops.log((k + 2.0) / (k + 1.0)) / math.log1p(classes)
+
+
+def _even_chance(k: Tensor, classes: int) -> Tensor:
+    return ops.cast(ops.ones_like(k), dtype=dtypes.float64) / classes
+
+
+def _expected(chance: Tensor, count: int, tries: Tensor) -> Tensor:
+    """How often something of this chance is expected among `count` draws; once at most, if that took more `tries`."""
+    some = ops.cast(tries, dtype=dtypes.float64)
+    once = -ops.expm1(some * ops.log1p(-chance))
+    return ops.cast(ops.where(ops.equal(some, float(count)), chance * float(count), once), dtype=dtypes.float32)
