@@ -24,6 +24,11 @@ def last(old: Any, new: Any) -> Any:
 
 def scattered(x: Tensor, indices: Tensor, updates: Any, combine: Combine) -> Tensor:
     """`x` with the entries or slices that the last axis of `indices` names combined with `updates`, in order."""
+    if not indices.dtype.is_integer:
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'Tindices' of {indices.dtype.kernel_name()} is not in the list of allowed values: int32, "
+            "int64. Use tf.cast(indices, tf.int32)"
+        )
     depth = indices.dims[-1]
     rows = as_rows(x, depth)
     values = to_tensor(updates, dtype=x.dtype)

@@ -126,10 +126,12 @@ class SparseTensor(Composite):
 
     def __truediv__(self, y: Any) -> SparseTensor:
         """The values divided by those of a dense tensor, broadcast to this one, at the same places."""
-        divisor = to_tensor(y, None if is_tensor_like(y) else self.dtype)
+        divisor = self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype))
         if type(divisor) is Tensor and not np.all(divisor.array):
-            raise errors.InvalidArgumentError("a sparse tensor cannot be divided by zero, which the divisor contains")
-        return self.with_values(self._values / self._beside(divisor))
+            raise errors.InvalidArgumentError(
+                f"SparseDenseCwiseDiv cannot divide by zero, but at places of the sparse tensor stands {divisor.array}"
+            )
+        return self.with_values(self._values / divisor)
 
     def _beside(self, dense: Tensor) -> Tensor:
         """What stands in a dense tensor, broadcast to this one, at the places of this one."""

@@ -152,8 +152,10 @@ def _slice_assign(part: Tensor) -> Callable[..., Any]:
 
     def assign(value: Any, name: str | None = None) -> Any:
         new = to_tensor(value, dtype=variable.dtype)
+        more = max(len(new.dims) - len(part.dims), 0)
         try:
-            spread = ops.broadcast_to(new, shape=part.dims)
+            fitting = ops.reshape(new, shape=new.dims[more:]) if new.dims[:more] == (1,) * more else new
+            spread = ops.broadcast_to(fitting, shape=part.dims)
         except (ValueError, errors.InvalidArgumentError):
             raise errors.InvalidArgumentError(
                 f"Cannot broadcast input shape {list(new.dims)} into final shape {list(part.dims)}"

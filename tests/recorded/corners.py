@@ -31,6 +31,7 @@ _ARRAYS = {
                  "tf.constant(tf.constant([1.0]), tf.float64)"),
     "global_norm": ("tf.clip_by_global_norm([tf.constant([3.0, 4.0])], 1.0, use_norm=np.float32(2.0))[0]",
                     "tf.clip_by_global_norm([tf.constant([3.0, 4.0])], 1.0, use_norm=np.float64(2.0))[0]"),
+    "uint64": ("tf.constant([2**63, 1], tf.uint64)",),
     "embedding": ("tf.nn.embedding_lookup(np.ones((3, 2)), np.array([0.0, 1.0]))",),
 }  # fmt: skip
 
@@ -65,10 +66,37 @@ _DTYPES = {
                "tf.nn.scale_regularization_loss(tf.constant([1, 2]))",
                "tf.nn.scale_regularization_loss([1.0, 2.0])"),
     "size": ("tf.size([1, 2], tf.float32)", "tf.size([1, 2], tf.int8)", "tf.shape([1, 2], tf.float32)"),
+    "unsigned": ("tf.math.squared_difference(tf.constant([1, 3], tf.uint8), tf.constant([2, 2], tf.uint8))",
+                 "tf.nn.crelu(tf.constant([1, 3], tf.uint8))", "tf.nn.moments(tf.constant([1, 3], tf.uint8), [0])",
+                 "tf.image.total_variation(tf.ones((2, 2, 3), tf.uint8))", "tf.nn.moments(tf.constant([1, 3]), [0])"),
+    "complex": ("tf.linspace(1 + 1j, 2 + 2j, 3)", "tf.argmax(tf.constant([1j]))",
+                "tf.linalg.global_norm([tf.constant([1 + 1j])])"),
+    "positions": ("tf.math.top_k([1.0, 2.0], index_type=tf.float32)", "tf.unique([1, 2], out_idx=tf.int8)",
+                  "tf.searchsorted([1, 2], [1], out_type=tf.int8)"),
+    "eye": ("tf.eye(2, dtype=tf.string)", "tf.eye(2, dtype=tf.bool)"),
     "sequence_mask": ("tf.sequence_mask([1.0, 2.5])", "tf.sequence_mask([1, 2], -1)"),
 }  # fmt: skip
 
+_SHAPES = {
+    "cross_entropy": tuple(
+        f"tf.nn.softmax_cross_entropy_with_logits({labels}, {logits})"
+        for labels, logits in (
+            ("[[0.0, 1.0], [1.0, 0.0]]", "[1.0, 2.0]"), ("[[0.0, 1.0], [1.0, 0.0]]", "[[1.0, 2.0]]"),
+            ("[0.0, 1.0]", "[[1.0, 2.0], [3.0, 4.0]]"), ("[[0.0]]", "[2.0, -1.0, 0.5]"),
+            ("[[[0.0, 1.0]]]", "[[1.0, 2.0]]"), ("[[0.0, 1.0, 0.0]]", "[[1.0, 2.0]]"),
+        )
+    ),
+    "range": ("tf.range([1, 2])", "tf.range([3])", "tf.range([[3]])", "tf.range(0, [])"),
+    "lu": ("tf.linalg.lu_solve(tf.constant([[[2.0, 1.0], [1.0, 3.0]]]), [0, 1], tf.constant([[[1.0], [2.0]]]))",),
+    "l2_normalize": ("tf.math.l2_normalize([3.0, 4.0], axis=0, dim=0)", "tf.math.l2_normalize([3.0, 4.0], dim=0)"),
+    "channels": ("tf.image.rgb_to_hsv(tf.ones((2, 2)))",),
+    "slices": ("tf.identity(tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([0]), tf.constant([2, 1])))",),
+}  # fmt: skip
+
 _OUTSIDE = {
+    "eigh": ("tf.linalg.eigh(tf.constant([[np.nan, 0.0], [1.0, 1.0]]))[0]",
+             "tf.linalg.eigh(tf.constant([[1.0, np.nan], [1.0, 1.0]]))[0]",
+             "tf.linalg.eigvalsh(tf.constant([[1.0, 1.0, 1.0], [1.0, np.nan, 1.0], [1.0, 1.0, 1.0]]))"),
     "gamma": ("tf.math.is_nan(tf.random.gamma([3], -1.0))", "tf.math.is_nan(tf.random.gamma([2], [1.0, np.nan]))",
               "tf.math.is_nan(tf.random.stateless_gamma([2], [1, 2], -1.0))"),
     "binomial": ("tf.random.stateless_binomial([2], [1, 2], np.float32(np.inf), 0.5)",
@@ -93,11 +121,45 @@ def _second(f, at):
     return program
 
 
+def _assigned(key, value):
+    """A program: a variable after an assignment to a part of it."""
+
+    def program(tf):
+        v = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        v[key].assign(value)
+        return v
+
+    return program
+
+
+def _quotient(divisor):
+    """A program: what is left of a sparse tensor, divided by a dense one."""
+
+    def program(tf):
+        x = tf.sparse.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
+        return (x / tf.constant(divisor)).values
+
+    return program
+
+
+def _scattered(tf):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    v.scatter_nd_update([[0.0, 1.0]], [9.0])
+
+
+_PROGRAMS = [
+    ("part-0", _assigned((0, 1), [9.0])), ("part-1", _assigned((0, 1), [[9.0]])),
+    ("part-2", _assigned(0, [[7.0, 8.0, 9.0]])), ("part-3", _assigned(0, [[7.0], [8.0], [9.0]])),
+    ("part-4", _assigned((slice(None), 1), [[7.0, 8.0]])), ("part-5", _assigned((0, 1), [9.0, 8.0])),
+    ("quotient-0", _quotient([[0.0, 2.0], [4.0, 0.0]])), ("quotient-1", _quotient([[1.0, 0.0], [4.0, 1.0]])),
+    ("quotient-2", _quotient(0.0)), ("scatter-floats", _scattered),
+]  # fmt: skip
+
 _GRAY = "[[0.7, 0.8, 0.9], [0.5, 0.5, 0.5], [0.5, 0.5, 0.2], [0.0, 0.0, 0.0], [0.5, 0.2, 0.2], [0.2, 0.5, 0.2]]"
 
 CASES = [
     (f"{name}-{i}", source)
-    for group in (_ARRAYS, _EMPTY, _DTYPES, _OUTSIDE)
+    for group in (_ARRAYS, _EMPTY, _DTYPES, _SHAPES, _OUTSIDE)
     for name, sources in group.items()
     for i, source in enumerate(sources)
 ] + [
@@ -105,4 +167,4 @@ CASES = [
     for name in ("relu", "relu6", "leaky_relu", "elu", "selu")
 ] + [
     (f"hsv-gradient-{i}", f"grad: lambda x: tf.image.rgb_to_hsv(x)[..., {i}] @ {_GRAY}") for i in range(3)
-]  # fmt: skip
+] + _PROGRAMS  # fmt: skip

@@ -11,6 +11,7 @@ from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
 from .casting import cast
+from .elementwise import refuse_unsigned
 
 NAMESPACES = ("nn", "nn.experimental")
 __all__ = [
@@ -79,7 +80,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     >>> tf.nn.crelu(tf.constant([-1.0, 2.0])).numpy()
     array([0., 2., 1., 0.], dtype=float32)
     """
-    x = to_tensor(features)
+    x = refuse_unsigned(to_tensor(features), "Neg")
     return ops.relu(ops.concat(x, -x, axis=int(to_array(axis)) % len(x.dims)))
 
 

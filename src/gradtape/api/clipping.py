@@ -9,6 +9,7 @@ import numpy as np
 
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
+from ..errors import InvalidArgumentError
 from ..ops import arithmetic, powers
 from ..slices import IndexedSlices
 from ..tensor import Tensor
@@ -89,6 +90,11 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     for t in t_list:
         if t is not None:
             values = t.values if isinstance(t, IndexedSlices) else to_tensor(t)
+            if values.dtype.is_complex:
+                raise InvalidArgumentError(
+                    f"Value for attr 'T' of {values.dtype.kernel_name()} is not in the list of allowed values: half, "
+                    "bfloat16, float, double [Op:L2Loss]. Use tf.abs first"
+                )
             squares.append(ops.sum(values * values, axis=tuple(range(len(values.dims))), keepdims=False))
     if not squares:
         return to_tensor(0.0)

@@ -12,6 +12,7 @@ from .. import dtypes, errors
 from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
+from .sorting import position_type
 
 NAMESPACES = ("math", "")
 __all__ = [
@@ -29,7 +30,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
         raise errors.InvalidArgumentError(
             f"unique expects a 1D vector, got shape {list(x.dims)} [Op:Unique]. Use tf.reshape(x, [-1])"
         )
-    return ops.unique(x, dtype=dtypes.as_dtype(out_idx).numpy)
+    return ops.unique(x, dtype=position_type(out_idx, (dtypes.int32, dtypes.int64), "Unique", "out_idx").numpy)
 
 
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:

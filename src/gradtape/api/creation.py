@@ -118,6 +118,9 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             f"Value for attr 'Tidx' of {target.kernel_name()} is not in the list of allowed values: "
             f"{', '.join(d.name for d in _RANGE_DTYPES)} [Op:Range]"
         )
+    for v, which in zip(values, ("start", "limit", "delta"), strict=True):
+        if math.prod(v.dims) != 1 or len(v.dims) > 1:
+            raise errors.InvalidArgumentError(f"{which} must be a scalar, not shape {list(v.dims)} [Op:Range]")
     first, last, step = (v.array.astype(target.numpy).reshape(-1)[0] for v in values)
     if step == 0:
         raise errors.InvalidArgumentError("Requires delta != 0: 0 [Op:Range]")
@@ -149,7 +152,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
         raise errors.InvalidArgumentError(
             f"Requires start <= limit when delta > 0: 1/{n} [Op:Range]: `num` counts numbers"
         )
-    if not a.dtype.is_floating:
+    if not a.dtype.is_floating and not a.dtype.is_complex:
         a, b = (ops.cast(x, dtype=dtypes.float64) for x in (a, b))
     dims = np.broadcast_shapes(a.dims, b.dims)
     at = axis + len(dims) + 1 if axis < 0 else axis
@@ -187,6 +190,8 @@ def eye(
         )
     rows, columns = to_shape([int(n) for n in sizes])
     target = as_dtype(dtype)
+    if target is dtypes.string:
+        raise TypeError("Cannot convert 1 to EagerTensor of dtype string: an identity matrix is made of numbers")
     matrix = np.eye(rows, columns, dtype=target.numpy)
     if batch_shape is not None:
         matrix = np.tile(matrix, (*to_shape(batch_shape), 1, 1))

@@ -193,7 +193,17 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
     array([4., 4.], dtype=float32)
     """
-    return arithmetic.squared_difference.call(x, y)
+    return refuse_unsigned(arithmetic.squared_difference.call(x, y), "SquaredDifference")
+
+
+def refuse_unsigned(x: Tensor, title: str) -> Tensor:
+    """`x`, unless it holds unsigned integers: their differences and negatives wrap around."""
+    if x.dtype.is_unsigned:
+        raise InvalidArgumentError(
+            f"Value for attr 'T' of {x.dtype.kernel_name()} is not in the list of allowed values of [Op:{title}]. Use "
+            "tf.cast(x, tf.int32) or another signed dtype"
+        )
+    return x
 
 
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -63,7 +63,8 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     narrow = z.dtype if z.dtype in (dtypes.float16, dtypes.bfloat16) else None
     if narrow is not None:
         p, z = ops.cast(p, dtype=dtypes.float32), ops.cast(z, dtype=dtypes.float32)
-    if p.dims != z.dims:
+    given = z.dims
+    if p.dims != given:
         try:
             shape = np.broadcast_shapes(p.dims, z.dims)
         except ValueError:
@@ -80,7 +81,19 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
         perm = (*(i for i in range(rank) if i != axis), axis)
         p, z = ops.transpose(p, perm=perm), ops.transpose(z, perm=perm)
     y = ops.softmax_cross_entropy(p, z)
+    if z.dims[:-1] != given[:-1] and p.dims != given:  # labels have made more of them
+        y = _as_many(y, tuple(n for i, n in enumerate(given) if i != axis - rank + len(given)))
     return y if narrow is None else ops.cast(y, dtype=narrow)
+
+
+def _as_many(losses: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """The losses in the shape of the logits without their axis of classes."""
+    if math.prod(losses.dims) != math.prod(dims):
+        raise errors.InvalidArgumentError(
+            f"Input to reshape is a tensor with {math.prod(losses.dims)} values, but the requested shape has "
+            f"{math.prod(dims)} [Op:Reshape]: labels have the shape of the logits, or one that is broadcast to it"
+        )
+    return ops.reshape(losses, shape=dims)
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:

@@ -11,6 +11,7 @@ from .. import dtypes, errors
 from ..engine.convert import to_tensor, with_default
 from ..engine.op import ops
 from ..tensor import Tensor
+from .elementwise import refuse_unsigned
 from .reductions import reduced_axes
 
 NAMESPACES = ("nn",)
@@ -53,7 +54,7 @@ def moments(
     >>> float(mean), float(variance)
     (2.0, 1.0)
     """
-    x = to_tensor(x)
+    x = refuse_unsigned(to_tensor(x), "SquaredDifference")
     wide = ops.cast(x, dtype=dtypes.float32) if x.dtype is dtypes.float16 else x
     axis = reduced_axes(x, axes)
     mean = ops.mean(wide, axis=axis, keepdims=True)

@@ -13,6 +13,7 @@ from ..dtypes import as_dtype
 from ..engine.convert import integers, to_shape, to_tensor, to_tensors
 from ..engine.op import ops
 from ..shapes import TensorShape
+from ..slices import IndexedSlices
 from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor, wrap
 
@@ -104,6 +105,8 @@ def identity(input: Any, name: str | None = None) -> Any:
     """
     if isinstance(input, SparseTensor):
         return input.with_values(ops.identity(input.values))
+    if isinstance(input, IndexedSlices):
+        return IndexedSlices(ops.identity(to_tensor(input.values)), input.indices, input.dense_shape)
     return ops.identity(to_tensor(input))
 
 

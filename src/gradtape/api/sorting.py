@@ -32,11 +32,12 @@ def _axis_of(x: Tensor, axis: Any, title: str) -> int:
     return i % rank
 
 
-def _position_type(dtype: Any, allowed: tuple[DType, ...], title: str) -> DType:
+def position_type(dtype: Any, allowed: tuple[DType, ...], title: str, attribute: str = "output_type") -> DType:
+    """The dtype of positions, if the op called `title` allows it."""
     wanted = dtypes.as_dtype(dtype)
     if wanted not in allowed:
         raise errors.InvalidArgumentError(
-            f"Value for attr 'output_type' of {wanted.kernel_name()} is not in the list of allowed values: "
+            f"Value for attr '{attribute}' of {wanted.kernel_name()} is not in the list of allowed values: "
             f"{', '.join(d.name for d in allowed)} [Op:{title}]"
         )
     return wanted
@@ -44,9 +45,10 @@ def _position_type(dtype: Any, allowed: tuple[DType, ...], title: str) -> DType:
 
 def _ordered(x: Any, title: str) -> Tensor:
     x = to_tensor(x)
-    if x.dtype is dtypes.string:
+    if x.dtype is dtypes.string or x.dtype.is_complex:
         raise errors.InvalidArgumentError(
-            f"Value for attr 'T' of string is not in the list of allowed values: numbers and bool [Op:{title}]"
+            f"Value for attr 'T' of {x.dtype.kernel_name()} is not in the list of allowed values: reals and bool "
+            f"[Op:{title}]"
         )
     return x
 
@@ -59,7 +61,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: 
     array([1, 0])
     """
     x = _ordered(input, "ArgMax")
-    dtype = _position_type(output_type, (dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64), "ArgMax")
+    dtype = position_type(output_type, (dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64), "ArgMax")
     return ops.argmax(x, axis=_axis_of(x, 0 if axis is None else axis, "ArgMax"), dtype=dtype.numpy)
 
 
@@ -71,7 +73,7 @@ def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: 
     array([0, 1])
     """
     x = _ordered(input, "ArgMin")
-    dtype = _position_type(output_type, (dtypes.int32, dtypes.int64), "ArgMin")
+    dtype = position_type(output_type, (dtypes.int32, dtypes.int64), "ArgMin")
     return ops.argmin(x, axis=_axis_of(x, 0 if axis is None else axis, "ArgMin"), dtype=dtype.numpy)
 
 
@@ -129,8 +131,8 @@ def top_k(
         raise errors.InvalidArgumentError(
             f"input must have at least k columns. Had {x.dims[-1]}, needed {count} [Op:TopKV2]"
         )
+    dtype = position_type(index_type, (dtypes.int16, dtypes.int32, dtypes.int64), "TopKV2")
     values, indices = ops.top_k(x, k=count)
-    dtype = dtypes.as_dtype(index_type)
     return TopKV2(values, indices if dtype is dtypes.int32 else ops.cast(indices, dtype=dtype))
 
 
@@ -229,7 +231,8 @@ def searchsorted(
             f"{list(sought.dims)} [Op:LowerBound]"
         )
     rows, places = (ops.reshape(x, shape=(lead, x.dims[-1])) for x in (sequence, sought))
-    found = ops.search_sorted(rows, places, side=side, dtype=dtypes.as_dtype(out_type).numpy)
+    dtype = position_type(out_type, (dtypes.int32, dtypes.int64), "LowerBound")
+    found = ops.search_sorted(rows, places, side=side, dtype=dtype.numpy)
     return ops.reshape(found, shape=sought.dims)
 
 

@@ -224,6 +224,11 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
         array = np.array(value)
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
+    if dtype is dtypes.uint64 and array.dtype.kind == "f" and kinds == {int}:
+        try:
+            array = np.array(value, np.uint64)  # what is too large for int64 would become floats beside what is not
+        except OverflowError:
+            raise _out_of_range(value) from None
     letter = "f" if array.dtype.kind == "V" else array.dtype.kind  # NumPy's kind of bfloat16 is V
     if letter in "SUO":
         if not all(issubclass(k, str | bytes) for k in kinds):

@@ -90,10 +90,17 @@ def _decomposed(kind: str) -> Iterator[None]:
 
 def _eigh(xp, x):
     with _decomposed("Self-adjoint eigen"):
+        _refuse_nonfinite(xp, x)
         e, v = xp.linalg.eigh(x)
         if xp is np and not np.isfinite(e).all():
             raise np.linalg.LinAlgError
     return e, v
+
+
+def _refuse_nonfinite(xp, x):
+    """LAPACK may find numbers for eigenvalues of a matrix with NaN in it."""
+    if xp is np and not np.isfinite(np.tril(x)).all():
+        raise np.linalg.LinAlgError
 
 
 eigh = opaque(
@@ -104,6 +111,7 @@ eigh = opaque(
 
 def _eigvalsh(xp, x):
     with _decomposed("Self-adjoint eigen"):
+        _refuse_nonfinite(xp, x)
         e = xp.linalg.eigvalsh(x)
         if xp is np and not np.isfinite(e).all():
             raise np.linalg.LinAlgError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -311,6 +311,14 @@ def _covers(box: tuple[int, int, int, int], objects: Any, share: float) -> bool:
     return False
 
 
+class SampledBox(NamedTuple):
+    """What `stateless_sample_distorted_bounding_box` gives."""
+
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
+
+
 def stateless_sample_distorted_bounding_box(
     image_size: Any,
     bounding_boxes: Any,
@@ -321,7 +329,7 @@ def stateless_sample_distorted_bounding_box(
     max_attempts: Any = None,
     use_image_if_no_bounding_boxes: Any = None,
     name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> SampledBox:
     """A random box in an image that covers enough of one of the objects: where it begins, its size, and as a box.
 
     Args:
@@ -368,4 +376,4 @@ def stateless_sample_distorted_bounding_box(
     x, y, columns, rows = found
     corners = np.array([y / height, x / width, (y + rows) / height, (x + columns) / width], np.float32)
     begin, size = to_tensor([y, x, 0], dtype=dims.dtype), to_tensor([rows, columns, -1], dtype=dims.dtype)
-    return begin, size, cast(corners.reshape(1, 1, 4), dtypes.float32)
+    return SampledBox(begin, size, cast(corners.reshape(1, 1, 4), dtypes.float32))

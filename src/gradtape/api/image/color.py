@@ -162,7 +162,8 @@ def _check_colours(images: Any) -> Any:
             "bfloat16, float, double"
         )
     if not pictures.dims or pictures.dims[-1] != 3:
-        raise errors.InvalidArgumentError(f"input must have 3 channels but input has shape {list(pictures.dims)}")
+        kind = errors.FailedPreconditionError if pictures.dims else errors.InvalidArgumentError
+        raise kind(f"input must have 3 channels but input has shape {list(pictures.dims)}")
     return pictures
 
 

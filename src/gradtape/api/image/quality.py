@@ -12,6 +12,7 @@ from ...engine.convert import to_tensor
 from ...engine.op import ops
 from ...tensor import Tensor
 from ..casting import cast
+from ..elementwise import refuse_unsigned
 from .color import convert_image_dtype
 from .resampling import mapped
 
@@ -169,6 +170,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
     pictures = to_tensor(images)
     if len(pictures.dims) not in (3, 4):
         raise ValueError("'images' must be either 3 or 4-dimensional.")
+    refuse_unsigned(pictures, "Abs")
     down = abs(pictures[..., 1:, :, :] - pictures[..., :-1, :, :])
     right = abs(pictures[..., 1:, :] - pictures[..., :-1, :])
     axes = _axes(pictures, -3, -2, -1)

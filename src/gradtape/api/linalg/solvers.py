@@ -217,7 +217,12 @@ def _triangles(lower_upper: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _row_order(perm: Any, like: Tensor) -> Tensor:
-    return ops.permutation_matrix(to_tensor(perm), dtype=like.dtype.numpy)
+    order = to_tensor(perm)
+    if len(order.dims) + 1 != len(like.dims):
+        raise ValueError(
+            f"`rank(lower_upper)` must equal `rank(perm) + 1`. Received: shapes {like.shape} and {order.shape}"
+        )
+    return ops.permutation_matrix(order, dtype=like.dtype.numpy)
 
 
 def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
