@@ -128,7 +128,12 @@ def test_summaries_are_written_by_functions_too(tmp_path):
 
 
 def events(folder):
-    """The scalars in the event file of a folder: each record is a length, its checksum, the data, its checksum."""
+    """The scalars in the event file of a folder."""
+    return [(value.tag, step, value.simple_value) for step, value in summaries(folder)]
+
+
+def summaries(folder):
+    """The values in the event file of a folder: each record is a length, its checksum, the data, its checksum."""
     from tensorboardX.proto.event_pb2 import Event
 
     (file,) = folder.iterdir()
@@ -136,9 +141,44 @@ def events(folder):
     while data:
         size = int.from_bytes(data[:8], "little")
         event = Event.FromString(data[12 : 12 + size])
-        found += [(value.tag, event.step, value.simple_value) for value in event.summary.value]
+        found += [(event.step, value) for value in event.summary.value]
         data = data[16 + size :]
     return found
+
+
+def test_summaries_of_tensors_are_tensorflows(tmp_path):
+    pytest.importorskip("tensorboardX")
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    images = np.linspace(0, 1, 5 * 2 * 3 * 3, dtype="float32").reshape(5, 2, 3, 3)
+    grads = tf.function(lambda x: tf.summary.histogram("h", x * 1.0, step=1, buckets=4, description="of x"))
+    with writer.as_default():
+        assert bool(grads(tf.constant([1.0, 2.0, 2.5, 9.0])))
+        tf.summary.histogram("same", [3.0, 3.0, 3.0], step=1, buckets=3)
+        tf.summary.histogram("none", tf.zeros([0]), step=1, buckets=3)
+        with tf.name_scope("made"):
+            tf.summary.image("images", images, step=tf.constant(2, tf.int64), max_outputs=2)
+        tf.summary.text("note", tf.constant([["a", "b"]]), step=1)
+        with pytest.raises(ValueError, match="rank 4"):
+            tf.summary.image("flat", np.zeros((2, 3)), step=1)
+        with pytest.raises(TypeError, match=r"tf\.string"):
+            tf.summary.text("number", 3, step=1)
+        with pytest.raises(ValueError, match="No step set"):
+            tf.summary.histogram("h", [1.0])
+    writer.close()
+    found = [(step, value.tag, value.metadata.plugin_data.plugin_name) for step, value in summaries(tmp_path)]
+    assert found == [
+        (1, "h", "histograms"), (1, "same", "histograms"), (1, "none", "histograms"), (2, "made/images", "images"),
+        (1, "note", "text"),
+    ]  # fmt: skip
+    first, same, none, pictures, note = (value for _, value in summaries(tmp_path))
+    assert first.metadata.summary_description == "of x"
+    rows = [np.frombuffer(value.tensor.tensor_content).reshape(-1, 3).tolist() for value in (first, same, none)]
+    assert rows[0] == [[1.0, 3.0, 3.0], [3.0, 5.0, 0.0], [5.0, 7.0, 0.0], [7.0, 9.0, 1.0]]
+    assert rows[1] == [[3.0, 3.0, 0.0], [3.0, 3.0, 0.0], [3.0, 3.0, 3.0]] and rows[2] == [[0.0] * 3] * 3
+    width, height, *files = pictures.tensor.string_val
+    assert (width, height, len(files)) == (b"3", b"2", 2)
+    assert tf.io.decode_png(files[0]).numpy().ravel()[:5].tolist() == [0, 2, 5, 8, 11]
+    assert [d.size for d in note.tensor.tensor_shape.dim] == [1, 2] and list(note.tensor.string_val) == [b"a", b"b"]
 
 
 def test_without_tensorboardx_the_error_says_how_to_get_it(monkeypatch, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -140,6 +140,23 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
     There was no writer: see `create_file_writer`.
     """
+
+    def number() -> Tensor:
+        value = ops.cast(to_tensor(data), dtype=dtypes.float32)
+        if value.dims:
+            raise ValueError(f"Expected scalar shape, saw shape: {value.dims}.")
+        return value
+
+    def event(tag: str, value: Tensor) -> Any:
+        from tensorboardX.summary import scalar
+
+        return scalar(tag, float(value), tag, description or "")
+
+    return written(name, step, number, event)
+
+
+def written(name: str, step: Any, value: Callable[[], Tensor], event: Callable[[str, Tensor], Any]) -> Tensor:
+    """Writes `event(tag, value())`, a summary of tensorboardX, if there is a writer that wants it; whether it was."""
     writer = current.writer
     if writer is None or writer._events is None:
         return to_tensor(False)
@@ -149,24 +166,15 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
             "No step set. Please specify one either through the `step` argument or through "
             "tf.summary.experimental.set_step()"
         )
-    value = ops.cast(to_tensor(data), dtype=dtypes.float32)
-    if value.dims:
-        raise ValueError(f"Expected scalar shape, saw shape: {value.dims}.")
     tag = scopes.scoped(name)
 
-    def write(number: Tensor, place: Tensor, wanted: Tensor) -> Tensor:
+    def write(x: Tensor, place: Tensor, wanted: Tensor) -> Tensor:
         if bool(wanted):
-            _write(writer, tag, float(number), int(place), description or "")
+            writer._check()
+            writer._events.add_summary(event(tag, x), int(place))
         return wanted
 
-    return py_function(write, [value, ops.cast(to_tensor(at), dtype=dtypes.int64), _condition()], dtypes.bool)
-
-
-def _write(writer: SummaryWriter, tag: str, number: float, step: int, description: str) -> None:
-    from tensorboardX.summary import scalar as event
-
-    writer._check()
-    writer._events.add_summary(event(tag, number, tag, description), step)
+    return py_function(write, [value(), ops.cast(to_tensor(at), dtype=dtypes.int64), _condition()], dtypes.bool)
 
 
 def _condition() -> Tensor:
