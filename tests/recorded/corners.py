@@ -31,7 +31,10 @@ _ARRAYS = {
                  "tf.constant(tf.constant([1.0]), tf.float64)"),
     "global_norm": ("tf.clip_by_global_norm([tf.constant([3.0, 4.0])], 1.0, use_norm=np.float32(2.0))[0]",
                     "tf.clip_by_global_norm([tf.constant([3.0, 4.0])], 1.0, use_norm=np.float64(2.0))[0]"),
-    "uint64": ("tf.constant([2**63, 1], tf.uint64)",),
+    "large": ("tf.constant([2**63, 1], tf.uint64)", "tf.constant([1.5, 2**70])", "tf.constant([2**70, 1.5])",
+              "tf.constant(1e39)", "tf.constant(-1e39, tf.float32)", "tf.constant(1e39, tf.float64)",
+              "tf.constant(3.40282356e38)"),
+    "objects": ("tf.constant(np.array(['a', None], object))", "tf.constant(np.array(['a', b'b'], object))"),
     "embedding": ("tf.nn.embedding_lookup(np.ones((3, 2)), np.array([0.0, 1.0]))",),
 }  # fmt: skip
 
@@ -86,6 +89,7 @@ _SHAPES = {
             ("[[[0.0, 1.0]]]", "[[1.0, 2.0]]"), ("[[0.0, 1.0, 0.0]]", "[[1.0, 2.0]]"),
         )
     ),
+    "cond": ("tf.cond(None, lambda: 1, lambda: 2)",),
     "range": ("tf.range([1, 2])", "tf.range([3])", "tf.range([[3]])", "tf.range(0, [])"),
     "lu": ("tf.linalg.lu_solve(tf.constant([[[2.0, 1.0], [1.0, 3.0]]]), [0, 1], tf.constant([[[1.0], [2.0]]]))",),
     "l2_normalize": ("tf.math.l2_normalize([3.0, 4.0], axis=0, dim=0)", "tf.math.l2_normalize([3.0, 4.0], dim=0)"),

@@ -45,6 +45,8 @@ def cond(
             raise TypeError(f"cond(): '{argument}' argument required")
         if not callable(branch):
             raise TypeError(f"'{argument}' must be callable, got {branch!r}.")
+    if pred is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported type to a Tensor. Give a pred")
     if isinstance(pred, bool) and dispatch.thread.trace is not None:
         raise TypeError("pred must not be a Python bool", pred)
     if isinstance(pred, TracedTensor):

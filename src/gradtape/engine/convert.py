@@ -22,6 +22,7 @@ from ..tensor import Tensor, constant, is_tensor_like, wrap
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
 _DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
 _KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
+_LARGEST = float(np.finfo(np.float32).max) * (1 + 2.0**-25)  # what is not more than this is rounded to a float32
 _LIKE_AN_ARRAY = ("__array__", "__array_interface__", "__array_struct__")
 readable: set[type] = set()  # types with `_as_tensor`, whose value is read without asking further
 _registered: list[tuple[int, Any, Callable[..., Any]]] = []
@@ -154,6 +155,11 @@ def _number(value: Any, dtype: DType | None) -> Tensor:
     """A tensor of one Python number. Integers too large for their dtype wrap around, as in C."""
     if dtype is None:
         dtype = _DEFAULTS.get(type(value)) or _integer_dtype(value, value)
+        if dtype is dtypes.float32 and _LARGEST < abs(value) < np.inf:
+            raise ValueError(
+                "Can't convert Python sequence with a value out of range for a double-precision float: "
+                f"{value!r} is too large for float32. Give dtype=tf.float64"
+            )
     elif _KINDS[type(value)] not in _TAKES.get(dtype.kind, "biuf"):
         raise _inconvertible(value, dtype)
     try:
@@ -194,11 +200,11 @@ def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
 
 def _as_strings(value: Any) -> Any:
     flat = [item.encode() if isinstance(item, str) else item for item in np.asarray(value).ravel().tolist()]
-    wrong = next((item for item in flat if not isinstance(item, bytes)), None)
-    if wrong is not None:
-        raise ValueError(
-            f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(wrong).__name__})."
-        )
+    for item in flat:
+        if not isinstance(item, bytes):
+            raise ValueError(
+                f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(item).__name__})."
+            )
     array = np.empty(len(flat), dtype=object)
     array[:] = flat
     return array.reshape(np.shape(value))
@@ -229,6 +235,8 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
             array = np.array(value, np.uint64)  # what is too large for int64 would become floats beside what is not
         except OverflowError:
             raise _out_of_range(value) from None
+    if array.dtype.kind == "O" and kinds == {int, float} and type(next(_leaves(value))) is float:
+        array = np.array(value, np.float64)  # integers that fit no dtype, beside floats
     letter = "f" if array.dtype.kind == "V" else array.dtype.kind  # NumPy's kind of bfloat16 is V
     if letter in "SUO":
         if not all(issubclass(k, str | bytes) for k in kinds):
