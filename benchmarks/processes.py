@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import track
 
 HERE = Path(__file__).parent
-ROUNDS_OF_A_PROCESS = 3
+ROUNDS_OF_A_PROCESS = 2
 
 # For each work, the seconds of each worker.
 Times = dict[str, dict[str, float]]
