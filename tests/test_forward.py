@@ -249,3 +249,38 @@ def test_several_tangents_at_once():
 
     jacobian = tf.transpose(tf.vectorized_map(column, tf.eye(2)))
     assert jacobian.numpy().tolist() == [[2.0, 0.0], [2.0, 1.0]]
+
+
+def test_a_second_tangent_of_a_primal_is_added_to_the_first():
+    x, v = tf.constant(-2.0), tf.Variable(3.0)
+    with tf.autodiff.ForwardAccumulator([x, v], [3.0, 1.0]) as acc:
+        acc._watch(x, tf.constant(10.0))
+        acc._watch(v, tf.constant(1.0))
+        y = x * v
+    assert float(acc.jvp(x)) == 13
+    assert float(acc.jvp(y)) == 13 * 3 + 2 * -2
+
+
+@pytest.mark.parametrize("made_first", [True, False])
+def test_a_batch_of_tangents(made_first):
+    x, v = tf.constant([1.0, 2.0]), tf.Variable(0.5)
+    tangents = [tf.constant([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), tf.constant([0.0, 2.0, 1.0])]
+    acc = tf.autodiff.ForwardAccumulator._batch_accumulator([x, v], tangents) if made_first else None
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        acc = acc or tf.autodiff.ForwardAccumulator._batch_accumulator([x, v], tangents)
+        with acc:
+            y = tf.sin(x) * v
+        jvps = acc.jvp(y)
+    cos, sin = np.cos([1.0, 2.0]), np.sin([1.0, 2.0])
+    expected = [0.5 * cos * t + sin * s for t, s in zip(tangents[0].numpy(), tangents[1].numpy(), strict=True)]
+    np.testing.assert_allclose(jvps, expected, rtol=1e-6)
+    slopes = [-0.5 * sin * t + cos * s for t, s in zip(tangents[0].numpy(), tangents[1].numpy(), strict=True)]
+    np.testing.assert_allclose(tape.gradient(jvps, x), np.sum(slopes, axis=0), rtol=1e-5)
+    np.testing.assert_array_equal(acc.jvp(x), tangents[0])
+    assert acc.jvp(tf.constant(1.0)) is None
+
+
+def test_a_batch_of_tangents_has_one_more_axis():
+    with pytest.raises(ValueError, match="one more axis in front"):
+        tf.autodiff.ForwardAccumulator._batch_accumulator(tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0]))

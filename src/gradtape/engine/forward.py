@@ -11,6 +11,7 @@ from .. import nest
 from ..tensor import Tensor, is_tensor_like
 from . import dispatch
 from .backprop import Few, sweep
+from .batching import BatchedTensor
 from .convert import to_tensor
 from .cotangents import finished
 from .log import Log, living, new_key, retire
@@ -42,36 +43,50 @@ class ForwardAccumulator(dispatch.Recorder):
         self._tensors: list[tuple[Tensor, Tensor]] = []
         seen: set[int] = set()
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
-            self._watch(native(primal), tangent, seen)
+            if id(primal) in seen:
+                raise ValueError(
+                    f"Tensor {primal!r} was specified as a primal multiple times. This may indicate an error. If it "
+                    "was intended, please sum the corresponding tangents."
+                )
+            seen.add(id(primal))
+            self._watch(primal, tangent)
 
     def __del__(self, retire: Any = retire) -> None:  # the name may be gone when the interpreter ends
         retire(self.key)
 
-    def _watch(self, primal: Any, tangent: Any, seen: set[int]) -> None:
+    @classmethod
+    def _batch_accumulator(cls, primals: Any, tangents: Any) -> ForwardAccumulator:
+        """One of many tangents at once: each has one more axis than its primal, in front."""
+        return _BatchAccumulator(primals, tangents)
+
+    def _watch(self, primal: Any, tangent: Any) -> None:
+        """Gives a primal its tangent, or adds to the one that it has."""
+        primal = native(primal)
         if not is_tensor_like(primal):
             raise AttributeError(
                 f"'{type(primal).__name__}' object has no attribute 'dtype': a primal must be a tensor or a variable, "
                 f"got {primal!r}"
             )
-        if id(primal) in seen:
-            raise ValueError(
-                f"Tensor {primal!r} was specified as a primal multiple times. This may indicate an error. If it was "
-                "intended, please sum the corresponding tangents."
-            )
-        seen.add(id(primal))
         if not primal.dtype.differentiable:
             warn_not_floating("primal", primal.dtype)
             return
         t = to_tensor(tangent, dtype=primal.dtype)
-        if t.dims != primal.dims:
-            raise ValueError(
-                f"a tangent must have the shape of its primal, {primal.shape}, got {t.shape}. Use tf.broadcast_to "
-                "where repetition is meant"
-            )
-        if isinstance(primal, Tensor):
-            self._tensors.append((primal, t))
+        self._check(primal, t)
+        if not isinstance(primal, Tensor):
+            before = self._of_variable(primal)
+            self._variables[id(primal)] = (primal, t if before is None else before + t)
+        elif self._recording:
+            before = dispatch.note(primal.marks, self.key)
+            primal.mark = (self.key, t if before is None else before + t, living(primal.marks))
         else:
-            self._variables[id(primal)] = (primal, t)
+            self._tensors.append((primal, t))
+
+    def _check(self, primal: Any, tangent: Tensor) -> None:
+        if tangent.dims != primal.dims:
+            raise ValueError(
+                f"a tangent must have the shape of its primal, {primal.shape}, got {tangent.shape}. Use "
+                "tf.broadcast_to where repetition is meant"
+            )
 
     def __enter__(self) -> ForwardAccumulator:
         if self._recording:
@@ -129,6 +144,31 @@ class ForwardAccumulator(dispatch.Recorder):
         tangent = dispatch.note(value.marks, self.key)
         if tangent is not None or id(variable) in self._variables:
             self._variables[id(variable)] = (variable, tangent)
+
+
+class _BatchAccumulator(ForwardAccumulator):
+    """A `ForwardAccumulator` whose tangents stand for many; `jvp` gives all of theirs, one above the other."""
+
+    _batch: int | None = None  # the level of the tangents, from when it is entered
+
+    def _check(self, primal: Any, tangent: Tensor) -> None:
+        if tangent.dims[1:] != primal.dims or not tangent.dims:
+            raise ValueError(
+                f"a batch of tangents must have the shape of its primal, {primal.shape}, and one more axis in front, "
+                f"got {tangent.shape}"
+            )
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._batch is None:
+            self._batch = level = dispatch.next_level()
+            self._tensors = [(x, BatchedTensor(t, level)) for x, t in self._tensors]
+            self._variables = {at: (x, BatchedTensor(t, level)) for at, (x, t) in self._variables.items()}
+        return super().__enter__()
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivatives of `primals` along each of the tangents."""
+        found = super().jvp(primals, unconnected_gradients)
+        return nest.map_structure(lambda t: t.value if type(t) is BatchedTensor else t, found)
 
 
 def _transposed(op: Any) -> Any:
