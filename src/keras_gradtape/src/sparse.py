@@ -26,7 +26,7 @@ from gradtape.tensor import Tensor
 
 Sparse = tf.SparseTensor | tf.IndexedSlices
 _KINDS = (tf.SparseTensor, tf.IndexedSlices)
-_DENSE = {Tensor, float, int, np.ndarray}  # what most arguments are: nothing else need be asked
+_DENSE = {Tensor, tf.Variable, float, int, np.ndarray}  # what most arguments are: nothing else need be asked
 
 
 def is_sparse(x: Any) -> bool:

@@ -16,8 +16,10 @@ from keras.src.backend.common.variables import standardize_dtype
 from keras.src.backend.config import floatx
 
 from gradtape.dtypes import NUMERIC, DType, as_dtype
+from gradtape.engine.convert import own_read
 from gradtape.engine.op import ops
 from gradtape.tensor import Tensor, wrap
+from gradtape.variable import Variable
 
 from ..core import dense_tensor
 
@@ -76,6 +78,11 @@ def promote(*values: Any) -> Sequence[Tensor]:
         x, y = values
         if type(x) is Tensor is type(y) and x.dtype is y.dtype:
             return values
+        if type(x) is Variable:
+            x = own_read(x)
+        if type(y) is Variable:
+            y = own_read(y)
+        values = x, y
         if not isinstance(x, Tensor):
             if isinstance(y, Tensor) and _follows(x, y.dtype):
                 return [_number(x, y.dtype), y]
