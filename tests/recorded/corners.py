@@ -76,6 +76,11 @@ _DTYPES = {
                 "tf.linalg.global_norm([tf.constant([1 + 1j])])"),
     "positions": ("tf.math.top_k([1.0, 2.0], index_type=tf.float32)", "tf.unique([1, 2], out_idx=tf.int8)",
                   "tf.searchsorted([1, 2], [1], out_type=tf.int8)"),
+    "small": ("tf.matmul(tf.ones((2, 2, 3), tf.int16), tf.ones((2, 3, 1), tf.int16))",
+              "tf.matmul(tf.ones((2, 3), tf.int16), tf.ones((3, 1), tf.int16))",
+              "tf.linspace(tf.constant(0, tf.int8), tf.constant(3, tf.int8), 3)",
+              "tf.math.unsorted_segment_mean(tf.constant([1, 2, 4], tf.int16), [0, 0, 1], 2)",
+              "tf.nn.embedding_lookup(tf.constant([[3.0, 4.0]]), [0], max_norm=tf.constant(2))"),
     "eye": ("tf.eye(2, dtype=tf.string)", "tf.eye(2, dtype=tf.bool)"),
     "sequence_mask": ("tf.sequence_mask([1.0, 2.5])", "tf.sequence_mask([1, 2], -1)"),
 }  # fmt: skip

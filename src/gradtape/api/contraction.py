@@ -56,7 +56,7 @@ def matmul(
     if output_type is not None:
         dtype = dtypes.as_dtype(output_type)
         a, b = ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype)
-    elif a.dtype is dtypes.int8 or a.dtype is dtypes.int16:
+    elif a.dtype is dtypes.int8 or (a.dtype is dtypes.int16 and len(a.shape) == len(b.shape) == 2):
         raise errors.InvalidArgumentError(
             f"Value for attr 'T' of {a.dtype.name} is not in the list of allowed values [Op:MatMul]. Give "
             "output_type=tf.int32, or use tf.cast(x, ...) first"

@@ -153,7 +153,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
             f"Requires start <= limit when delta > 0: 1/{n} [Op:Range]: `num` counts numbers"
         )
     if not a.dtype.is_floating and not a.dtype.is_complex:
-        a, b = (ops.cast(x, dtype=dtypes.float64) for x in (a, b))
+        real = dtypes.float32 if a.dtype.size < 4 else dtypes.float64
+        a, b = (ops.cast(x, dtype=real) for x in (a, b))
     dims = np.broadcast_shapes(a.dims, b.dims)
     at = axis + len(dims) + 1 if axis < 0 else axis
     if not 0 <= at <= len(dims):

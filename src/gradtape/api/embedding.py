@@ -12,6 +12,7 @@ from ..engine.convert import to_array, to_tensor
 from ..engine.op import ops
 from ..sparse_tensor import SparseTensor
 from ..tensor import Tensor
+from .casting import cast
 from .segments import segment_sum
 from .sparse import fill_empty_rows, retain
 
@@ -82,6 +83,7 @@ def _check_range(index: Tensor, count: int) -> None:
 
 def _clipped(rows: Tensor, lead: int, max_norm: Any) -> Tensor:
     """`rows` scaled down to norm `max_norm` where theirs is larger."""
+    max_norm = cast(max_norm, rows.dtype)
     axes = tuple(range(lead, len(rows.dims)))
     squares = ops.sum(ops.square(rows), axis=axes, keepdims=True)
     positive = squares > 0

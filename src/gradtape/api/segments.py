@@ -161,7 +161,7 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
     """
     x, ids, count = _unsorted(data, segment_ids, num_segments, "UnsortedSegmentSum")
     if x.dtype.is_integer:
-        x = ops.cast(x, dtype=dtypes.float64)
+        x = ops.cast(x, dtype=dtypes.float32 if x.dtype.size < 4 else dtypes.float64)
     return ops.segment_sum(x, ids, count=count) / _counts(x, ids, count, x.dtype)
 
 
