@@ -1,10 +1,10 @@
-"""`tf.compat`: bytes and text; `tf.compat.v1` has what programs for TensorFlow 2 still use of TensorFlow 1."""
+"""`tf.compat`: bytes, text and sizes; `tf.compat.v1` has what programs for TensorFlow 2 still use of TensorFlow 1."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["as_bytes", "as_str", "as_str_any", "as_text"]
+__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "dimension_value"]
 
 NAMESPACES = ("compat",)
 
@@ -55,3 +55,13 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
     '3'
     """
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
+
+
+def dimension_value(dimension: int | None) -> int | None:
+    """The size itself, or None where it is unknown: since TensorFlow 2, shapes are made of these.
+
+    >>> import gradtape as tf
+    >>> tf.compat.dimension_value(tf.ones((2, 3)).shape[1])
+    3
+    """
+    return dimension

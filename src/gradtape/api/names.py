@@ -71,6 +71,7 @@ NAMES = {
     "compat.as_str": "api.compat:as_str",
     "compat.as_str_any": "api.compat:as_str_any",
     "compat.as_text": "api.compat:as_text",
+    "compat.dimension_value": "api.compat:dimension_value",
     "compat.v1.enable_eager_execution": "api.compat_v1:enable_eager_execution",
     "compat.v1.enable_v2_behavior": "api.compat_v1:enable_v2_behavior",
     "compat.v1.logging.DEBUG": "api.compat_v1_logging:DEBUG",
