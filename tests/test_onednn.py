@@ -390,6 +390,29 @@ def test_an_interrupt_between_pieces_of_work_is_not_lost(monkeypatch):
 
 
 @needed
+def test_an_interrupt_while_arrays_are_named_leaves_nothing_of_them(monkeypatch):
+    a, b, other, given = normal(4, 40, 8), normal(4, 8, 8), normal(4, 40, 8, seed=1), 0
+    computation = products._prepared(a.shape, a.strides, b.shape, b.strides)
+    set_data = computation._library.set_data
+
+    def interrupted(*arguments):
+        nonlocal given
+        given += 1
+        if given == 2:
+            raise KeyboardInterrupt
+        return set_data(*arguments)
+
+    y = np.empty((4, 40, 8), np.float32)
+    computation.run(a, b, y)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(computation._library, "set_data", interrupted)
+        computation.run(other, b + 1, np.empty_like(y))
+    y[...] = 0
+    computation.run(a, b, y)
+    assert_close(y, exact(a, b))
+
+
+@needed
 def test_threads_do_not_disturb_each_other(eager_for_work):
     x, w, attributes = normal(4, 12, 12, 8), normal(3, 3, 8, 16), attrs()
     a = normal(70, 80)

@@ -4,12 +4,14 @@ import copy
 import gc
 import logging
 import pickle
+import signal
+import time
 import weakref
 
 import pytest
 
 import gradtape as tf
-from gradtape.engine import dispatch
+from gradtape.engine import dispatch, tape
 from gradtape.ops import transcendental
 
 USED_UP = "A non-persistent GradientTape can only be used to compute one set of gradients"
@@ -526,3 +528,52 @@ def test_the_collector_is_as_it_was_after_a_tape(thresholds):
         assert float(tape.gradient(y, v)) == 6
     finally:
         gc.set_threshold(*before)
+
+
+def test_thresholds_that_are_set_inside_a_tape_stay():
+    before = gc.get_threshold()
+    try:
+        for raised_first in (False, True):
+            gc.set_threshold(700, 10, 10)
+            with tf.GradientTape():
+                if raised_first:
+                    gc.collect()
+                    assert gc.get_threshold()[0] > 700
+                gc.set_threshold(500, 5, 7)
+                gc.collect()
+            assert gc.get_threshold() == (500, 5, 7)
+    finally:
+        gc.set_threshold(*before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that send signals")
+def test_an_interrupt_during_a_collection_is_not_lost():
+    class Interrupt(Exception):
+        pass
+
+    def interrupt(*_):
+        raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    many = [[] for _ in range(500_000)]  # to look through them takes longer than a millisecond
+    try:
+        with pytest.raises(Interrupt), tf.GradientTape():
+            signal.setitimer(signal.ITIMER_REAL, 1e-3)
+            gc.collect()
+            time.sleep(0.1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        del many
+
+
+def test_a_tape_that_was_interrupted_at_its_end_may_be_asked(monkeypatch):
+    def interrupted(*given, stops=tape.recording_stops):
+        stops(*given)
+        raise KeyboardInterrupt
+
+    x = tf.constant(3.0)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt), tf.GradientTape() as recorded:
+        recorded.watch(x)
+        y = x * x
+        patched.setattr(tape, "recording_stops", interrupted)
+    assert float(recorded.gradient(y, x)) == 6

@@ -12,38 +12,40 @@ from typing import Any
 
 Thresholds = tuple[int, int, int]
 
-_recording: list[None] = []  # an entry for each tape that records: appending and popping are atomic
+_recording: set[object] = set()  # the keys of the tapes that record
 _usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes, and
 _raised: Thresholds | None = None  # while collections are rarer
 _delayed: Thresholds | None = None  # after a long tape until it is gone, or after a graph was made
-_collections = 0  # since the thresholds were raised
 _LATER = 10
 _RARER = 100
 
 
-def recording_starts(at_once: bool = False) -> None:
-    """One more tape records; `at_once` says that not even a first collection is to come."""
-    _recording.append(None)
-    if at_once and _raised is None:
-        _raise()
+def recording_starts(key: object, at_once: bool = False) -> None:
+    """The tape with this key records; `at_once` says that not even a first collection is to come."""
+    _recording.add(key)
+    if _raised is None:
+        if at_once:
+            _raise()
+        elif _collection_begins not in gc.callbacks:
+            gc.callbacks.append(_collection_begins)
 
 
-def recording_stops(rarely: bool = False) -> None:
-    """One tape less records; after the last, the collector is as it was, unless somebody else has set it meanwhile.
+def recording_stops(key: object, rarely: bool = False) -> None:
+    """The tape with this key records no more; after the last, the collector is as it was, if nobody has set it.
 
     A long tape is not followed by a collection at once, which would look through all of it just before it is let go;
     nor what happens `rarely`, as making a graph: that collection may be one of all that has gathered since the program
     began. It comes after as many further objects as it usually takes.
     """
     global _raised, _delayed
-    _recording.pop()
+    _recording.discard(key)  # an interrupt may have come when it was done before
     if _recording or _raised is None:
         return
     if gc.get_threshold() == _raised:
         after = _usual
-        is_long = _collections > _usual[1]
+        young, collections, _ = gc.get_count()
+        is_long = collections > _usual[1]
         if _usual[0] and (is_long or rarely):
-            young, collections, _ = gc.get_count()
             after = _delayed = (young + _usual[0], _usual[1] + is_long * collections, _usual[2])
         gc.set_threshold(*after)
     _raised = None
@@ -59,23 +61,20 @@ def records_gone() -> None:
 
 
 def _raise() -> None:
-    global _usual, _raised, _collections
+    global _usual, _raised
     found = gc.get_threshold()
     if found != _delayed:
         _usual = found
     young, middle, old = _usual
     _raised = (young * _LATER, middle * _RARER, old * _RARER)
-    _collections = 0
     gc.set_threshold(*_raised)
 
 
-def _collected(phase: str, found: dict[str, Any]) -> None:
-    """What the collector calls when it begins and ends."""
-    global _collections
-    if phase == "stop" and _recording:
-        if _raised is None:
-            _raise()
-        _collections += 1
+def _collection_begins(phase: str, found: dict[str, Any]) -> None:
+    """What the collector calls, once: it would call it at the collection's end too.
 
-
-gc.callbacks.append(_collected)
+    An interrupt that has come meanwhile would be raised there, and the collector lets no exception out.
+    """
+    gc.callbacks.remove(_collection_begins)
+    if _recording and _raised is None:
+        _raise()

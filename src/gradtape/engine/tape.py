@@ -119,7 +119,7 @@ class GradientTape(Inspection, Jacobians):
             self._log.level = dispatch.next_level()
         self._log.resumes()
         dispatch.set_recorders((*dispatch.thread.recorders, self._log))
-        recording_starts()
+        recording_starts(self._log.key)
         self._entered = self._recording = True
 
     def _stop(self) -> None:
@@ -128,7 +128,7 @@ class GradientTape(Inspection, Jacobians):
         assert self._log is not None
         self._log.pauses()
         dispatch.leave(self._log)
-        recording_stops()
+        recording_stops(self._log.key)
         self._recording = False
 
     def _open_log(self, doing: str) -> Log:

@@ -382,7 +382,8 @@ class Concrete:
         trace.streams = self._streams
         if self._follows_all:
             trace.follows = trace.follows_all = True
-        recording_starts(at_once=True)  # a trace is many small objects, none of them garbage, as a tape is
+        # A trace is many small objects, none of them garbage, as a tape is.
+        recording_starts(trace.key, at_once=True)
         try:
             with Following(trace, self._around()), trace.entered():
                 inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
@@ -390,7 +391,7 @@ class Concrete:
                 structure, forms, outputs = taken_apart(returned)
             graph = trace.graph(outputs)
         finally:
-            recording_stops(rarely=True)
+            recording_stops(trace.key, rarely=True)
 
         def results() -> Any:
             returned = [value_of(y) for y in outputs]

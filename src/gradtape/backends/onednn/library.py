@@ -273,6 +273,7 @@ class Computation:
         """Reads and writes the arrays at these addresses; nobody else may run it meanwhile."""
         library = self._library
         if places != self._places:
+            self._places = []  # an interrupt may come in the middle
             for memory, at in zip(self._given, places, strict=True):
                 library.set_data(memory, at)
             self._places = places
