@@ -32,6 +32,7 @@ _WRITTEN_WITH_TENSORFLOW = (
     "keras.src.layers.preprocessing.discretization",
 )
 _BACKEND_FUNCTIONS = "keras.src.legacy.backend"
+_TENSORBOARD = "keras.src.callbacks.tensorboard"
 _WIDER = {"int32": "int64", "uint32": "uint64"}
 _SEEDS = "keras.src.utils.rng_utils"
 _SERIALIZATION = "keras.src.saving.serialization_lib"
@@ -68,6 +69,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return followed_by(name, path, _serve_tensorflow)
         if name == _BACKEND_FUNCTIONS and self.chosen:
             return followed_by(name, path, _serve_backend_functions)
+        if name == _TENSORBOARD and self.chosen:
+            return followed_by(name, path, _serve_summaries)
         if name in self.waiting:
             return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
         return None
@@ -157,6 +160,16 @@ def _serve_tensorflow(module: Any) -> None:
 def _serve_backend_functions(module: Any) -> None:
     """The functions of `tf.keras.backend` call TensorFlow 1 as well."""
     module.tf = importlib.import_module("keras_gradtape.src.backend_functions")
+
+
+def _serve_summaries(module: Any) -> None:
+    """The callback for TensorBoard writes with `tf.summary`: TensorFlow's where there is TensorFlow, elsewhere ours."""
+    if not serves_tensorflow and importlib.util.find_spec("tensorflow") is not None:
+        return
+    import gradtape
+
+    module.TensorBoard.summary = property(lambda callback: gradtape.summary)
+    module.keras_model_summary = importlib.import_module("keras_gradtape.src.model_summary").write_model
 
 
 def _serve_shapes(module: Any) -> None:

@@ -30,7 +30,7 @@ def histogram(name: str, data: Any, step: Any = None, buckets: Any = None, descr
     count = _BUCKETS if buckets is None else int(buckets)
 
     def event(tag: str, numbers: Tensor) -> Any:
-        return _event(tag, "histograms", _counts(numbers.numpy().ravel(), count), description)
+        return tensor_event(tag, "histograms", _counts(numbers.numpy().ravel(), count), description)
 
     return written(name, step, lambda: ops.cast(to_tensor(data), dtype=dtypes.float64), event)
 
@@ -75,7 +75,7 @@ def image(name: str, data: Any, step: Any = None, max_outputs: Any = 3, descript
             codecs.encode_png(color.convert_image_dtype(one, dtypes.uint8, saturate=True)).numpy()
             for one in value[: int(max_outputs)]
         ]
-        return _event(tag, "images", np.array([b"%d" % width, b"%d" % height, *files], object), description)
+        return tensor_event(tag, "images", np.array([b"%d" % width, b"%d" % height, *files], object), description)
 
     return written(name, step, images, event)
 
@@ -97,13 +97,15 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
         return value
 
     def event(tag: str, value: Tensor) -> Any:
-        return _event(tag, "text", np.array(value.numpy(), object), description)
+        return tensor_event(tag, "text", np.array(value.numpy(), object), description)
 
     return written(name, step, strings, event)
 
 
-def _event(tag: str, plugin: str, array: np.ndarray[Any, Any], description: str | None) -> Any:
-    """The summary that holds an array of float64 or of bytes."""
+def tensor_event(
+    tag: str, plugin: str, array: np.ndarray[Any, Any], description: str | None = None, content: bytes = b""
+) -> Any:
+    """The summary that holds an array of float64 or of bytes, with what its plugin is told."""
     from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
     from tensorboardX.proto.tensor_pb2 import TensorProto
     from tensorboardX.proto.tensor_shape_pb2 import TensorShapeProto
@@ -113,6 +115,6 @@ def _event(tag: str, plugin: str, array: np.ndarray[Any, Any], description: str 
         tensor = TensorProto(dtype="DT_STRING", tensor_shape=shape, string_val=array.ravel().tolist())
     else:
         tensor = TensorProto(dtype="DT_DOUBLE", tensor_shape=shape, tensor_content=array.tobytes())
-    plugin_data = SummaryMetadata.PluginData(plugin_name=plugin)
+    plugin_data = SummaryMetadata.PluginData(plugin_name=plugin, content=content)
     metadata = SummaryMetadata(plugin_data=plugin_data, summary_description=description or "")
     return Summary(value=[Summary.Value(tag=tag, metadata=metadata, tensor=tensor)])

@@ -1,0 +1,26 @@
+"""A model among the summaries for TensorBoard, which draws it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from gradtape.api.summary import written
+from gradtape.api.summary_tensors import tensor_event
+from gradtape.engine.convert import to_tensor
+
+
+def write_model(name: str, data: Any, step: Any = None) -> Any:
+    """Writes the model's configuration; whether it was written, as one that cannot be serialised is not."""
+    try:
+        configuration = data.to_json()
+    except Exception as error:
+        warnings.warn(f"Model failed to serialize as JSON. Ignoring... {error}", stacklevel=2)
+        return False
+
+    def event(tag: str, value: Any) -> Any:
+        return tensor_event(tag, "graph_keras_model", np.array(value.numpy(), object), content=b"1")
+
+    return written(name, step, lambda: to_tensor(configuration), event)
