@@ -147,7 +147,9 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     count = to_array(num)
     if count.dtype.kind not in "iu":
         raise TypeError(f"Argument `tensor` (name: num) must be of type integer. Received `tensor` = {num!r}")
-    n = int(count)
+    if count.size != 1:
+        raise errors.InvalidArgumentError(f"num must be a scalar, not shape {list(count.shape)} [Op:LinSpace]")
+    n, axis = int(count.reshape(())), int(axis)
     if n < 0:
         raise errors.InvalidArgumentError(
             f"Requires start <= limit when delta > 0: 1/{n} [Op:Range]: `num` counts numbers"

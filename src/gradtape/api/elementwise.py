@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import dtypes
 from ..dtypes import as_dtype
 from ..engine.convert import to_tensor, to_tensors, with_default
@@ -284,7 +282,7 @@ def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     >>> (tf.math.nextafter(tf.constant(1.0, tf.float64), 2.0) - 1.0).numpy()
     np.float64(2.220446049250313e-16)
     """
-    if not is_tensor_like(x1) and isinstance(x1, np.ndarray | np.generic) == isinstance(x2, np.ndarray | np.generic):
+    if not is_tensor_like(x1) and not is_tensor_like(x2):
         x1 = with_default(x1, dtypes.float32, dtypes.FLOAT)
     return arithmetic.nextafter.call(x1, x2)
 

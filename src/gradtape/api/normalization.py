@@ -168,6 +168,6 @@ def local_response_normalization(
     if len(x.dims) != 4:
         raise errors.InvalidArgumentError(f"in must be 4-dimensional [Op:LRN]. Received: shape {x.dims}")
     channels = np.arange(x.dims[-1])
-    near = np.abs(channels[:, None] - channels) <= depth_radius
+    near = np.abs(channels[:, None] - channels) <= int(depth_radius)
     squares = ops.matmul(ops.square(x), ops.constant(near.astype(x.dtype.numpy)))
     return x * (bias + alpha * squares) ** -beta

@@ -218,6 +218,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     (array([1, 3], dtype=int32), array([2], dtype=int32))
     """
     x, numbers = to_tensor(data), to_tensor(partitions)
+    num_partitions = int(num_partitions)
     if num_partitions < 1:
         raise errors.InvalidArgumentError(
             f"Value for attr 'num_partitions' of {num_partitions} must be at least minimum 1 [Op:DynamicPartition]"

@@ -340,7 +340,8 @@ def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name:
     >>> tf.nn.space_to_depth([[[[1], [2]], [[3], [4]]]], 2).numpy().tolist()
     [[[[1, 2, 3, 4]]]]
     """
-    x, b = _image(input, block_size, data_format, "SpaceToDepth"), block_size
+    b = int(block_size)
+    x = _image(input, b, data_format, "SpaceToDepth")
     n, h, w, c = x.dims
     if h % b or w % b:
         raise errors.InvalidArgumentError(
@@ -358,7 +359,8 @@ def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name:
     >>> tf.nn.depth_to_space([[[[1, 2, 3, 4]]]], 2).numpy().tolist()
     [[[[1], [2]], [[3], [4]]]]
     """
-    x, b = _image(input, block_size, data_format, "DepthToSpace"), block_size
+    b = int(block_size)
+    x = _image(input, b, data_format, "DepthToSpace")
     n, h, w, c = x.dims
     if c % (b * b):
         raise errors.InvalidArgumentError(
