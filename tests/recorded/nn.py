@@ -257,15 +257,21 @@ CASES = [
         "tape.gradient(y, x))[-1])(tf.GradientTape(), tf.constant(np.sin(np.arange(48.0)).reshape(6, 2, "
         "4), tf.float32))",
     ),
+    (
+        "ctc-sparse-blank",
+        "(lambda tape, x, rows: (tape.__enter__(), tape.watch(x), y := tf.nn.ctc_loss(rows, x, None, "
+        "tf.constant([6, 5]), blank_index=0), tape.__exit__(None, None, None), (y, "
+        "tape.gradient(y, x)))[-1])(tf.GradientTape(), tf.constant(np.sin(np.arange(48.0)).reshape(6, 2, 4), "
+        "tf.float32), tf.cast(tf.sparse.from_dense([[0, 2, 0, 3], [2, 2, 0, 1]]), tf.int32))",
+    ),
     *(
         (
             f"ctc-sparse-{name}",
-            "(lambda tape, x, rows: (tape.__enter__(), tape.watch(x), y := tf.nn.ctc_loss(rows, x, None, "
-            f"tf.constant({lengths}), blank_index={blank}), tape.__exit__(None, None, None), (y, "
-            "tape.gradient(y, x)))[-1])(tf.GradientTape(), tf.constant(np.sin(np.arange(48.0)).reshape(6, 2, 4), "
-            "tf.float32), tf.cast(tf.sparse.from_dense([[0, 2, 0, 3], [2, 2, 0, 1]]), tf.int32))",
+            "tf.nn.ctc_loss(tf.cast(tf.sparse.from_dense([[0, 2, 0, 3], [2, 2, 0, 1]]), tf.int32), "
+            f"tf.constant(np.sin(np.arange(48.0)).reshape(6, 2, 4), tf.float32), None, tf.constant({lengths}), "
+            f"blank_index={blank})",
         )
-        for name, lengths, blank in (("blank", [6, 5], 0), ("no-blank", [6, 5], None), ("too-short", [6, 2], 0))
+        for name, lengths, blank in (("no-blank", [6, 5], None), ("too-short", [6, 2], 0))
     ),
     ("collapse", "tf.nn.collapse_repeated(tf.constant([[1, 1, 2, 2, 1], [3, 3, 3, 0, 0]]), tf.constant([5, 3]))"),
     ("collapse-empty", "tf.nn.collapse_repeated(tf.constant([[1, 1, 2]]), tf.constant([0]))"),
