@@ -3,12 +3,13 @@
 import gc
 import tracemalloc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape import ops
+from gradtape import extend, ops
 from gradtape.engine import repeated_sweeps, tape
 from gradtape.engine.deferred import DeferredProduct
 from gradtape.engine.op import registry
@@ -225,6 +226,43 @@ def test_an_error_on_the_way_uses_the_tape_up(straight, monkeypatch):
         else:
             np.testing.assert_allclose(tape.gradient(y, v), 2 * (1 - np.tanh(1.0) ** 2), rtol=1e-6)
     assert len(straight) == 3
+
+
+def test_a_rule_that_gives_too_much_is_taken_as_before(straight):
+    multiplied = extend.opaque(
+        "product_with_one_too_many", lambda xp, a, b: a * b, vjp=lambda m, g, a, b: (g * b, g * a, None),
+        samples=[extend.sample((3,), (3,))],
+    )  # fmt: skip
+    a, b = tf.Variable(2.0), tf.Variable(3.0)
+
+    def compute():
+        with tf.GradientTape() as tape:
+            y = multiplied(a, b)
+        return tape.gradient(y, [a, b])
+
+    try:
+        assert_repeats(compute, straight)
+    finally:
+        del registry[multiplied.name]
+
+
+def test_threads_that_repeat_the_same_structure(straight):
+    def differ(seed):
+        x = np.random.default_rng(seed).standard_normal((1 + seed, 3)).astype(np.float32)
+        w, b = variables((3, 2), (2,))
+        for _ in range(50):
+            with tf.GradientTape() as tape:
+                y = tf.matmul(x, w) + b
+                loss = tf.reduce_sum(y * y)
+            dw, db = tape.gradient(loss, [w, b])
+            y = x @ w.numpy() + b.numpy()
+            if not (np.allclose(dw, 2 * x.T @ y, atol=1e-4) and np.allclose(db, 2 * y.sum(0), atol=1e-4)):
+                return True
+        return False
+
+    with ThreadPoolExecutor(4) as pool:
+        assert not any(pool.map(differ, range(4)))
+    assert straight
 
 
 def test_numerics_are_checked_after_the_code_was_made(straight):

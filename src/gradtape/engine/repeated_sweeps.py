@@ -91,7 +91,9 @@ def _lines(log: Log, target: int) -> Iterator[str]:
         if type(parents) is int:
             yield f"    {_taken(parents, reached, f'pull{i}(m, g{i}, s{i})')}"
         else:
-            for line in _all_taken(parents, reached, f"pull{i}(m, g{i}, s{i}, {parents})"):
+            # A rule that is not made by its family may give more than it is asked for, which the sweep does not mind.
+            exact = op.family != "opaque"
+            for line in _all_taken(parents, reached, f"pull{i}(m, g{i}, s{i}, {parents})", exact):
                 yield f"    {line}"
         yield f"del s{i}, {', '.join(outputs)}"
     leaves = ", ".join(f"{i}: g{i}" for i in sorted(log.leaves))
@@ -106,10 +108,13 @@ def _taken(position: int, reached: set[int], cotangent: str) -> str:
     return f"g{position} = {cotangent}"
 
 
-def _all_taken(parents: tuple[int, ...], reached: set[int], cotangents: str) -> Iterator[str]:
-    """What becomes of the cotangents that a rule gives for all arguments, of which -1 are not on the tape."""
+def _all_taken(parents: tuple[int, ...], reached: set[int], cotangents: str, exact: bool) -> Iterator[str]:
+    """What becomes of the cotangents that a rule gives for all arguments, of which -1 are not on the tape.
+
+    There is one for each argument if they are `exact`.
+    """
     new = [p for p in parents if p >= 0]
-    if len(set(new)) == len(new) and reached.isdisjoint(new):
+    if exact and len(set(new)) == len(new) and reached.isdisjoint(new):
         reached.update(new)
         yield "".join(f"g{p}, " if p >= 0 else "_, " for p in parents) + f"= {cotangents}"
         return
