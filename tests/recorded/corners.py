@@ -98,6 +98,11 @@ _SHAPES = {
             ("[[[0.0, 1.0]]]", "[[1.0, 2.0]]"), ("[[0.0, 1.0, 0.0]]", "[[1.0, 2.0]]"),
         )
     ),
+    "scalars-only": ("tf.math.top_k([1.0, 2.0], [1])", "tf.linalg.band_part(tf.ones((2, 2)), [0], 1)",
+                     "tf.split(tf.range(4), 2, axis=[-1])", "tf.gather([[1, 2], [3, 4]], [0], axis=[1])",
+                     "tf.math.in_top_k([0], [[0.1, 0.9]], [1])", "tf.random.categorical([[1.0, 2.0]], [3])",
+                     "tf.math.sobol_sample(2, [3])", "tf.linalg.band_part(tf.ones((2, 2)), 0.5, 1)",
+                     "tf.linalg.band_part(tf.ones((2, 2)), np.array(0), np.float64(1.0))"),
     "cond": ("tf.cond(None, lambda: 1, lambda: 2)",),
     "range": ("tf.range([1, 2])", "tf.range([3])", "tf.range([[3]])", "tf.range(0, [])"),
     "lu": ("tf.linalg.lu_solve(tf.constant([[[2.0, 1.0], [1.0, 3.0]]]), [0, 1], tf.constant([[[1.0], [2.0]]]))",),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..engine.convert import to_array, to_tensor
+from ..engine.convert import integer, to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
 from .casting import cast
@@ -81,7 +81,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     array([0., 2., 1., 0.], dtype=float32)
     """
     x = refuse_unsigned(to_tensor(features), "Neg")
-    return ops.relu(ops.concat(x, -x, axis=int(to_array(axis)) % len(x.dims)))
+    return ops.relu(ops.concat(x, -x, axis=integer(axis, "axis") % len(x.dims)))
 
 
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:

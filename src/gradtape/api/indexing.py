@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes, errors
 from ..dtypes import as_dtype
-from ..engine.convert import integers, to_array, to_shape, to_tensor, to_tensors
+from ..engine.convert import integer, to_shape, to_tensor, to_tensors
 from ..engine.op import ops
 from ..ops.slicing import masked
 from ..tensor import Tensor, wrap
@@ -61,7 +61,7 @@ def gather(
         raise errors.InvalidArgumentError("params must be at least 1 dimensional [Op:GatherV2]")
     if batch < 0:
         batch += len(at.dims)
-    where = batch_dims if axis is None else int(integers(axis, "GatherV2", "Taxis"))
+    where = batch_dims if axis is None else integer(axis, "axis")
     if not -rank <= where < rank:
         raise errors.InvalidArgumentError(f"Shape must be at least rank {where + 1} but is rank {rank} [Op:GatherV2]")
     if where == 0 and batch == 0:
@@ -100,7 +100,7 @@ def gather_nd(
     array([1, 4], dtype=int32)
     """
     x, at = to_tensor(params), _indices(indices, "GatherNd")
-    batch = int(to_array(batch_dims))
+    batch = integer(batch_dims, "batch_dims")
     depth = _coordinates(at, batch, "GatherNd")
     dims = x.dims
     if batch + depth > len(dims):
@@ -262,7 +262,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     [[1, 2], [5, 6]]
     """
     x = to_tensor(tensor)
-    at = 0 if axis is None else int(integers(axis, "BooleanMask"))
+    at = 0 if axis is None else integer(axis, "axis")
     keep = to_tensor(mask)
     keep = keep if keep.dtype is dtypes.bool else ops.cast(keep, dtype=dtypes.bool)
     return masked(x, keep, at + len(x.dims) if at < 0 else at)

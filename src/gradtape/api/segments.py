@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors
-from ..engine.convert import to_array, to_tensor
+from ..engine.convert import integer, to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
 from .debugging import verify
@@ -59,7 +59,7 @@ def _sorted(data: Any, segment_ids: Any, title: str) -> tuple[Tensor, Tensor, in
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, title: str) -> tuple[Tensor, Tensor, int]:
     """The data with one axis of rows, their numbers, and how many segments there are."""
     x, ids = to_tensor(data), _numbers(segment_ids, title)
-    count = int(to_array(num_segments))
+    count = integer(num_segments, "num_segments")
     rank = len(ids.dims)
     if x.dims[:rank] != ids.dims:
         raise errors.InvalidArgumentError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes, errors, shapes
 from ..dtypes import as_dtype
-from ..engine.convert import integers, to_shape, to_tensor, to_tensors
+from ..engine.convert import integer, integers, to_shape, to_tensor, to_tensors
 from ..engine.op import ops
 from ..shapes import TensorShape
 from ..slices import IndexedSlices
@@ -401,7 +401,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, n
     [[1], [2, 3, 4]]
     """
     x = to_tensor(value)
-    n, at = len(x.dims), axis if type(axis) is int else int(integers(axis, "Split"))
+    n, at = len(x.dims), integer(axis, "axis")
     if not -n <= at < n:
         raise errors.InvalidArgumentError(f"-input rank(-{n}) <= split_dim < input rank ({n}), but got {at} [Op:Split]")
     at %= n

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import dtypes, errors
 from ..dtypes import DType
-from ..engine.convert import to_array, to_tensor, with_default
+from ..engine.convert import integer, to_tensor, with_default
 from ..engine.op import ops
 from ..tensor import Tensor
 
@@ -23,7 +23,7 @@ ApproxTopK = namedtuple("ApproxTopK", ["values", "indices"])
 
 
 def _axis_of(x: Tensor, axis: Any, title: str) -> int:
-    rank, i = len(x.dims), int(to_array(axis))
+    rank, i = len(x.dims), integer(axis, "axis")
     if not -rank <= i < rank:
         raise errors.InvalidArgumentError(
             f"Expected dimension in the range [{-rank}, {rank}), but got {i} [Op:{title}] for a tensor of shape "
@@ -122,7 +122,7 @@ def top_k(
     (array([5., 3.], dtype=float32), array([1, 2], dtype=int32))
     """
     x = to_tensor(input)
-    count = int(to_array(k))
+    count = integer(k, "k")
     if not x.dims:
         raise errors.InvalidArgumentError("input must be >= 1-D, got shape [] [Op:TopKV2]")
     if count < 0:
@@ -154,7 +154,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
             f"First dimension of predictions {predicted.dims[0]} must match length of targets {list(wanted.dims)} "
             "[Op:InTopKV2]"
         )
-    return ops.in_top_k(wanted, predicted, k=int(to_array(k)))
+    return ops.in_top_k(wanted, predicted, k=integer(k, "k"))
 
 
 def _extreme_k(operand: Any, k: int, axis: int, largest: bool) -> ApproxTopK:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..engine.convert import to_array, to_tensor
+from ..engine.convert import integer, to_tensor
 from ..engine.op import ops
 from ..errors import InvalidArgumentError
 from ..ops import special as functions
@@ -167,7 +167,7 @@ def sobol_sample(
     """
     from scipy.stats import qmc  # type: ignore[import-untyped]
 
-    dim, num_results, skip = (int(to_array(n)) for n in (dim, num_results, skip))
+    dim, num_results, skip = integer(dim, "dim"), integer(num_results, "num_results"), integer(skip, "skip")
     if dim < 1:
         raise InvalidArgumentError(f"dim must be at least one, got {dim} [Op:SobolSample]")
     sequence = qmc.Sobol(dim, scramble=False).fast_forward(skip + 1)  # the first point of all is the origin

@@ -151,6 +151,18 @@ def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
     return array.astype(np.int64)
 
 
+def integer(value: Any, name: str) -> int:
+    """The argument called `name`, which says how an op works (an axis, a count), as one integer."""
+    if type(value) is int:
+        return value
+    array = to_array(value)
+    if array.ndim:
+        raise errors.InvalidArgumentError(f"{name} must be a scalar, got {value!r} of shape {list(array.shape)}")
+    if array.dtype.kind not in "iub" and not isinstance(value, np.ndarray | np.floating):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32: {name} must be an integer")
+    return int(array)
+
+
 def _number(value: Any, dtype: DType | None) -> Tensor:
     """A tensor of one Python number. Integers too large for their dtype wrap around, as in C."""
     if dtype is None:

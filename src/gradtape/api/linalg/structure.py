@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...engine.convert import to_array, to_tensor
+from ...engine.convert import integer, to_array, to_tensor
 from ...engine.op import ops
 from ...ops.diagonals import longest, places
 from ...ops.matrix_algebra import adjoint as conjugate_transpose
@@ -65,7 +65,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     x = to_tensor(input)
     if len(x.dims) < 2:
         raise errors.InvalidArgumentError(f"input must be at least 2-dim, received shape: {list(x.dims)}")
-    below, above = int(to_array(num_lower)), int(to_array(num_upper))
+    below, above = integer(num_lower, "num_lower"), integer(num_upper, "num_upper")
     rows, columns = x.dims[-2:]
     for what, given, axis, most in (("num_lower", below, "rows", rows), ("num_upper", above, "columns", columns)):
         if given > most:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ... import dtypes
 from ...dtypes import DType
-from ...engine.convert import to_tensor
+from ...engine.convert import integer, to_tensor
 from ...engine.op import ops
 from ...engine.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
 from ...tensor import Tensor
@@ -154,7 +154,7 @@ def categorical(
     >>> tf.random.categorical([[0.0, -100.0]], 3).numpy()
     array([[0, 0, 0]])
     """
-    scores, count, dtype = to_tensor(logits), int(num_samples), distributions.class_dtype(dtype)
+    scores, count, dtype = to_tensor(logits), integer(num_samples, "num_samples"), distributions.class_dtype(dtype)
     rows = scores.dims[0] if scores.dims else 1
     state = _state(f"categorical of {scores.dtype.name}", dtype, seed, 2 * rows * (-(-count // 4) * 4))
     return distributions.categorical(state, scores, count, dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dtypes
-from ...engine.convert import to_tensor
+from ...engine.convert import integer, to_tensor
 from ...engine.op import ops
 from ...tensor import Tensor
 from . import distributions
@@ -179,7 +179,7 @@ def stateless_categorical(
     array([[0, 0, 0]])
     """
     return distributions.categorical(
-        scrambled(seed), to_tensor(logits), int(num_samples), distributions.class_dtype(dtype)
+        scrambled(seed), to_tensor(logits), integer(num_samples, "num_samples"), distributions.class_dtype(dtype)
     )
 
 
