@@ -46,8 +46,9 @@ def log_uniform_candidate_sampler(
       unique: whether a class is drawn once at most; the counts are then chances to be among the drawn.
 
     >>> import gradtape as tf
+    >>> tf.random.set_seed(0)
     >>> tf.random.log_uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
-    array([7, 1, 4, 0])
+    array([1, 3, 5, 2])
     """
     true = _checked(true_classes, num_true, num_sampled, unique, range_max, "LogUniformCandidateSampler")
     ids, tries = _drawn(num_true, num_sampled, unique, range_max, seed, logarithmic=True)
@@ -63,8 +64,9 @@ def uniform_candidate_sampler(
     """`num_sampled` of `range_max` classes, all alike, and the expected counts of these and of `true_classes`.
 
     >>> import gradtape as tf
+    >>> tf.random.set_seed(0)
     >>> tf.random.uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
-    array([1, 5, 4, 7])
+    array([3, 1, 8, 6])
     """
     true = _checked(true_classes, num_true, num_sampled, unique, range_max, "UniformCandidateSampler")
     ids, tries = _drawn(num_true, num_sampled, unique, range_max, seed, logarithmic=False)
