@@ -103,6 +103,8 @@ _SHAPES = {
                      "tf.math.in_top_k([0], [[0.1, 0.9]], [1])", "tf.random.categorical([[1.0, 2.0]], [3])",
                      "tf.math.sobol_sample(2, [3])", "tf.linalg.band_part(tf.ones((2, 2)), 0.5, 1)",
                      "tf.linalg.band_part(tf.ones((2, 2)), np.array(0), np.float64(1.0))"),
+    "stitch": ("tf.dynamic_stitch([[0]], [[1.0], [2.0]])", "tf.dynamic_stitch([], [])"),
+    "dct": ("tf.signal.idct([1.0, 2.0], [3])",),
     "cond": ("tf.cond(None, lambda: 1, lambda: 2)",),
     "range": ("tf.range([1, 2])", "tf.range([3])", "tf.range([[3]])", "tf.range(0, [])"),
     "lu": ("tf.linalg.lu_solve(tf.constant([[[2.0, 1.0], [1.0, 3.0]]]), [0, 1], tf.constant([[[1.0], [2.0]]]))",),

@@ -253,6 +253,13 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     where = [to_array(i) for i in indices]
     hint = next((x.dtype for x in data if isinstance(x, Tensor)), None)
     parts = [to_tensor(x, hint=hint) for x in data]
+    if len(where) != len(parts):
+        raise ValueError(
+            f"List argument 'data' to 'dynamic_stitch' Op with length {len(parts)} must match length {len(where)} of "
+            "argument 'indices'."
+        )
+    if not where:
+        raise errors.InvalidArgumentError("dynamic_stitch needs at least one part, got none [Op:DynamicStitch]")
     rows = []
     for k, (at, x) in enumerate(zip(where, parts, strict=True)):
         if x.dims[: at.ndim] != at.shape:

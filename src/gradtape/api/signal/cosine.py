@@ -70,7 +70,7 @@ def idct(
     >>> tf.signal.idct([4.0, 0.0]).numpy().tolist()
     [4.0, 4.0]
     """
-    return dct(input, {2: 3, 3: 2}.get(type, type), n, axis, norm)
+    return dct(input, 3 if type == 2 else 2 if type == 3 else type, n, axis, norm)
 
 
 def _quarters(x: Tensor, count: int) -> list[Tensor]:
