@@ -1,6 +1,7 @@
 """What oneDNN computes of float32 agrees with float64; without oneDNN, all works as well."""
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -529,6 +530,14 @@ def status_in_a_child(depth):
 print(status_in_a_child(1), status_in_a_child(2), onednn.version() is None)
 """
     assert in_a_new_process(code) == ["0", "0", "False"]
+
+
+@needed
+def test_weights_and_data_from_a_pickle_are_added_to_in_place():
+    x, w = (pickle.loads(pickle.dumps(normal(*shape))) for shape in ((16, 300), (300, 200)))
+    total = pickle.loads(pickle.dumps(np.zeros((300, 200), np.float32)))
+    assert onednn.add_product(total, x.T, x @ w, 2.0)
+    assert_close(total, 2 * exact(x.T, x @ w))
 
 
 def test_addresses():

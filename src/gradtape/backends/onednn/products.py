@@ -66,7 +66,7 @@ def known_product(a: Any, b: Any) -> Any:
 
 def add_product(total: Any, a: Any, b: Any, scale: float) -> bool:
     """Whether `scale · a @ b` could be added to `total`, three float32 matrices, the last one C-contiguous."""
-    if total.dtype is not FLOAT32 or a.dtype is not FLOAT32 or b.dtype is not FLOAT32:
+    if not (total.dtype == a.dtype == b.dtype == FLOAT32):  # an array from a pickle has a dtype object of its own
         return False
     if _matrix_product(a.shape, a.strides, b.shape, b.strides)(a, b, total, c_float(scale)) is None:
         return False
