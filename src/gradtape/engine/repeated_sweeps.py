@@ -15,8 +15,8 @@ from .log import Log
 from .op import Op, Partial, raw
 from .places import RULES
 
-# Times a structure must have come. To make the code takes as long as it saves in about a hundred sweeps, and a loop
-# that has come so far will mostly go on.
+# Times a structure must have come. To make the code takes as long as it saves in one to three hundred sweeps, but a
+# loop that has come so far will mostly go on.
 _TIMES = 30
 _LONGEST = 2048  # records
 _MOST_KNOWN = 64  # structures
