@@ -82,7 +82,8 @@ def _lines(log: Log, target: int) -> Iterator[str]:
             else:
                 reached.add(parents[0])  # the op's first output, where its rule is
             continue
-        outputs = [f"g{at}" for at in range(i, i + len(log.several.get(i, "1")))]
+        count = len(log.several[i]) if i in log.several else 1
+        outputs = [f"g{at}" for at in range(i, i + count)]
         yield f"if {' or '.join(f'{g} is not None' for g in outputs)}:"
         if i in log.several:
             yield f"    g{i} = of_all_outputs(m, ({', '.join(outputs)},), log.several[{i}], {op.takes_none})"
