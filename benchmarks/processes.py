@@ -1,9 +1,9 @@
 """Libraries in processes of their own, and fair times of their works: interleaved rounds, and medians over them.
 
-A machine's clock and its neighbours change within minutes, by more than the libraries differ. A round takes seconds, so
-each of its times is divided by how slow the machine was in it: by what all libraries took, compared with their medians.
-Where a process's arrays happen to lie makes a step up to a tenth faster or slower, for as long as the process lives; so
-every few rounds there are new processes.
+A machine's clock and its neighbours change within minutes, and within a second, by more than the libraries differ. So a
+round is a few short turns of each library, and the times of one turn are divided by how slow the machine was in it: by
+what all libraries took, compared with their medians. Where a process's arrays happen to lie makes a step up to a tenth
+faster or slower, for as long as the process lives; so every few rounds there are new processes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,18 @@ from rich.progress import track
 
 HERE = Path(__file__).parent
 ROUNDS_OF_A_PROCESS = 2
+TURNS_OF_A_ROUND = 2
+PAUSE = 0.04  # seconds before a turn, in which threads of the library before still wait busily for more to do
 
 # For each work, the seconds of each worker.
 Times = dict[str, dict[str, float]]
 
 
 def steadied(samples: dict[str, list[float]]) -> dict[str, float]:
-    """The median of each list of times, one for each round, without what made whole rounds slow."""
+    """The median of each list of times, one for each turn, without what made all of a turn slow."""
     usual = {name: statistics.median(times) for name, times in samples.items()}
-    rounds = zip(*samples.values(), strict=True)
-    slowness = [statistics.median(t / u for t, u in zip(times, usual.values(), strict=True)) for times in rounds]
+    turns = zip(*samples.values(), strict=True)
+    slowness = [statistics.median(t / u for t, u in zip(times, usual.values(), strict=True)) for times in turns]
     return {
         name: statistics.median(t / slow for t, slow in zip(times, slowness, strict=True))
         for name, times in samples.items()
@@ -95,23 +98,25 @@ class Workers:
         return Worker(name, self.pythons.get(library, installed))
 
     def time(self, works: list[str], rounds: int, seconds: float) -> Times:
-        """The median time of each work in each worker that has it."""
+        """The median time of each work in each worker that has it; a worker has so many `seconds` in each round."""
         samples: dict[str, dict[str, list[float]]] = {
             work: {name: [] for name, w in self.running.items() if work in w.works} for work in works
         }
+        every = ROUNDS_OF_A_PROCESS * TURNS_OF_A_ROUND
         turns = [
             (work, number)
-            for start in range(0, rounds, ROUNDS_OF_A_PROCESS)
+            for start in range(0, rounds * TURNS_OF_A_ROUND, every)
             for work in works
-            for number in range(start, min(start + ROUNDS_OF_A_PROCESS, rounds))
+            for number in range(start, min(start + every, rounds * TURNS_OF_A_ROUND))
         ]
         for work, number in track(turns, "measuring", console=Console(stderr=True)):
-            if number and number % ROUNDS_OF_A_PROCESS == 0 and work == works[0]:
+            if number and number % every == 0 and work == works[0]:
                 self.renew()
             names = list(samples[work])
-            first = number % len(names) if names else 0  # threads of the one before may still be busy
+            first = number % len(names) if names else 0
             for name in names[first:] + names[:first]:
-                answer = self.running[name].ask(work, seconds)
+                time.sleep(PAUSE)
+                answer = self.running[name].ask(work, seconds / TURNS_OF_A_ROUND)
                 if isinstance(answer, str):
                     del samples[work][name]
                     print(f"{name} failed at {work}: {answer}", file=sys.stderr)
