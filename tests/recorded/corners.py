@@ -186,5 +186,9 @@ CASES = [
     (f"{name}-twice", _second(f"tf.nn.{name}(x)", [-1.0, 0.0, 2.0, 6.0, 7.0]))
     for name in ("relu", "relu6", "leaky_relu", "elu", "selu")
 ] + [
+    (f"max_pool{n}d-twice", _second(f"tf.nn.max_pool{n}d(tf.reshape(x, [1] + [2] * {n} + [-1]), 2, 2, 'VALID')",
+                                    [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]))
+    for n in (1, 2, 3)
+] + [
     (f"hsv-gradient-{i}", f"grad: lambda x: tf.image.rgb_to_hsv(x)[..., {i}] @ {_GRAY}") for i in range(3)
 ] + _PROGRAMS  # fmt: skip

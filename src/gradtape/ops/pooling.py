@@ -179,13 +179,23 @@ def _with_places(inner):
 
 def _max_pool_vjp(m, g, x, y, window, strides, paddings, dilations):
     attrs = _attrs(window, strides, paddings, dilations)
-    return m.max_pool_back(g, m.max_pool_place(x, y, **attrs), size=tuple(x.shape[1:-1]), **attrs)
+    back = m.max_pool_back(g, m.max_pool_place(x, y, **attrs), size=tuple(x.shape[1:-1]), **attrs)
+    return _flat_in(m, x, back)
+
+
+def _max_pool_jvp(m, inputs, y, attrs, ts):
+    (x,), (t,) = inputs, ts
+    return _flat_in(m, x, m.max_pool_pick(t, m.max_pool_place(x, y, **attrs), **attrs))
+
+
+def _flat_in(m, x, slope):
+    """`slope`, which does not change with `x` but depends on it: the second derivative of a maximum is 0, not None."""
+    return m.identity_n(slope, x)[0]
 
 
 max_pool = opaque(
     "max_pool", _max_pool, on=_REAL, kinks=True, batch=_batch_examples("max_pool"), vjp=_max_pool_vjp,
-    jvp=lambda m, inputs, y, attrs, ts: m.max_pool_pick(ts[0], m.max_pool_place(inputs[0], y, **attrs), **attrs),
-    samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
+    jvp=_max_pool_jvp, samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
 )  # fmt: skip
 max_pool_place = constant(
     "max_pool_place", _max_pool_place, on=_REAL, batch=_batch_examples("max_pool_place"),
