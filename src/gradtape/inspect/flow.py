@@ -13,7 +13,7 @@ from .reading import Reading, short
 from .tables import Printable, Table
 
 _VANISHED, _EXPLODED = 1e-7, 1e3  # a gradient's norm divided by the variable's
-_RECTIFIERS = {"relu", "relu6", "where_positive", "where_below_six", "masked"}
+_RECTIFIERS = {"relu", "relu6", "where_positive", "masked"}
 
 
 @dataclass(frozen=True)

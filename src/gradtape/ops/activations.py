@@ -33,13 +33,9 @@ where_positive = elementwise(
 relu = elementwise(
     "relu", lambda xp, x: xp.maximum(x, 0), on=_REAL, kinks=True, dx=lambda m, g, y: m.where_positive(g, y)
 )
-where_below_six = elementwise(
-    "where_below_six", lambda xp, a, b: backends.masked(xp, (b > 0) & (b < 6), a), on=_REAL, kinks=True,
-    domain=(-2.0, 8.0), da=Mask(lambda m, b: m.logical_and(b > 0, b < 6)), db=lambda m, b: m.zeros_like(b),
-)  # fmt: skip
 relu6 = elementwise(
     "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, kinks=True, domain=(-2.0, 8.0),
-    dx=lambda m, g, y: m.where_below_six(g, y),
+    dx=lambda m, g, y: m.where_positive(m.masked(y < 6, g), y),
 )  # fmt: skip
 leaky_slope = elementwise(
     "leaky_slope", lambda xp, x, *, alpha: (x > 0).astype(x.dtype) * (1 - alpha) + alpha, on=_SMOOTH, kinks=True,
