@@ -50,11 +50,7 @@ def log_uniform_candidate_sampler(
     >>> tf.random.log_uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
     array([1, 3, 5, 2])
     """
-    true = _checked(true_classes, num_true, num_sampled, unique, range_max, "LogUniformCandidateSampler")
-    ids, tries = _drawn(num_true, num_sampled, unique, range_max, seed, logarithmic=True)
-    return LogUniformCandidateSampler(
-        ids, *(_expected(_log_chance(k, range_max), num_sampled, tries) for k in (true, ids))
-    )
+    return _sampled(LogUniformCandidateSampler, true_classes, num_true, num_sampled, unique, range_max, seed)
 
 
 def uniform_candidate_sampler(
@@ -68,11 +64,17 @@ def uniform_candidate_sampler(
     >>> tf.random.uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
     array([3, 1, 8, 6])
     """
-    true = _checked(true_classes, num_true, num_sampled, unique, range_max, "UniformCandidateSampler")
-    ids, tries = _drawn(num_true, num_sampled, unique, range_max, seed, logarithmic=False)
-    return UniformCandidateSampler(
-        ids, *(_expected(_even_chance(k, range_max), num_sampled, tries) for k in (true, ids))
-    )
+    return _sampled(UniformCandidateSampler, true_classes, num_true, num_sampled, unique, range_max, seed)
+
+
+def _sampled(
+    kind: Any, true_classes: Any, num_true: int, count: int, unique: bool, classes: int, seed: int | None
+) -> Any:
+    true = _checked(true_classes, num_true, count, unique, classes, kind.__name__)
+    logarithmic = kind is LogUniformCandidateSampler
+    ids, tries = _drawn(num_true, count, unique, classes, seed, logarithmic)
+    chance = _log_chance if logarithmic else _even_chance
+    return kind(ids, *(_expected(chance(k, classes), count, tries) for k in (true, ids)))
 
 
 def _checked(true_classes: Any, columns: int, count: int, unique: bool, classes: int, title: str) -> Tensor:
