@@ -179,6 +179,18 @@ def test_gelu_is_accurate_in_relation_to_itself_far_below_zero(size):
     np.testing.assert_allclose(tape.gradient(y, t), slope, rtol=2e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_a_window_larger_by_one_than_the_image_is_nowhere(stride):
+    x, strides = tf.ones([1, 4, 4, 1]), [1, stride, stride, 1]
+    for y in (
+        tf.nn.max_pool2d(x, 5, stride, "VALID"),
+        tf.nn.avg_pool2d(x, 5, stride, "VALID"),
+        tf.nn.conv2d(x, tf.ones([5, 5, 1, 1]), stride, "VALID"),
+        tf.nn.dilation2d(x, tf.zeros([5, 5, 1]), strides, "VALID", "NHWC", [1, 1, 1, 1]),
+    ):
+        assert y.shape == (1, 0, 0, 1)
+
+
 @pytest.mark.parametrize("padded", [0, 1])
 def test_a_window_that_does_not_fit_is_an_error_in_a_function(padded):
     x, window = tf.ones([1, 4, 4, 1]), 5 + padded

@@ -84,10 +84,14 @@ def paddings_of(
     return tuple(found)
 
 
-def check_window(
-    space: Sequence[int], window: Sequence[int], dilations: Sequence[int], pairs: Sequence[tuple[int, int]]
-) -> None:
-    """Raises unless the window fits into the padded space. An output of size 0 is an error in a function only."""
+def checked_paddings(
+    padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
+    first: bool,
+) -> tuple[tuple[int, int], ...]:
+    """`paddings_of` a window that fits into the padded space. An output of size 0 is an error in a function only."""
+    pairs = paddings_of(padding, space, window, strides, dilations, first)
+    if padding == "SAME":
+        return pairs
     least = 1 if dispatch.thread.trace is None else 0
     for size, k, d, pair in zip(space, window, dilations, pairs, strict=True):
         whole, extent = size + sum(pair), (k - 1) * d + 1
@@ -97,6 +101,7 @@ def check_window(
                 f"{whole}. A window of {k} with dilation {d} does not fit into {size} values with padding {pair}. Use "
                 "padding='SAME' or a smaller window"
             )
+    return pairs
 
 
 def to_channels_last(x: Tensor, first: bool) -> Tensor:
@@ -163,9 +168,7 @@ def _convolve(
             f"input depth must be evenly divisible by filter depth: {channels} vs {w.dims[-2]}, and the {w.dims[-1]} "
             "outputs by the number of groups. Change the next to last axis of the filters"
         )
-    pairs = paddings_of(padding, x.dims[1:-1], window, steps, holes, first)
-    if padding != "SAME":
-        check_window(x.dims[1:-1], window, holes, pairs)
+    pairs = checked_paddings(padding, x.dims[1:-1], window, steps, holes, first)
     y = _wide(ops.conv, x, w, strides=steps, paddings=pairs, dilations=holes, groups=groups)
     y = to_channels_first(y, first)
     return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y

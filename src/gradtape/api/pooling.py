@@ -14,7 +14,7 @@ from ..engine.op import ops
 from ..ops.convolution import output_size, taps
 from ..ops.pooling import window_counts
 from ..tensor import Tensor
-from .convolution import by_axis, channels_first, check_window, paddings_of, to_channels_first, to_channels_last
+from .convolution import by_axis, channels_first, checked_paddings, paddings_of, to_channels_first, to_channels_last
 
 NAMESPACES = ("nn",)
 __all__ = [
@@ -50,15 +50,13 @@ def _pooled(
     steps = by_axis(strides, n, first, "strides")
     holes = by_axis(dilations, n, first, "dilations")
     x = to_channels_last(x, first)
-    pairs = paddings_of(padding, x.dims[1:-1], window, steps, holes, first)
+    pairs = checked_paddings(padding, x.dims[1:-1], window, steps, holes, first)
     for (before, after), k in zip(pairs, window, strict=True):
-        if max(before, after) >= k > 1 or (k == 1 and max(before, after) > 0):
+        if max(before, after) >= k:
             raise errors.InvalidArgumentError(
                 f"padding {(before, after)} needs to be smaller than the window size {k}: such a window would see "
                 "nothing"
             )
-    if padding != "SAME":
-        check_window(x.dims[1:-1], window, holes, pairs)
     return to_channels_first(_windowed(x, window, steps, pairs, holes, largest), first)
 
 
@@ -251,9 +249,7 @@ def max_pool_with_argmax(
         )
     x = to_tensor(input)
     window, steps = by_axis(ksize, 2, False, "ksize"), by_axis(strides, 2, False, "strides")
-    pairs = paddings_of(padding, x.dims[1:-1], window, steps, (1, 1), False)
-    if padding != "SAME":
-        check_window(x.dims[1:-1], window, (1, 1), pairs)
+    pairs = checked_paddings(padding, x.dims[1:-1], window, steps, (1, 1), False)
     attrs: dict[str, Any] = {"window": window, "strides": steps, "paddings": pairs, "dilations": (1, 1)}
     y = ops.max_pool(x, **attrs)
     place = ops.max_pool_place(ops.stop_gradient(x), ops.stop_gradient(y), **attrs)

@@ -48,7 +48,7 @@ def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
 def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[slice, ...]]:
     """For each place in the window, the key of the padded image's values under it at all positions."""
     axes = [
-        [slice(k * d, k * d + (n - 1) * s + 1, s) for k in range(w)]
+        [slice(k * d, k * d + n * s, s) for k in range(w)]
         for w, s, d, n in zip(window, strides, dilations, sizes, strict=True)
     ]
     return [(slice(None), *key) for key in itertools.product(*axes)]
