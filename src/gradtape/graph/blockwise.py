@@ -64,7 +64,6 @@ class Fused:
     """The steps of a run as one op."""
 
     family = "fused"
-    effect = False
     moves_data = True
 
     def __init__(

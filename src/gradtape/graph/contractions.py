@@ -16,8 +16,8 @@ import numpy as np
 from ..backends import onednn
 from ..engine.op import registry
 from ..ops.contraction import contract
-from .epilogues import Joint
 from .graph import Graph, Node, Value
+from .joining import Joint
 from .passes import dead_code
 from .turning import large_contract, turned_products
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
@@ -16,22 +15,9 @@ from ..engine.op import registry
 from ..ops.convolution import conv_plus_row
 from .descents import are_turned, inner_size, sums, unscaled
 from .graph import Graph, Node, Value
+from .joining import Joint
 
 _LARGE = 1 << 16  # elements of a product
-
-
-class Joint:
-    """The op of a node that stands for several, or for one whose work is prepared."""
-
-    family = "opaque"
-    effect = False
-
-    def __init__(self, name: str, numpy: Callable[..., Any]) -> None:
-        self.name = self.title = name
-        self.numpy = numpy
-
-    def __repr__(self) -> str:
-        return f"<op {self.name}>"
 
 
 conv_add = Joint("conv_add", conv_plus_row)

@@ -14,23 +14,21 @@ from ..ops.pooling import max_pool_with_place
 from .graph import Graph, Node
 
 
-class Pair:
-    """The op that gives the results of both."""
+class Joint:
+    """The op of a node that stands for several, or for one whose work is prepared."""
 
-    family = "opaque"
-    effect = False
-
-    def __init__(self, name: str, numpy: Callable[..., tuple[Any, Any]]) -> None:
+    def __init__(self, name: str, numpy: Callable[..., Any], family: str = "opaque") -> None:
         self.name = self.title = name
         self.numpy = numpy
+        self.family = family
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
 
-with_softmax = Pair("cross_entropy_and_softmax", sparse_with_softmax)
-with_slope = Pair("cross_entropy_and_slope", sparse_with_slope)
-with_place = Pair("max_pool_and_place", max_pool_with_place)
+with_softmax = Joint("cross_entropy_and_softmax", sparse_with_softmax)
+with_slope = Joint("cross_entropy_and_slope", sparse_with_slope)
+with_place = Joint("max_pool_and_place", max_pool_with_place)
 _SECONDS = {"softmax": with_softmax, "sparse_softmax_slope": with_slope, "max_pool_place": with_place}
 
 

@@ -25,7 +25,6 @@ class Primitive:
     """One NumPy function as the op of a node. `writes` says that it takes the array to write to as a last argument."""
 
     family = "primitive"
-    effect = False
     moves_data = True
 
     def __init__(self, name: str, function: Callable[..., Any], writes: bool = False) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from .. import dtypes
 from ..backends import onednn
 from ..engine.op import registry
-from .epilogues import Joint
 from .graph import Graph, Node, Value
+from .joining import Joint
 from .passes import dead_code
 from .row_forms import CENTRED, INVERSE, RowForms, Terms, alike, monomial
 

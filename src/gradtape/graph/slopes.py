@@ -16,8 +16,8 @@ from .. import dtypes
 from ..backends import onednn
 from ..engine.blocks import SHARED
 from ..engine.op import registry
-from .epilogues import Joint
 from .graph import Graph, Node, Value
+from .joining import Joint
 
 
 class _Gelu(NamedTuple):

@@ -14,26 +14,14 @@ from .. import dtypes
 from ..engine.op import registry
 from ..ops.contraction import contract, equation_of_matmul, split_equation
 from .graph import Graph, Node, Value
+from .joining import Joint
 
 Order = tuple[int, ...]
 
 _LARGE = 1 << 22  # multiplications of a product; for fewer, calling another library takes longer than it saves
 _MANY = 1 << 28  # and of all large ones: a short program competes with the Python code around it for the interpreter
 
-
-class LargeContraction:
-    """The op of a contraction that is worth the call of another library."""
-
-    name = title = "large_contract"
-    family = "bilinear"
-    effect = False
-    numpy = staticmethod(contract.numpy)
-
-    def __repr__(self) -> str:
-        return f"<op {self.name}>"
-
-
-large_contract = LargeContraction()
+large_contract = Joint("large_contract", contract.numpy, "bilinear")  # worth the call of another library
 
 
 def turned_products(graph: Graph, large: int = _LARGE, many: int = _MANY, batches: bool = False) -> Graph:
