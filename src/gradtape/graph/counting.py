@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..engine.op import ops
 from ..tensor import Tensor
-from .graph import Graph, Node, Value
+from .graph import Graph, Node, Value, maker
 
 
 class Rounds(NamedTuple):
@@ -75,13 +75,9 @@ def put_back(outputs: Sequence[Tensor], carried: int, puts: list[Put]) -> tuple[
     return whole, list(outputs[carried:split])
 
 
-def _made(graph: Graph, value: Value) -> Node | None:
-    return next((node for node in graph.nodes if value in node.outputs), None)
-
-
 def _counter(test: Graph, carried: int) -> tuple[int, int] | None:
     """Which carried value the test compares with which constant: `x < n`."""
-    node = _made(test, test.outputs[0])
+    node = maker(test.nodes, test.outputs[0])
     if node is None or node.op.name != "less" or any(n.effect for n in test.nodes):
         return None
     x, limit = node.inputs
@@ -92,7 +88,7 @@ def _counter(test: Graph, carried: int) -> tuple[int, int] | None:
 
 def _step(body: Graph, at: int) -> int | None:
     """By how much the body moves the counter on."""
-    node = _made(body, body.outputs[at])
+    node = maker(body.nodes, body.outputs[at])
     if node is None or node.op.name != "add":
         return None
     x, step = node.inputs
@@ -108,10 +104,10 @@ def _is_row_number(body: Graph, value: Value, counter: Value) -> bool:
     """Whether a value is that of a counter that is never negative: itself, or `where(i < 0, i + n, i)`."""
     if value is counter:
         return True
-    node = _made(body, value)
+    node = maker(body.nodes, value)
     if node is None or node.op.name != "where" or node.inputs[2] is not counter:
         return False
-    test = _made(body, node.inputs[0])
+    test = maker(body.nodes, node.inputs[0])
     if test is None or test.op.name != "less" or test.inputs[0] is not counter:
         return False
     zero = test.inputs[1].constant
@@ -155,7 +151,7 @@ def _emitting_rows(
     puts: list[Put] = []
     rows: list[Value] = []
     for at, x in enumerate(body.inputs[: rounds.carried]):
-        node = _made(body, body.outputs[at])
+        node = maker(body.nodes, body.outputs[at])
         if node is None or node.op.name != "put_row" or node.inputs[:2] != (x, i):
             continue
         fits = 0 <= start <= x.shape[0] - (rounds.count or 0)

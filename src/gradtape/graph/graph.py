@@ -7,7 +7,7 @@ Passes make new graphs; nothing changes one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from ..engine.randomness import Stream
 from ..tensor import Tensor, wrap
 
 _NEVER = wrap(np.False_, dtypes.bool)
+
 
 class Value:
     """What one place in a graph holds: its shape and dtype, and its array if it is the same in every run."""
@@ -52,6 +53,11 @@ class Node(NamedTuple):
     def effect(self) -> bool:
         """Whether running the node does something beside making its outputs."""
         return getattr(self.op, "effect", False) or any(g.has_effects for g in subgraphs(self))
+
+
+def maker(nodes: Iterable[Node], value: Value) -> Node | None:
+    """The node that makes the value, or None for an input."""
+    return next((node for node in nodes if value in node.outputs), None)
 
 
 def subgraphs(node: Node) -> Iterator[Graph]:

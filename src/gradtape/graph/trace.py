@@ -26,7 +26,7 @@ from ..engine.randomness import Stream
 from ..errors import InvalidArgumentError
 from ..tensor import Tensor, wrap
 from .effects import draw, guard, shape_guard
-from .graph import Graph, Node, Value
+from .graph import Graph, Node, Value, maker
 from .traced import Enclosed, TracedTensor, Untraceable, out_of_scope
 from .waiting import rules
 
@@ -403,8 +403,8 @@ class Trace(dispatch.Recorder):
     def name_of(self, place: Value) -> str:
         """A name for a place: that of its parameter, or of the op that made it."""
         if place not in self._names:
-            made = next((node.op for node in self.nodes if place in node.outputs), None)
-            self._names[place] = self._unique(self._parameters.get(place, "captured") if made is None else made.name)
+            made = maker(self.nodes, place)
+            self._names[place] = self._unique(self._parameters.get(place, "captured") if made is None else made.op.name)
         return self._names[place]
 
     def _unique(self, name: str) -> str:

@@ -17,7 +17,7 @@ from ..engine import dispatch
 from ..engine.places import caller
 from ..errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ..tensor import Tensor
-from .graph import Value
+from .graph import Value, maker
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -79,7 +79,8 @@ class TracedTensor(Tensor):
     @property
     def op(self) -> Any:
         """The op that made the tensor, or None for an argument."""
-        return next((node.op for node in self.trace.nodes if self.place in node.outputs), None)
+        made = maker(self.trace.nodes, self.place)
+        return None if made is None else made.op
 
     @property
     def numpy(self) -> Any:  # type: ignore[override]
@@ -154,7 +155,7 @@ def _asked_by_gradtape(depth: int = 1) -> bool:
 
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
     """A traced tensor was kept beyond its trace: the function, or the branch or loop in it."""
-    made = next((node for node in x.trace.nodes if x.place in node.outputs), None)
+    made = maker(x.trace.nodes, x.place)
     where = made.line if made is not None and made.line is not None else ("?", 0, "?")
     return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
         f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
