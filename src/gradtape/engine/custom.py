@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .. import dtypes, nest
+from .. import nest
 from ..slices import IndexedSlices
 from ..tensor import Tensor
 from . import dispatch
 from .batching import BatchedTensor, NeedsValue, enter, leave
 from .convert import to_tensor
 from .cotangents import finished
-from .op import ops
+from .op import Unregistered, ops
 from .questions import native
 from .randomness import recording_seeds, replaying_seeds
 from .tape import GradientTape
@@ -39,20 +39,14 @@ class VariableWatcher(dispatch.Recorder):
         return rest
 
 
-class OneCall:
+class OneCall(Unregistered):
     """The op of a single call: it exists to be recorded and pulled back, and has no kernel.
 
     `rule(gs)` takes a cotangent for each output and returns one, or None, for each input.
     """
 
     family = "custom"
-    kinds = dtypes.ANY
     fragile = True
-    moves_data = True
-    random = False
-    push = None
-    batch = None
-    takes_none = False
 
     def __init__(
         self,

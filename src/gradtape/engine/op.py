@@ -197,6 +197,27 @@ class Op(Deferring):
         return f"<op {self.name} ({self.family})>"
 
 
+class Unregistered:
+    """What an op that is not in the registry, as it is made of graphs or a user's code, says about itself."""
+
+    name: str
+    title: str
+    family: str
+    numpy: Any
+    moves_data = True
+    fragile = takes_none = effect = shaped_by_values = False
+    pull: Any = None
+    push: Any = None
+    batch: Any = None
+
+    def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> Any:
+        """The same for arrays of any module whose values are known."""
+        return self.numpy(*arrays, **attrs)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
 class Partial(Deferring):
     """An op as a function of one argument: what is recorded in the quiet case if the others are not on the tape.
 

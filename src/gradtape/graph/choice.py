@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest
+from .. import errors, nest
 from ..engine import dispatch
 from ..engine.cotangents import finished
-from ..engine.op import ops
+from ..engine.op import Unregistered, ops
 from ..tensor import Tensor, wrap
 from ..tensor_array import TensorArray
 from .derivative import Derivative
@@ -131,25 +131,16 @@ def _zeros(value: Value) -> Value:
     return Value(value.shape, value.dtype, np.broadcast_to(np.zeros((), value.dtype.numpy), value.shape))
 
 
-class Cond:
+class Cond(Unregistered):
     """The op: `cond(index, *inputs, branches)`, with all branches taking all inputs."""
 
     name = title = "cond"
     family = "control"
-    kinds = dtypes.ANY
-    moves_data = True
-    fragile = False
-    random = False
     takes_none = True
-    push = None
 
     def numpy(self, index: Any, *arrays: Any, branches: tuple[Graph, ...]) -> tuple[Any, ...]:
         """Runs the branch that is taken."""
         return compiled(branches[int(index)])(*arrays)
-
-    def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
-        """The same for arrays of any module whose values are known."""
-        return self.numpy(*arrays, **attrs)
 
     def unrolled(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
         """The branch taken, op by op, on tensors of any kind."""
@@ -183,9 +174,6 @@ class Cond:
         backward = _backward(derivatives, [x for x, flag in zip(inputs, wanted, strict=True) if flag], kept, arrivals)
         found = iter(dispatch.run(cond, [index, *kept, *arrivals], {"branches": backward}))
         return None, *(next(found) if flag else None for flag in wanted)
-
-    def __repr__(self) -> str:
-        return "<op cond>"
 
 
 cond = Cond()

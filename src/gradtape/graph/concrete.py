@@ -13,7 +13,7 @@ from ..engine import dispatch
 from ..engine.collector import recording_starts, recording_stops
 from ..engine.deferred import DeferredSum
 from ..engine.log import Log
-from ..engine.op import ops
+from ..engine.op import Unregistered, ops
 from ..engine.randomness import Stream
 from ..errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ..slices import IndexedSlices
@@ -172,17 +172,10 @@ class Variant:
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
 
 
-class Call:
+class Call(Unregistered):
     """The op of one call under a tape."""
 
     family = "call"
-    kinds = dtypes.ANY
-    fragile = False
-    moves_data = True
-    random = False
-    push = None
-    batch = None
-    takes_none = False
 
     def __init__(
         self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Sequence[Any]

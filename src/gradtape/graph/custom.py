@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..engine import dispatch
+from ..engine.op import Unregistered
 from ..tensor import Tensor, wrap
 from .derivative import Cotangents
 from .graph import Graph, replay
@@ -46,17 +47,12 @@ def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
         return trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], {"rule": traced, "counts": counts})
 
 
-class CustomGradient:
+class CustomGradient(Unregistered):
     """The op: `custom_gradient(*inputs, *outputs, *what the rule uses, rule, counts)` gives the outputs."""
 
     name = title = "custom_gradient"
     family = "custom"
-    kinds = dtypes.ANY
-    moves_data = True
     fragile = True
-    random = False
-    takes_none = False
-    push = None
 
     def given_back(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """The outputs, which are among the inputs."""
@@ -66,10 +62,6 @@ class CustomGradient:
     def numpy(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
         """Hands its outputs on."""
         return self.given_back(arrays, attrs)
-
-    def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
-        """The same for arrays of any module."""
-        return self.numpy(*arrays, **attrs)
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
         """The same for a whole batch, with the rule for a whole batch."""
@@ -100,9 +92,6 @@ class CustomGradient:
         """The same on arrays."""
         found = self.pull(m, [wrap(g, dtypes.of_numpy(g.dtype)) for g in gs], saved, parents)
         return [None if g is None else g.array for g in found]
-
-    def __repr__(self) -> str:
-        return "<op custom_gradient>"
 
 
 custom_gradient = CustomGradient()

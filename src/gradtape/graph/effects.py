@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..engine import dispatch
+from ..engine.op import Unregistered
 from ..engine.randomness import Stream
 
 
@@ -128,28 +128,15 @@ def performed_as(those: dict[str, Any]) -> Iterator[None]:
         vars(_performance).update(before)
 
 
-class Check:
+class Check(Unregistered):
     """An op that only looks, and raises if what it sees is not what the graph was made for."""
 
     family = "effect"
     effect = True
-    kinds = dtypes.ANY
-    moves_data = True
-    random = False
-    fragile = False
-    pull: Any = None
-    push = None
-    batch = None
-    takes_none = False
-    shaped_by_values = False
 
     def __init__(self, name: str, kernel: Callable[..., Any]) -> None:
         self.name = self.title = name
         self.numpy = kernel
-
-    def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> Any:
-        """The same on arrays of any module."""
-        return self.numpy(*arrays, **attrs)
 
     def __repr__(self) -> str:
         return f"<effect {self.name}>"

@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..engine import dispatch
 from ..engine.cotangents import finished
-from ..engine.op import ops
+from ..engine.op import Unregistered, ops
 from ..tensor import Tensor, wrap
 from .choice import extend, node_of
 from .counting import Put, Rounds, counted, put_back
@@ -108,17 +108,12 @@ def _row(x: Tensor) -> Tensor:
     return wrap(x.array[0] if x.dims[0] else np.zeros(x.dims[1:], x.dtype.numpy), x.dtype)
 
 
-class Loop:
+class Loop(Unregistered):
     """The op: `loop(*carried, *scanned, *fixed, rounds, body, test)`."""
 
     name = title = "loop"
     family = "control"
-    kinds = dtypes.ANY
-    moves_data = True
-    fragile = False
-    random = False
     takes_none = True
-    push = None
 
     def numpy(self, *arrays: Any, rounds: Rounds, body: Graph, test: Graph | None) -> tuple[Any, ...]:
         """Runs the loop."""
@@ -145,10 +140,6 @@ class Loop:
                     raise Untraceable(_UNEVEN)
                 stack[i] = y
         return *state, *stacks
-
-    def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
-        """The same for arrays of any module whose values are known."""
-        return self.numpy(*arrays, **attrs)
 
     def unrolled(self, inputs: Flat, attrs: dict[str, Any]) -> tuple[Tensor, ...]:
         """The loop op by op, on tensors of any kind."""
@@ -202,9 +193,6 @@ class Loop:
         """The loop of the body's derivative, backwards."""
         inputs, outputs, attrs = saved
         return _Backward(inputs, outputs, attrs, gs, parents).cotangents()
-
-    def __repr__(self) -> str:
-        return "<op loop>"
 
 
 loop = Loop()

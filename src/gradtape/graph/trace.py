@@ -20,7 +20,7 @@ from ..autograph.status import ask as ask_for_conversion
 from ..engine import dispatch
 from ..engine.deferred import DeferredProduct
 from ..engine.dispatch import thread
-from ..engine.op import Op, ops
+from ..engine.op import Op, Unregistered, ops
 from ..engine.places import Line, caller
 from ..engine.randomness import Stream
 from ..errors import InvalidArgumentError
@@ -33,7 +33,7 @@ from .waiting import rules
 _NARROW = dtypes.NARROW
 
 
-class _Assigned:
+class _Assigned(Unregistered):
     """`assigned(value, variable)` is `value` read from a variable: its cotangent belongs to the variable.
 
     Forward mode follows the value that was assigned.
@@ -41,17 +41,9 @@ class _Assigned:
 
     name = title = "assigned"
     family = "linear"
-    kinds = dtypes.ANY
-    moves_data = True
-    random = fragile = takes_none = effect = shaped_by_values = False
-    batch = None
 
     def numpy(self, value: Any, variable: Any) -> Any:
         """The value."""
-        return value
-
-    def kernel(self, xp: Any, value: Any, variable: Any) -> Any:
-        """The same on arrays of any module."""
         return value
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
@@ -67,9 +59,6 @@ class _Assigned:
     def push(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
         """The tangent of what was assigned."""
         return ts[0]
-
-    def __repr__(self) -> str:
-        return "<op assigned>"
 
 
 assigned = _Assigned()
