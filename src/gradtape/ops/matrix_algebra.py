@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import COMPLEX, FLOAT, DType
+from ..engine.batching import aligned
 
 FIELD = FLOAT | COMPLEX
 
@@ -74,18 +75,7 @@ def inverse_gaps(m: Any, gaps: Any) -> Any:
 
 def leading(op: str) -> Callable[..., Any]:
     """A batching rule for an op whose arguments broadcast over leading axes: the batch is one more of them."""
-
-    def batch(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
-        rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
-        aligned = []
-        for x, flag in zip(inputs, flags, strict=True):
-            missing = rank + 1 - len(x.dims)
-            if flag and missing:
-                x = m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:]))
-            aligned.append(x)
-        return getattr(m, op)(*aligned, **attrs)
-
-    return batch
+    return lambda m, size, inputs, flags, attrs: getattr(m, op)(*aligned(m, inputs, flags), **attrs)
 
 
 def each(f: Callable[..., Any], *stacks: Any) -> Any:

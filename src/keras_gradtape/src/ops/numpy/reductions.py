@@ -159,34 +159,27 @@ def replaced_nan(x: Tensor, value: float) -> Tensor:
 
 
 def nanargmax(x, axis=None, keepdims=False):
-    return _nan_position(argmax, -np.inf, tensor(x), axis, keepdims)
+    return _among_known(argmax, tensor(x), axis, keepdims, loses=-np.inf, otherwise=-1)
 
 
 def nanargmin(x, axis=None, keepdims=False):
-    return _nan_position(argmin, np.inf, tensor(x), axis, keepdims)
-
-
-def _nan_position(f: Any, loses: float, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    """The position among what is not NaN, or -1 where everything is."""
-    found = f(replaced_nan(x, loses), axis, keepdims)
-    if not x.dtype.is_floating:
-        return found
-    return ops.where(logic.all(ops.is_nan(x), axis, keepdims), ops.ones_like(found) * -1, found)
+    return _among_known(argmin, tensor(x), axis, keepdims, loses=np.inf, otherwise=-1)
 
 
 def nanmax(x, axis=None, keepdims=False):
-    return _nan_extreme(max, -np.inf, tensor(x), axis, keepdims)
+    return _among_known(max, tensor(x), axis, keepdims, loses=-np.inf, otherwise=np.nan)
 
 
 def nanmin(x, axis=None, keepdims=False):
-    return _nan_extreme(min, np.inf, tensor(x), axis, keepdims)
+    return _among_known(min, tensor(x), axis, keepdims, loses=np.inf, otherwise=np.nan)
 
 
-def _nan_extreme(f: Any, loses: float, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+def _among_known(f: Any, x: Tensor, axis: Any, keepdims: bool, *, loses: float, otherwise: float) -> Tensor:
+    """`f` of what is not NaN, or `otherwise` where everything is; a value that `loses` stands for NaN."""
     found = f(replaced_nan(x, loses), axis, keepdims)
     if not x.dtype.is_floating:
         return found
-    return ops.where(logic.all(ops.is_nan(x), axis, keepdims), tensor(np.nan, x.dtype), found)
+    return ops.where(logic.all(ops.is_nan(x), axis, keepdims), tensor(otherwise, found.dtype), found)
 
 
 def nanmean(x, axis=None, keepdims=False):
