@@ -176,7 +176,7 @@ class Trainer(base_trainer.Trainer):
                 (x, y, sample_weight), validation_split=validation_split
             )
         if validation_data is not None:
-            validation = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
+            val_x, val_y, val_sample_weight = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
         epoch_iterator = EpochIterator(
             x=x,
             y=y,
@@ -213,17 +213,6 @@ class Trainer(base_trainer.Trainer):
                         break
             epoch_logs = dict(self._get_metrics_result_or_logs(logs))
             if validation_data is not None and self._should_eval(epoch, validation_freq):
-                if self._eval_epoch_iterator is None:
-                    val_x, val_y, val_sample_weight = validation
-                    self._eval_epoch_iterator = EpochIterator(
-                        x=val_x,
-                        y=val_y,
-                        sample_weight=val_sample_weight,
-                        batch_size=validation_batch_size or batch_size,
-                        steps_per_epoch=validation_steps,
-                        steps_per_execution=self.steps_per_execution,
-                        shuffle=False,
-                    )
                 found = self.evaluate(
                     x=val_x,
                     y=val_y,
@@ -264,7 +253,7 @@ class Trainer(base_trainer.Trainer):
         cached = kwargs.pop("_use_cached_eval_dataset", False)
         if kwargs:
             raise ValueError(f"Arguments not recognized: {kwargs}")
-        epoch_iterator = self._eval_epoch_iterator if cached else EpochIterator(
+        epoch_iterator = (cached and self._eval_epoch_iterator) or EpochIterator(
             x=x,
             y=y,
             sample_weight=sample_weight,
@@ -273,6 +262,8 @@ class Trainer(base_trainer.Trainer):
             shuffle=False,
             steps_per_execution=self.steps_per_execution,
         )
+        if cached:
+            self._eval_epoch_iterator = epoch_iterator
         self._build_for(iterator=epoch_iterator)
         epoch_iterator.reset()
         callbacks = self._callbacks(callbacks, verbose=verbose, epochs=1, steps=epoch_iterator.num_batches)
