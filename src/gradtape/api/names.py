@@ -1030,7 +1030,7 @@ NAMES = {
     "tensor_scatter_nd_update": "api.indexing:tensor_scatter_nd_update",
     "tensordot": "api.contraction:tensordot",
     "test.TestCase": "api.test:TestCase",
-    "test.compute_gradient": "api.test:compute_gradient",
+    "test.compute_gradient": "api.compared_gradients:compute_gradient",
     "test.gpu_device_name": "api.test:gpu_device_name",
     "test.is_built_with_cuda": "api.test:is_built_with_cuda",
     "test.is_built_with_gpu_support": "api.test:is_built_with_gpu_support",
