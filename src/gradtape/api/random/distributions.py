@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,21 +26,18 @@ def check_float(dtype: DType) -> None:
         )
 
 
-def scaled(numbers: Any, scale: Any, offset: Any, dtype: DType) -> Tensor:
-    """`numbers * scale + offset`, where nothing is computed for a scale of 1 and an offset of 0."""
-    if type(scale) is not Tensor and type(offset) is not Tensor and scale == 1 and offset == 0:
-        return numbers
-    return numbers * scale + offset
+def normal(
+    draw: Any, state: Callable[[], Tensor], dims: tuple[int, ...], mean: Any, stddev: Any, dtype: DType
+) -> Tensor:
+    """What the op `draw` gives for a mean of 0 and a deviation of 1, moved to these.
 
-
-def location_and_scale(mean: Any, stddev: Any, dtype: DType) -> tuple[Any, Any]:
-    """The parameters of a normal distribution, checked; Python's 0.0 and 1.0 stay as they are."""
-    if type(mean) is float and type(stddev) is float and mean == 0.0 and stddev == 1.0 and dtype.is_floating:
-        check_float(dtype)
-        return mean, stddev
-    location, scale = to_tensor(mean, dtype=dtype), to_tensor(stddev, dtype=dtype)
+    For Python's 0.0 and 1.0 it is used as it comes. A bad argument takes nothing from the state.
+    """
+    standard = type(mean) is type(stddev) is float and mean == 0.0 and stddev == 1.0 and dtype.is_floating
+    location, scale = (mean, stddev) if standard else (to_tensor(x, dtype=dtype) for x in (mean, stddev))
     check_float(dtype)
-    return location, scale
+    numbers = draw(state(), shape=dims, dtype=dtype)
+    return numbers if standard else numbers * scale + location
 
 
 def uniform_float(state: Tensor, dims: tuple[int, ...], low: Any, high: Any, dtype: DType) -> Tensor:

@@ -8,6 +8,7 @@ may be used from any thread.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from ... import dtypes
@@ -53,11 +54,9 @@ def normal(
     >>> tf.random.normal([2, 3], mean=[0.0, 1.0, 2.0]).shape
     TensorShape([2, 3])
     """
-    dtype = dtypes.as_dtype(dtype)
-    dims = dims_of(shape)
-    location, scale = distributions.location_and_scale(mean, stddev, dtype)
-    state = _state("normal", dtype, seed, math.prod(dims))
-    return distributions.scaled(ops.random_normal(state, shape=dims, dtype=dtype), scale, location, dtype)
+    dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
+    state = partial(_state, "normal", dtype, seed, math.prod(dims))
+    return distributions.normal(ops.random_normal, state, dims, mean, stddev, dtype)
 
 
 def truncated_normal(
@@ -74,11 +73,9 @@ def truncated_normal(
     >>> float(abs(tf.random.truncated_normal([1000]).numpy()).max()) < 2
     True
     """
-    dtype = dtypes.as_dtype(dtype)
-    dims = dims_of(shape)
-    location, scale = distributions.location_and_scale(mean, stddev, dtype)
-    state = _state("truncated_normal", dtype, seed, math.prod(dims))
-    return distributions.scaled(ops.random_truncated_normal(state, shape=dims, dtype=dtype), scale, location, dtype)
+    dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
+    state = partial(_state, "truncated_normal", dtype, seed, math.prod(dims))
+    return distributions.normal(ops.random_truncated_normal, state, dims, mean, stddev, dtype)
 
 
 def uniform(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -170,18 +171,14 @@ class Generator(Owner):
     ) -> Tensor:
         """Normal numbers with this mean and standard deviation."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
-        location, scale = distributions.location_and_scale(mean, stddev, dtype)
-        numbers = ops.random_normal(self._next(dims), shape=dims, dtype=dtype)
-        return distributions.scaled(numbers, scale, location, dtype)
+        return distributions.normal(ops.random_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None
     ) -> Tensor:
         """Normal numbers no further than two standard deviations from the mean."""
         dtype, dims = dtypes.as_dtype(dtype), dims_of(shape)
-        location, scale = distributions.location_and_scale(mean, stddev, dtype)
-        numbers = ops.random_truncated_normal(self._next(dims), shape=dims, dtype=dtype)
-        return distributions.scaled(numbers, scale, location, dtype)
+        return distributions.normal(ops.random_truncated_normal, partial(self._next, dims), dims, mean, stddev, dtype)
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None

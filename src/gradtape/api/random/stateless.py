@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ... import dtypes
@@ -74,9 +75,8 @@ def stateless_normal(
     TensorShape([2, 3])
     """
     dtype = dtypes.as_dtype(dtype)
-    location, scale = distributions.location_and_scale(mean, stddev, dtype)
-    numbers = ops.random_normal(scrambled(seed, alg), shape=dims_of(shape), dtype=dtype)
-    return distributions.scaled(numbers, scale, location, dtype)
+    state = partial(scrambled, seed, alg)
+    return distributions.normal(ops.random_normal, state, dims_of(shape), mean, stddev, dtype)
 
 
 def stateless_truncated_normal(
@@ -96,9 +96,8 @@ def stateless_truncated_normal(
     True
     """
     dtype = dtypes.as_dtype(dtype)
-    location, scale = distributions.location_and_scale(mean, stddev, dtype)
-    numbers = ops.random_truncated_normal(scrambled(seed, alg), shape=dims_of(shape), dtype=dtype)
-    return distributions.scaled(numbers, scale, location, dtype)
+    state = partial(scrambled, seed, alg)
+    return distributions.normal(ops.random_truncated_normal, state, dims_of(shape), mean, stddev, dtype)
 
 
 def stateless_parameterized_truncated_normal(
