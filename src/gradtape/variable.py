@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy import add, ndarray, subtract
 
 from . import dtypes, errors
 from .backends import onednn
@@ -329,7 +330,7 @@ class Variable(Parts):
         >>> v.assign_add([1.0, 1.0]).numpy().tolist()
         [2.0, 3.0]
         """
-        self._update(np.add, ops.add, delta, 1.0)
+        self._update(add, delta, 1.0)
         return self if read_value else None
 
     def assign_sub(
@@ -342,10 +343,10 @@ class Variable(Parts):
         >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
         [0.0, 1.0]
         """
-        self._update(np.subtract, ops.sub, delta, -1.0)
+        self._update(subtract, delta, -1.0)
         return self if read_value else None
 
-    def _update(self, ufunc: np.ufunc, op: Any, delta: Any, sign: float) -> None:
+    def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
         """Combines the value with `delta`: a large one in place, when nobody else can see the array.
 
         A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
@@ -358,7 +359,7 @@ class Variable(Parts):
                 return
             delta = self._checked(delta)
             if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or thread.recorder is not None:
-                self._replace(op(self._as_tensor(), delta))
+                self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
                 return
         change = delta.array
         if change.nbytes < _IN_PLACE or not self._written(accumulate, change, ufunc):
@@ -479,12 +480,12 @@ def _converted(variable: Variable, dtype: DType | None) -> Tensor:
 
 def _has_own_memory(array: Any) -> bool:
     """Whether an array's memory belongs to it alone, or to one that only it knows."""
-    if type(array) is not np.ndarray:
+    if type(array) is not ndarray:
         return False
     if array.flags.owndata:
         return True
     # Known to the array alone, and here: views of the array would have the same base.
-    return type(array.base) is np.ndarray and array.base.flags.owndata and sys.getrefcount(array.base) <= 2
+    return type(array.base) is ndarray and array.base.flags.owndata and sys.getrefcount(array.base) <= 2
 
 
 attach(Variable)

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any
 
 from .. import dtypes, errors
+from ..dtypes import FLOAT
 from ..engine.convert import readable, to_array, to_tensor
 from ..engine.op import ops
 from ..tensor import Tensor
@@ -43,16 +44,18 @@ def matmul(
     array([[21.],
            [43.]], dtype=float32)
     """
+    if type(a) is not Tensor:
+        a = to_tensor(a)
+    if type(b) not in readable and not isinstance(b, Tensor):
+        b = to_tensor(b, dtype=a.dtype)
+    if a.dtype.kind == FLOAT and not (transpose_a or transpose_b or adjoint_a or adjoint_b or output_type):
+        return ops.matmul(a, b)
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         letter = "a" if transpose_a and adjoint_a else "b"
         raise ValueError(
             f"Only one of `transpose_{letter}` and `adjoint_{letter}` can be True. Received "
             f"`transpose_{letter}`=True, `adjoint_{letter}`=True"
         )
-    if type(a) is not Tensor:
-        a = to_tensor(a)
-    if type(b) not in readable and not isinstance(b, Tensor):
-        b = to_tensor(b, dtype=a.dtype)
     if output_type is not None:
         dtype = dtypes.as_dtype(output_type)
         a, b = ops.cast(a, dtype=dtype), ops.cast(b, dtype=dtype)
@@ -61,11 +64,10 @@ def matmul(
             f"Value for attr 'T' of {a.dtype.name} is not in the list of allowed values [Op:MatMul]. Give "
             "output_type=tf.int32, or use tf.cast(x, ...) first"
         )
-    if not (transpose_a or transpose_b or adjoint_a or adjoint_b):
-        return ops.matmul(a, b)
     if a.dtype.is_complex:
         a, b = ops.conj(a) if adjoint_a else a, ops.conj(b) if adjoint_b else b
-    return ops.matmul(a, b, transpose_a=bool(transpose_a or adjoint_a), transpose_b=bool(transpose_b or adjoint_b))
+    transposed = {"transpose_a": bool(transpose_a or adjoint_a), "transpose_b": bool(transpose_b or adjoint_b)}
+    return ops.matmul(a, b, **transposed) if any(transposed.values()) else ops.matmul(a, b)
 
 
 def matvec(

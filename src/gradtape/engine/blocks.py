@@ -143,7 +143,9 @@ def product(a: Any, b: Any) -> Any:
     OpenBLAS's threads wait busily for their next product: they would take a core from the convolutions.
     """
     global _products
-    y = onednn.product(a, b)
+    y = onednn.known_product(a, b)
+    if y is None:
+        y = onednn.product(a, b)
     if y is not None:
         return y
     if _products >= _AMONG_CONVOLUTIONS or a.ndim != 2 or b.ndim != 2 or a.dtype.char not in "fd":

@@ -17,6 +17,7 @@ from .blocks import add, product
 from .deferred import deferred, may_wait
 from .op import ops, raw
 
+_SMALL = 1 << 14  # numbers whose rows NumPy adds up as fast as anybody
 _MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several and waiting only costs memory
 
 
@@ -26,14 +27,13 @@ class Products:
     For a row that was added to those of matrices, as a bias is, there is no `a`: it is the sum of the rows of all `g`.
     """
 
-    __slots__ = ("_lefts", "_rights", "_rows", "_total", "_waits")
+    _total: Any = None  # of terms that are added already
+    _waits = False  # whether the product is for whoever looks at it
 
     def __init__(self, left: Any, right: Any) -> None:
         self._lefts = [left]
         self._rights = [right]
         self._rows = right.shape[0]
-        self._total: Any = None
-        self._waits = False
 
     def take(self, other: Products) -> Products:
         """This sum with the terms of another."""
@@ -50,7 +50,7 @@ class Products:
             return self.value(last)
         left, right = self._lefts[0], self._rights[0]
         if left is None:
-            return raw.sum(right, axis=(0,))
+            return np.add.reduce(right, 0) if right.size <= _SMALL else raw.sum(right, axis=(0,))
         if may_wait(left, right):
             self._waits = True
             return self

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..backends import onednn
 from ..dtypes import DType
 from ..tensor import Tensor
-from . import blocks, dispatch
+from . import dispatch
+from .blocks import SHARED, product
 
 _new = object.__new__
 _held: Any = Tensor.array  # the slot, which holds (left, right, scale) until the value is known
@@ -40,7 +42,7 @@ class DeferredProduct(Tensor):
         held = _held.__get__(self)
         if type(held) is tuple:  # else another thread has just computed it
             left, right, scale = held
-            value = blocks.product(left.T, right)
+            value = product(left.T, right)
             _held.__set__(self, value if scale == 1 else np.multiply(value, value.dtype.type(scale), out=value))
         self.__class__ = Tensor  # type: ignore[assignment]
         return self
@@ -52,9 +54,9 @@ class DeferredProduct(Tensor):
 
     def __mul__(self, factor: Any) -> Tensor:
         if (type(factor) is float or type(factor) is int) and dispatch.thread.recorder is None:
-            product = self.scaled(factor)
-            if product is not None:
-                return product
+            scaled = self.scaled(factor)
+            if scaled is not None:
+                return scaled
         return Tensor.__mul__(self.computed(), factor)
 
     __rmul__ = __mul__
@@ -132,7 +134,7 @@ class DeferredSum(DeferredProduct):
 def _sum(base: Any, left: Any, right: Any, scale: float) -> Any:
     total = base.copy()
     if not onednn.add_product(total, left.T, right, scale):
-        total += total.dtype.type(scale) * blocks.product(left.T, right)
+        total += total.dtype.type(scale) * product(left.T, right)
     return total
 
 
@@ -155,13 +157,13 @@ def may_wait(left: Any, right: Any) -> bool:
     Memory of others, which may change, does not wait.
     """
     size = left.shape[1] * right.shape[1]
-    if size < blocks.SHARED or left.dtype.char != "f":
+    if size < SHARED or left.dtype.char != "f":
         return False
     first, second = left.base, right.base
     if first is None:
         first = left
     if second is None:
         second = right
-    if type(first) is not np.ndarray or type(second) is not np.ndarray or first.nbytes + second.nbytes > 4 * size:
+    if type(first) is not ndarray or type(second) is not ndarray or first.nbytes + second.nbytes > 4 * size:
         return False
     return first.flags.owndata and second.flags.owndata

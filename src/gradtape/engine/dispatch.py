@@ -135,10 +135,10 @@ def set_recorders(recorders: tuple[Any, ...]) -> None:
     if trace is None and not recorders:
         vars(thread).pop("recorder", None)  # the witness, which all such threads share: it comes and goes for all
         return
-    if trace is None:
-        told = listeners()
-    else:
+    if trace is not None:
         told = (trace, *recorders) if trace.follows and recorders else recorders
+    else:
+        told = recorders if witness is None else listeners()
     thread.recorder = trace if not told else told[0] if len(told) == 1 else Several(told)
 
 
@@ -215,6 +215,11 @@ def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         return innermost.interpret(op, inputs, attrs)
     if narrow and not op.moves_data:
         return run_in_float32(op, inputs, attrs)
+    return run_plain(op, inputs, attrs)
+
+
+def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """Runs `op` on plain tensors of dtypes that it can compute with."""
     try:
         value = op.numpy(*map(_array, inputs), **attrs)
     except (ValueError, np.linalg.LinAlgError) as error:

@@ -15,7 +15,7 @@ from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
 
 from .. import dtypes
 from ..backends import onednn
-from ..dtypes import DType
+from ..dtypes import FLOAT, DType
 from ..tensor import Tensor, number
 from . import blocks, dispatch, in_place
 from .arguments import matched, read_both
@@ -393,13 +393,14 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
     kernel_into = blocks.into(kernel)
 
     def call(a: Any, b: Any) -> Any:
-        if type(a) is not Tensor or type(b) is not Tensor:
+        kind = type(b)
+        if kind is not Tensor or type(a) is not Tensor:
             # `read_both` without its price: `x * 0.5` and `x + bias` are frequent.
-            if type(b) is float and type(a) is Tensor and a.dtype.kind == dtypes.FLOAT:
+            if kind is float and type(a) is Tensor and a.dtype.kind == FLOAT:
                 known = a.dtype.numbers.get(b)
                 b = number(a.dtype, b) if known is None else known
             else:
-                if type(b) in readable:
+                if kind in readable:
                     b = b._as_tensor()
                 if type(a) is not Tensor or type(b) is not Tensor:
                     a, b = read_both(a, b)

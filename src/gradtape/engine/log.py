@@ -49,7 +49,7 @@ class Log(Recorder):
         self.watches_variables = watch_accessed_variables
         self.variables: list[Any] = []  # those that were read or watched
         self.places: dict[int, int] = {}  # of each, by its `id`: the position, -1 if it has no derivative
-        self.leaves: set[int] = set()
+        self.watched: list[int] = []  # the positions of tensors that were watched
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
         self.exits: list[tuple[int, Any]] = []
 
@@ -57,8 +57,8 @@ class Log(Recorder):
         retire(self.key)
         records_gone()
 
-    # Every op on a tape comes through `unary`, `binary` or `record`. Each finds the positions of its inputs and appends
-    # to the lists by itself: a call of a function that does it would be a good part of the whole.
+    # Every op on a tape comes through `unary`, `binary` or `record`, and every variable through `mark_read`. Each finds
+    # positions and appends to the lists by itself: a call of a function that does it would be a good part of the whole.
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
@@ -126,34 +126,42 @@ class Log(Recorder):
             self.constant(op, inputs, outputs)
             return
         key = self.key
-        positions = []
+        parents: tuple[int, ...] = ()
+        touched = False
         plain = True
         for x in inputs:
             at = x.mark
             if at is not None and (type(at) is not int or x.home is not key):
                 at = note(x.marks, key)
-            positions.append(-1 if at is None else at)
+            if at is None:
+                parents += (-1,)
+            else:
+                parents += (at,)
+                touched = True
             if type(x) is not Tensor:
                 plain = False
-        parents = tuple(positions)
-        if max(parents, default=-1) < 0:
+        if not touched:
             return
         first = len(self.ops)
         if type(outputs) is not tuple:
             if not outputs.dtype.differentiable:
                 self.constant(op, inputs, outputs)
                 return
-            self._append(op, parents, op.keep(inputs, outputs, attrs))
+            saved = op.keep(inputs, outputs, attrs)
+            self.ops.append(op)
+            self.parents.append(parents)
+            self.saved.append(saved)
             if outputs.mark is None:
                 outputs.home = key
                 outputs.mark = first
             else:
                 outputs.mark = (key, first, outputs.marks)
         else:
-            self._append(op, parents, op.keep(inputs, outputs, attrs))
+            others = len(outputs) - 1
+            self.saved += [op.keep(inputs, outputs, attrs), *[None] * others]
+            self.ops += [op, *[None] * others]
+            self.parents += [parents, *[(first,)] * others]
             self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
-            for _ in outputs[1:]:
-                self._append(None, (first,), None)
             for i, y in enumerate(outputs, first):
                 y.mark = (key, i, y.marks)
         if not plain:
@@ -194,7 +202,9 @@ class Log(Recorder):
         """Makes `tensor` a leaf of this log."""
         marks = tensor.marks
         if note(marks, self.key) is None:
-            tensor.mark = (self.key, self._leaf(), living(marks))
+            position = self._leaf()
+            self.watched.append(position)
+            tensor.mark = (self.key, position, living(marks))
 
     def watch_variable(self, variable: Any) -> int:
         """Makes `variable` a leaf of this log; returns its position."""
@@ -205,21 +215,39 @@ class Log(Recorder):
         """The mark a value read from `variable` now gets, on top of `rest`."""
         position = self.places.get(id(variable))
         if position is None:
-            position = self._add(variable) if self.watches_variables and variable.trainable else -1
+            position = self._add(variable) if self.watches_variables and variable._trainable else -1
         return rest if position < 0 else (self.key, position, rest)
 
     def mark_read(self, variable: Any, value: Tensor) -> None:
         """Marks `value`, a new tensor read from `variable`."""
         position = self.places.get(id(variable))
         if position is None:
-            position = self._add(variable) if self.watches_variables and variable.trainable else -1
-        if position >= 0:
-            value.home = self.key
-            value.mark = position
+            if not (self.watches_variables and variable._trainable):
+                return
+            if not variable.dtype.differentiable:
+                self._add(variable)
+                return
+            ops = self.ops
+            position = self.places[id(variable)] = len(ops)
+            self.variables.append(variable)
+            ops.append(None)
+            self.parents.append(None)
+            self.saved.append(None)
+        elif position < 0:
+            return
+        value.home = self.key
+        value.mark = position
 
     def variable_positions(self) -> Iterator[tuple[Any, int]]:
         """The variables that were read or watched, and where each stands (-1: it has no derivative)."""
         return zip(self.variables, self.places.values(), strict=True)
+
+    @property
+    def leaves(self) -> set[int]:
+        """The positions of all that was watched."""
+        found = {*self.places.values(), *self.watched}
+        found.discard(-1)
+        return found
 
     def position(self, x: Any) -> int | None:
         """Where a tensor or variable stands in this log, or None."""
@@ -244,17 +272,10 @@ class Log(Recorder):
 
     def _leaf(self) -> int:
         ops = self.ops
-        position = len(ops)
         ops.append(None)
         self.parents.append(None)
         self.saved.append(None)
-        self.leaves.add(position)
-        return position
-
-    def _append(self, op: Any, parents: Any, saved: Any) -> None:
-        self.ops.append(op)
-        self.parents.append(parents)
-        self.saved.append(saved)
+        return len(ops) - 1
 
     @property
     def records(self) -> Records:

@@ -134,6 +134,7 @@ class Op(Deferring):
         self.samples = tuple(samples)
         self.domain = domain
         self.kinds = kinds
+        self.computed_kinds = kinds if moves_data else kinds & ~dtypes.NARROW  # narrow ones are computed in float32
         self.moves_data = moves_data
         self.kinks = kinks
         self.random = random
@@ -160,12 +161,13 @@ class Op(Deferring):
 
     def run(self, *inputs: Any, **attrs: Any) -> Any:
         """Runs the op on anything that converts to tensors."""
-        kinds = self.kinds
+        kinds = self.computed_kinds
         for x in inputs:
             if type(x) is not Tensor or not x.dtype.kind & kinds:
                 break
         else:
-            return dispatch.run(self, inputs, attrs)
+            return dispatch.run_plain(self, inputs, attrs)
+        kinds = self.kinds
         tensors = [x if isinstance(x, Tensor) else to_tensor(x) for x in inputs]
         for x in tensors:
             if not x.dtype.kind & kinds:

@@ -223,7 +223,8 @@ class TracingLog(Log):
         at = len(self.ops)
         Log.record(self, op, inputs, outputs, attrs)
         if len(self.ops) > at:
-            self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
+            self.notes.append((here(3), outputs, perf_counter_ns(), inputs, attrs))
+            self.notes += [None] * (len(self.ops) - len(self.notes))  # of further outputs
         elif op.pull is not None and (type(outputs) is tuple or outputs.dtype.differentiable):
             witness.record(op, inputs, outputs)  # `constant` has not told
 
@@ -245,10 +246,6 @@ class TracingLog(Log):
         super().watch(tensor)
         if len(self.ops) > at:
             self.watch_places[at] = here(3)
-
-    def _append(self, op: Any, parents: Any, saved: Any) -> None:
-        super()._append(op, parents, saved)
-        self.notes.append(None)
 
     def _leaf(self) -> int:
         self.notes.append(None)

@@ -20,7 +20,7 @@ from ..engine.op import raw, sample
 _SMOOTH = FLOAT | NARROW
 _FEW_CLASSES = 32
 _FEW_NUMBERS = 1 << 16  # whose memory does not matter: the derivative is computed along with the value
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def _shifted(xp, logits):
@@ -79,8 +79,6 @@ softmax_cross_entropy = opaque(
 
 
 def _sparse(xp, labels, logits):
-    if xp is np:
-        _check(labels, logits.shape[-1])
     if xp is np and logits.size:
         if logits.size <= _FEW_NUMBERS and byproducts.wanted():
             losses, slope = _with_slope(labels, logits)
@@ -88,6 +86,8 @@ def _sparse(xp, labels, logits):
             return losses
         z, axis, chosen = _centred(labels, logits)
         return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
+    if xp is np:
+        _check(labels, logits.shape[-1])
     z, total = _shifted(xp, logits)
     return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
 
@@ -98,14 +98,16 @@ def _centred(labels, logits):
     Few classes are its rows: NumPy reduces along short rows more slowly than across them.
     """
     classes = logits.shape[-1]
-    z = logits if logits.ndim == 2 else logits.reshape(-1, classes)
-    count = z.shape[0]
-    if classes <= min(_FEW_CLASSES, count):
-        z = np.array(z.T, order="C")
+    _check(labels, classes)
+    if logits.ndim != 2:
+        labels, logits = labels.reshape(-1), logits.reshape(-1, classes)
+    count = len(labels)
+    if classes <= _FEW_CLASSES and classes <= count:
+        z = logits.T.copy()
         z -= np.maximum.reduce(z, axis=0)
-        return z, 0, labels.reshape(-1) * count + _numbers(count)
-    z = z - np.maximum.reduce(z, axis=1, keepdims=True)
-    return z, 1, labels.reshape(-1) + np.arange(0, z.size, classes)
+        return z, 0, labels * count + _numbers(count)
+    z = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
+    return z, 1, labels + np.arange(0, z.size, classes)
 
 
 @lru_cache(maxsize=16)
@@ -115,14 +117,12 @@ def _numbers(count):
 
 def sparse_with_softmax(labels, logits):
     """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
-    _check(labels, logits.shape[-1])
     losses, softmax, axis, _ = _with_softmax(labels, logits)
     return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
 
 
 def sparse_with_slope(labels, logits):
     """The sparse cross entropies and their derivatives, of arrays that are not empty."""
-    _check(labels, logits.shape[-1])
     losses, slope = _with_slope(labels, logits)
     return losses, np.ascontiguousarray(slope)
 
@@ -131,7 +131,8 @@ def _with_slope(labels, logits):
     """The losses, and the derivative of each by its logits."""
     losses, slope, axis, chosen = _with_softmax(labels, logits)
     slope.put(chosen, slope.take(chosen) - 1)
-    return losses, (slope if axis else slope.T).reshape(logits.shape)
+    slope = slope if axis else slope.T
+    return losses, slope if logits.ndim == 2 else slope.reshape(logits.shape)
 
 
 def _with_softmax(labels, logits):
@@ -141,12 +142,13 @@ def _with_softmax(labels, logits):
     softmax = np.exp(z, out=z)
     total = np.add.reduce(softmax, axis=axis)
     softmax /= total if axis == 0 else total[:, None]
-    return (np.log(total) - correct).reshape(labels.shape), softmax, axis, chosen
+    losses = np.log(total) - correct
+    return losses if labels.ndim == 1 else losses.reshape(labels.shape), softmax, axis, chosen
 
 
 def _check(labels, classes):
-    # As an unsigned number, a negative label is larger than any class.
-    if labels.size and np.maximum.reduce(labels.view(_UNSIGNED[labels.dtype.itemsize]), axis=None) >= classes:
+    numbers = labels.view(_UNSIGNED[labels.dtype.itemsize])  # of which a negative label is larger than any class
+    if labels.size and numbers.item(numbers.argmax()) >= classes:
         wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
         raise errors.InvalidArgumentError(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
@@ -163,7 +165,6 @@ def _sparse_vjp(m, g, labels, logits, byproduct):
 
 def _sparse_slope(xp, labels, logits):
     if xp is np and logits.size:
-        _check(labels, logits.shape[-1])
         return _with_slope(labels, logits)[1]
     e = xp.exp(_shifted(xp, logits)[0])
     return e / e.sum(axis=-1, keepdims=True) - (labels[..., None] == xp.arange(logits.shape[-1]))

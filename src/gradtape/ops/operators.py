@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..dtypes import FLOAT
 from ..errors import InvalidArgumentError
 from ..tensor import Tensor, wrap
 from . import arithmetic, bits, contraction, logic, slicing
@@ -73,7 +74,7 @@ def _commuted(call: Any) -> Any:
     """`_reflected` of an op that commutes: `0.5 * x` has the short way of `x * 0.5`."""
 
     def answer(self: Any, other: Any) -> Any:
-        return call(self, other) if type(other) is float and self.dtype.kind == dtypes.FLOAT else call(other, self)
+        return call(self, other) if type(other) is float and self.dtype.kind == FLOAT else call(other, self)
 
     return answer
 

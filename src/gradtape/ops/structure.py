@@ -102,12 +102,13 @@ def _pad_rank(m, x, rank):
 
 def _sum(xp, x, *, axis, keepdims=False):
     if xp is np:
-        if x.size > 1024 and axis == (x.ndim - 1,) and x.shape[-1] <= 64 and x.dtype.char in "fd" and x.ndim > 1:
-            y = np.einsum("...i->...", x)  # for many short rows several times faster than `add.reduce`
-            return y[..., None] if keepdims else y
-        if x.size > 1 << 14 and axis == tuple(range(x.ndim - 1)) and x.dtype.char in "fd" and x.flags.c_contiguous:
-            y = sum_rows(x.reshape(-1, x.shape[-1]))
-            return y.reshape((*(1,) * len(axis), -1)) if keepdims else y
+        if x.size > 1024 and x.ndim > 1 and x.dtype.char in "fd":
+            if axis == (x.ndim - 1,) and x.shape[-1] <= 64:
+                y = np.einsum("...i->...", x)  # for many short rows several times faster than `add.reduce`
+                return y[..., None] if keepdims else y
+            if x.size > 1 << 14 and axis == tuple(range(x.ndim - 1)) and x.flags.c_contiguous:
+                y = sum_rows(x.reshape(-1, x.shape[-1]))
+                return y.reshape((*(1,) * len(axis), -1)) if keepdims else y
         return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to it
     return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
 
@@ -133,7 +134,7 @@ def _mean(xp, x, *, axis, keepdims=False):
     if x.dtype.kind in "iu":  # the sum of many may need more bits than each
         total = xp.sum(x, axis=axis, dtype=xp.uint64 if x.dtype.kind == "u" else xp.int64, keepdims=keepdims)
         return (xp.sign(total) * (xp.abs(total) // total.dtype.type(count or 1))).astype(x.dtype)
-    return _sum(xp, x, axis=axis, keepdims=keepdims) / x.dtype.type(count)
+    return _sum(xp, x, axis=axis, keepdims=keepdims) / count
 
 
 mean = linear(

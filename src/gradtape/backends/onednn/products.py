@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy import empty
 
 from .halved_products import halved, note_written
 from .library import FLOAT32, HEADER, Computation, Refused, Role, library, place, steps
@@ -116,7 +117,7 @@ def _matrix_product(a_shape: Any, a_strides: Any, b_shape: Any, b_strides: Any) 
             b = np.ascontiguousarray(b)
         kept = _ONE
         if total is None:
-            total, kept = np.empty(shape, FLOAT32), _ZERO
+            total, kept = empty(shape, FLOAT32), _ZERO
         with dnnl.lock:
             dnnl.sgemm(
                 *turns, *sizes, scale, place(id(a) + HEADER), step_a, place(id(b) + HEADER), step_b, kept,
