@@ -1,14 +1,15 @@
 """Libraries in processes of their own, and fair times of their works: interleaved rounds, and medians over them.
 
 A machine's clock and its neighbours change within minutes, and within a second, by more than the libraries differ. So a
-round is a few short turns of each library, and the times of one turn are divided by how slow the machine was in it: by
-what all libraries took, compared with their medians. Where a process's arrays happen to lie makes a step up to a tenth
-faster or slower, for as long as the process lives; so every few rounds there are new processes.
+round is a few short turns of each library, in random order, and the times of one turn are divided by how slow the
+machine was in it: by what all libraries took, compared with their medians. Where a process's arrays happen to lie makes
+a step up to a tenth faster or slower, for as long as the process lives; so every few rounds there are new processes.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import statistics
 import subprocess
 import sys
@@ -22,8 +23,8 @@ from rich.progress import track
 
 HERE = Path(__file__).parent
 ROUNDS_OF_A_PROCESS = 2
-TURNS_OF_A_ROUND = 2
-PAUSE = 0.04  # seconds before a turn, in which threads of the library before still wait busily for more to do
+TURNS_OF_A_ROUND = 4
+PAUSE = 0.02  # seconds before a turn, in which threads of the library before still wait busily for more to do
 
 # For each work, the seconds of each worker.
 Times = dict[str, dict[str, float]]
@@ -112,9 +113,7 @@ class Workers:
         for work, number in track(turns, "measuring", console=Console(stderr=True)):
             if number and number % every == 0 and work == works[0]:
                 self.renew()
-            names = list(samples[work])
-            first = number % len(names) if names else 0
-            for name in names[first:] + names[:first]:
+            for name in random.sample(list(samples[work]), len(samples[work])):
                 time.sleep(PAUSE)
                 answer = self.running[name].ask(work, seconds / TURNS_OF_A_ROUND)
                 if isinstance(answer, str):
