@@ -111,3 +111,19 @@ def test_mixed_precision_reads_narrow_and_keeps_wide():
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(tf.cast(layer(np.ones((1, 3), "float32")), tf.float32))
     assert tape.gradient(loss, layer.kernel).dtype == tf.float32
+
+
+def test_shape_has_what_tensorflows_has():
+    kernel = keras.Variable(np.arange(6.0).reshape(3, 2))
+    assert repr(kernel.shape) == "TensorShape([3, 2])"
+    assert kernel.shape.as_list() == [3, 2] and kernel.shape.rank == 2 and kernel.shape.num_elements() == 6
+    assert kernel.shape == (3, 2) and tuple(kernel.shape) == (3, 2) and np.prod(kernel.shape) == 6
+    assert "shape=(3, 2)" in repr(kernel)
+    assert keras.backend.count_params(kernel) == 6
+
+
+def test_is_a_tensor_to_tensorflow():
+    kernel = keras.Variable([[1.0, 2.0]])
+    assert tf.is_tensor(kernel) and not tf.is_tensor(keras.layers.Dense(1))
+    np.testing.assert_array_equal(keras.backend.get_value(kernel), [[1.0, 2.0]])
+    assert type(keras.backend.get_value(kernel)) is np.ndarray

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 NAMESPACES = ("config", "config.experimental", "config.threading", "config.optimizer")
 __all__ = [
     "LogicalDevice", "PhysicalDevice", "enable_op_determinism", "enable_tensor_float_32_execution",
-    "functions_run_eagerly", "get_device_details", "get_inter_op_parallelism_threads",
+    "experimental_functions_run_eagerly", "experimental_run_functions_eagerly", "functions_run_eagerly",
+    "get_device_details", "get_inter_op_parallelism_threads",
     "get_intra_op_parallelism_threads", "get_jit", "get_memory_growth", "get_soft_device_placement",
     "get_visible_devices", "list_logical_devices", "list_physical_devices", "run_functions_eagerly",
     "set_inter_op_parallelism_threads", "set_intra_op_parallelism_threads", "set_jit", "set_memory_growth",
@@ -104,6 +105,25 @@ def functions_run_eagerly() -> bool:
     from ..graph.function import settings
 
     return settings.run_eagerly
+
+
+def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
+    """The older name of `run_functions_eagerly`.
+
+    >>> import gradtape as tf
+    >>> tf.config.experimental_run_functions_eagerly(False)
+    """
+    run_functions_eagerly(run_eagerly)
+
+
+def experimental_functions_run_eagerly() -> bool:
+    """The older name of `functions_run_eagerly`.
+
+    >>> import gradtape as tf
+    >>> tf.config.experimental_functions_run_eagerly()
+    False
+    """
+    return functions_run_eagerly()
 
 
 def set_soft_device_placement(enabled: bool) -> None:

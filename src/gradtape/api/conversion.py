@@ -78,7 +78,9 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    return (isinstance(x, Tensor | Composite) and not isinstance(x, TensorArray)) or hasattr(x, "_as_tensor")
+    if isinstance(x, Tensor | Composite):
+        return not isinstance(x, TensorArray)
+    return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:

@@ -18,6 +18,7 @@ import gradtape as tf
 from gradtape import dtypes
 from gradtape.engine import dispatch
 from gradtape.engine.convert import own_read, register, to_tensor
+from gradtape.shapes import TensorShape
 from gradtape.tensor import wrap
 
 from .. import sparse as sparse_tensors
@@ -68,6 +69,11 @@ class Variable(KerasVariable):
             held = self.value
             return own_read(held) if type(held) is tf.Variable else held
         return self._maybe_autocast(own_read(self._value))
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape as TensorFlow's variables have it, with `as_list`, `rank` and the like; it equals the tuple."""
+        return TensorShape._of(self._shape)
 
     @property
     def handle(self) -> Any:
