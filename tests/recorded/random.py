@@ -31,7 +31,8 @@ CASES = [
     ("split", "tf.random.split([1, 2], 3)"),
     ("split int64", "tf.random.split(tf.constant([1, 2], tf.int64), 3)"),
     ("fold_in", "tf.random.fold_in([1, 2], 3)"),
-    *[(f"stateless shuffle {n}", f"tf.random.experimental.stateless_shuffle(tf.range({n}), [3, -7])") for n in (1, 4, 23)],
+    *[(f"stateless shuffle {n}", f"tf.random.experimental.stateless_shuffle(tf.range({n}), [3, -7])")
+      for n in (1, 4, 23)],
     ("stateless shuffle rows", "tf.random.experimental.stateless_shuffle([[1., 2.], [3., 4.], [5., 6.]], [1, 2])"),
     ("stateless shuffle of a scalar", "tf.random.experimental.stateless_shuffle(3, [1, 2])"),
     ("gamma", "tf.random.stateless_gamma([30, 3], [3, 7], [0.5, 1.0, 5.0], dtype=tf.float64)"),
