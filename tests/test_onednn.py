@@ -5,13 +5,14 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import gradtape as tf
 from gradtape.backends import onednn
-from gradtape.backends.onednn import convolutions, elementwise, halved_products, library, pooling, products, team
+from gradtape.backends.onednn import convolutions, elementwise, halved_products, library, pooling, products
 from gradtape.engine import blocks, threads
 from gradtape.ops import contraction, convolution
 from gradtape.ops import pooling as pooling_ops
@@ -362,7 +363,7 @@ def test_maxima_of_special_values(special, eager_for_work):
 @needed
 def test_its_threads_do_pieces_of_python_work():
     assert library.library() is not None
-    if library.in_parallel is None:
+    if library.team is None:
         pytest.skip("not GNU's OpenMP")
     assert threads.together([lambda i=i: i * i for i in range(10)]) == [i * i for i in range(10)]
     inner = [lambda: sum(threads.together([lambda: 1, lambda: 2])) for _ in range(4)]
@@ -378,16 +379,27 @@ def test_its_threads_do_pieces_of_python_work():
 
 
 @needed
-def test_an_interrupt_between_pieces_of_work_is_not_lost(monkeypatch):
-    def interrupted(job):
+@pytest.mark.parametrize("started", [True, False])
+def test_an_interrupt_while_a_team_works_is_raised_and_the_team_waited_for(monkeypatch, started):
+    assert library.library() is not None
+    team = library.team
+    if team is None:
+        pytest.skip("not GNU's OpenMP")
+
+    def start(*arguments):
+        if started:
+            team.start(*arguments)
         raise KeyboardInterrupt
 
-    assert library.library() is not None
-    if library.in_parallel is None:
-        pytest.skip("not GNU's OpenMP")
-    monkeypatch.setattr(team._Job, "work", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        threads.together([int, int])
+    done = []
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(library, "team", team._replace(start=start))
+        threads.together([lambda: (time.sleep(0.05), done.append(1))])
+    assert team.level() == 0
+    finished = len(done)
+    time.sleep(0.1)
+    assert len(done) == finished  # nobody works any more
+    assert threads.together([int, int]) == [0, 0]
 
 
 @needed

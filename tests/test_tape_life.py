@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 import gradtape as tf
-from gradtape.engine import dispatch, tape
+from gradtape.engine import collector, dispatch, tape
 from gradtape.ops import transcendental
 
 USED_UP = "A non-persistent GradientTape can only be used to compute one set of gradients"
@@ -577,3 +577,41 @@ def test_a_tape_that_was_interrupted_at_its_end_may_be_asked(monkeypatch):
         y = x * x
         patched.setattr(tape, "recording_stops", interrupted)
     assert float(recorded.gradient(y, x)) == 6
+
+
+@pytest.mark.parametrize("name", ["set_recorders", "leave"])
+@pytest.mark.parametrize("after", [True, False])
+@pytest.mark.parametrize(
+    "context", [tf.GradientTape, lambda: tf.autodiff.ForwardAccumulator(tf.constant(1.0), tf.constant(1.0))]
+)
+def test_an_interrupt_while_a_recorder_enters_or_leaves_does_not_keep_it(monkeypatch, name, after, context):
+    do, came = getattr(dispatch, name), []
+
+    def interrupted(*given):
+        if came:
+            return do(*given)
+        came.append(True)
+        if after:
+            do(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(dispatch, name, interrupted)
+        with context():
+            pass
+    assert came and not dispatch.thread.recorders and not collector._recording
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as recorded:
+        y = x * x
+    assert float(recorded.gradient(y, x)) == 6
+
+
+def test_an_interrupt_when_recording_begins_leaves_no_recorder_behind(monkeypatch):
+    def interrupted(key):
+        collector.recording_starts(key)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tape, "recording_starts", interrupted)
+    with pytest.raises(KeyboardInterrupt), tf.GradientTape():
+        raise AssertionError("it was not entered")
+    assert not dispatch.thread.recorders and not collector._recording

@@ -158,8 +158,8 @@ def recorded_by(recorders: tuple[Any, ...]) -> Iterator[None]:
     """Only these recorders are told inside the block; the others miss it."""
     before, outside = thread.recorders, thread.departed
     departed = thread.departed = []
-    set_recorders(recorders)
     try:
+        set_recorders(recorders)
         yield
     finally:
         set_recorders(tuple(r for r in before if r not in departed) if departed else before)

@@ -95,13 +95,22 @@ class ForwardAccumulator(dispatch.Recorder):
         for primal, tangent in self._tensors:
             primal.mark = (self.key, tangent, living(primal.marks))
         self._tensors = []
-        dispatch.set_recorders((*dispatch.thread.recorders, self))
+        try:
+            dispatch.set_recorders((*dispatch.thread.recorders, self))
+        except BaseException:  # an interrupt: who has not entered does not leave
+            dispatch.leave(self)
+            raise
         self._recording = True
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        dispatch.leave(self)
-        self._recording = False
+        try:
+            dispatch.leave(self)
+        except BaseException:  # an interrupt: nobody stops it later
+            dispatch.leave(self)
+            raise
+        finally:
+            self._recording = False
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The derivative of `primals` (values computed inside the block) along the tangents."""

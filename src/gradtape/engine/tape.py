@@ -106,7 +106,11 @@ class GradientTape(Inspection, Jacobians):
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if self._recording:
-            self._stop()
+            try:
+                self._stop()
+            except BaseException:  # an interrupt: nobody stops it later
+                self._stop()
+                raise
 
     def _start(self) -> None:
         if self._recording:
@@ -118,9 +122,14 @@ class GradientTape(Inspection, Jacobians):
         else:
             self._log.level = dispatch.next_level()
         self._log.resumes()
-        dispatch.set_recorders((*dispatch.thread.recorders, self._log))
-        recording_starts(self._log.key)
-        self._entered = self._recording = True
+        try:
+            dispatch.set_recorders((*dispatch.thread.recorders, self._log))
+            recording_starts(self._log.key)
+            self._entered = self._recording = True
+        except BaseException:  # an interrupt: who has not entered does not leave
+            self._recording = True
+            self._stop()
+            raise
 
     def _stop(self) -> None:
         if not self._recording:

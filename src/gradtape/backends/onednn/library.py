@@ -14,7 +14,7 @@ from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,7 @@ _NAMES = {"win32": ("dnnl.dll",), "darwin": ("libdnnl.3.dylib", "libdnnl.dylib")
 # keep a core from the threads that do the elementwise work, and from other processes.
 _PATIENCE = {"GOMP_SPINCOUNT": "100000", "KMP_BLOCKTIME": "1"}
 
-in_parallel: Any = None  # OpenMP's function that runs a team of threads, once the library is in use
+team: Team | None = None  # once the library is in use, and its OpenMP is GNU's or one with the same functions
 _forked = False  # the threads of a library that was loaded before a fork are missing in the child
 
 
@@ -70,6 +70,24 @@ class Refused(Exception):
     """oneDNN has no implementation, or no fast one."""
 
 
+class Team(NamedTuple):
+    """OpenMP's functions for a team of threads: the calling one and those that `start` lets run a function."""
+
+    start: Any
+    end: Any  # waits for them
+    level: Any  # how many teams the calling thread is in
+
+    @classmethod
+    def of(cls, computing: Any, quick: Any) -> Team | None:
+        """Those that a library has, loaded so that calls let the interpreter lock go, and so that they keep it."""
+        try:
+            team = cls(computing.GOMP_parallel_start, computing.GOMP_parallel_end, quick.omp_get_level)
+        except AttributeError:
+            return None
+        team.start.argtypes = (c_void_p, ctypes.py_object, c_uint)
+        return team
+
+
 class Library:
     """A loaded oneDNN. One computation runs at a time: each uses all cores."""
 
@@ -92,9 +110,7 @@ class Library:
             ctypes.c_char, ctypes.c_char, whole, whole, whole, number, c_void_p, whole, c_void_p, whole, number,
             c_void_p, whole,
         )  # fmt: skip
-        self.in_parallel = getattr(computing, "GOMP_parallel", None)  # of GNU's OpenMP
-        if self.in_parallel is not None:
-            self.in_parallel.argtypes = (c_void_p, ctypes.py_object, c_uint, c_uint)
+        self.team = Team.of(computing, quick)
         # How many threads the calling thread may use: OpenMP's functions that say it and set it.
         self.threads: Any = getattr(quick, "omp_get_max_threads", None)
         self.set_threads: Any = getattr(quick, "omp_set_num_threads", None)
@@ -363,7 +379,7 @@ def _with_patience() -> Iterator[None]:
 @cache
 def library() -> Library | None:
     """The library, loaded now if it was not before; None if there is none, or it is not to be used."""
-    global in_parallel
+    global team
     if _forked or os.environ.get("GRADTAPE_ONEDNN") == "0" or not _is_address_right():
         return None
     for path in _candidates():
@@ -372,7 +388,7 @@ def library() -> Library | None:
                 found = Library(path)
         except (OSError, AttributeError, Refused):
             continue
-        in_parallel = found.in_parallel
+        team = found.team
         return found
     return None
 
@@ -384,8 +400,8 @@ def version() -> str | None:
 
 
 def _after_fork() -> None:
-    global _forked, in_parallel
-    in_parallel = None
+    global _forked, team
+    team = None
     _forked = _forked or library.cache_info().currsize > 0
     library.cache_clear()
 

@@ -16,17 +16,16 @@ import numpy as np
 from . import library
 
 _MOST_KEPT = 256
-_kept = 0  # threads whose Python state is kept: see `_take_part`
+_kept = 0  # threads whose Python state is kept: see `_prepare_thread`
 _here = threading.local()
 
 
 class _Job:
     """Pieces of work, and what has become of them."""
 
-    __slots__ = ("caller", "errors", "results", "waiting")
+    __slots__ = ("errors", "results", "waiting")
 
     def __init__(self, works: list[Callable[[], Any]]) -> None:
-        self.caller = threading.get_ident()
         self.waiting = list(enumerate(works))[::-1]
         self.results: list[Any] = [None] * len(works)
         self.errors: list[BaseException] = []
@@ -44,14 +43,11 @@ class _Job:
                 self.errors.append(error)
 
 
-def _take_part(job: _Job) -> None:
-    """What each thread of the team does."""
-    try:
-        if threading.get_ident() != job.caller and not hasattr(_here, "known"):
-            _prepare_thread()
-        job.work()
-    except BaseException as error:  # an interrupt between two pieces, which ctypes would print and forget
-        job.errors.append(error)
+def _help(job: _Job) -> None:
+    """What each other thread of the team does."""
+    if not hasattr(_here, "known"):
+        _prepare_thread()
+    job.work()
 
 
 def _prepare_thread() -> None:
@@ -66,16 +62,25 @@ def _prepare_thread() -> None:
 
 
 _Part = ctypes.CFUNCTYPE(None, ctypes.py_object)
-_part = _Part(_take_part)
+_part = _Part(_help)
 
 
 def together(works: list[Callable[[], Any]]) -> list[Any] | None:
     """What each of the functions returns, run by a team; None while there is no team, as oneDNN is not in use."""
-    run = library.in_parallel
-    if run is None:
+    team = library.team
+    if team is None:
         return None
     job = _Job(works)
-    run(_part, job, 0, 0)
+    outside = team.level()
+    # This thread does its part here, not as one that OpenMP calls: ctypes would print an interrupt, and forget it.
+    try:
+        team.start(_part, job, 0)
+        job.work()
+    except BaseException:  # an interrupt, mostly; a debugger may even have left before the team has started
+        if team.level() > outside:
+            team.end()
+        raise
+    team.end()
     if job.errors:
         raise job.errors[0]
     return job.results
