@@ -1,5 +1,8 @@
 """Ops defined from outside: what follows from a family, and what a wrong rule looks like."""
 
+import importlib
+import sys
+
 import numpy as np
 import pytest
 
@@ -78,6 +81,24 @@ def test_an_incomplete_record_is_an_error_at_definition(forget):
     extend.elementwise("defined_once", lambda xp, x: x, dx=extend.ONE)
     with pytest.raises(ValueError, match="defined twice"):
         extend.elementwise("defined_once", lambda xp, x: x, dx=extend.ONE)
+
+
+def test_a_module_whose_import_was_interrupted_is_imported_again(tmp_path, monkeypatch, forget):
+    source = "from gradtape import extend\n"
+    source += "new = extend.elementwise('made_again', lambda xp, x: x * x, dx=lambda x: 2 * x)\n"
+    module = tmp_path / "interrupted_ops.py"
+    module.write_text(source + "raise KeyboardInterrupt\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    with pytest.raises(KeyboardInterrupt):
+        importlib.import_module("interrupted_ops")
+    module.write_text(source)
+    importlib.invalidate_caches()
+    again = importlib.import_module("interrupted_ops")
+    monkeypatch.delitem(sys.modules, "interrupted_ops")
+    assert float(again.new(tf.constant(3.0))) == 9
+    with pytest.raises(ValueError, match="defined twice"):
+        extend.elementwise("made_again", lambda xp, x: x, dx=extend.ONE)
 
 
 def test_everything_named_is_there():

@@ -600,3 +600,19 @@ def test_weights_that_are_gone_are_forgotten():
     assert place in halved_products._written
     del weights
     assert place not in halved_products._written
+
+
+@needed
+def test_numbers_that_lie_between_others_of_another_size(eager_for_work):
+    records = np.zeros(40, [("matrix", "f4", (8, 9)), ("flag", "u1")])
+    records["matrix"] = normal(40, 8, 9)
+    a, b = records["matrix"], normal(40, 9, 7)
+    assert a.strides[0] % 4
+    assert_close(onednn.product(a, b), exact(a, b))
+
+
+@needed
+def test_a_product_is_added_to_nothing_of_another_shape():
+    a, b, total = normal(64, 64), normal(64, 64), np.zeros((64, 63), np.float32)
+    assert not onednn.add_product(total, a, b, 1.0)
+    assert not total.any()

@@ -6,6 +6,7 @@ Rules are written against a namespace `m`, so that one text serves bare arrays (
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
@@ -42,6 +43,7 @@ _FEW_USES = 16  # of a rule on tensors, or of what keeps values for it in genera
 ops = Namespace()
 raw = Namespace()
 registry: dict[str, Op] = {}
+_defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
 
 
 class Sample(NamedTuple):
@@ -121,7 +123,11 @@ class Op(Deferring):
         random: bool = False,
         shaped_by_values: bool = False,
     ) -> None:
-        if name in registry:
+        module = _module_being_run()
+        before = _defined_in.get(name)
+        # A module whose import was interrupted is imported again, and defines its ops again, in a new namespace.
+        again = before is not None and before is not module and before["__name__"] == module["__name__"]
+        if name in registry and not again:
             raise ValueError(f"op {name!r} is defined twice")
         if not samples:
             raise ValueError(f"op {name!r} has no samples: its tests derive from them")
@@ -157,6 +163,7 @@ class Op(Deferring):
         self.reflected = ""  # the method that an operand on the right may answer with: `__radd__`
         self.twin: Op | None = None  # the same op with the rules for complex values
         registry[name] = self
+        _defined_in[name] = module
         setattr(raw, name, self.numpy)
 
     def run(self, *inputs: Any, **attrs: Any) -> Any:
@@ -218,6 +225,14 @@ class Unregistered:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+
+def _module_being_run() -> dict[str, Any]:
+    """The namespace of the innermost module whose top level is being run; in a thread, that of what it runs."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_globals
 
 
 class Partial(Deferring):

@@ -163,8 +163,8 @@ def _placed(run: Any, axes: _Axes, along: str, start: int, dnnl: Library) -> Par
         if turned:
             a, b = b, a
         before = threads()
-        set_threads(1)
         try:
+            set_threads(1)
             run(a + at_a, b + at_b, y + at_y)
         finally:
             set_threads(before)
@@ -202,8 +202,8 @@ class _Batch:
     def _prepared(self) -> tuple[Computation, Any]:
         dnnl = self._dnnl
         before = dnnl.threads()
-        dnnl.set_threads(1)
         try:
+            dnnl.set_threads(1)
             return _computation(dnnl, self._axes, self._sizes), dnnl.new_stream()
         finally:
             dnnl.set_threads(before)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, address, library
+from .library import FAILED, FLOAT32, address, library
 from .products import MANY_ROWS, SMALLEST, product
 
 
@@ -47,7 +47,9 @@ class FixedProduct:
             return False
         with dnnl.lock:
             self._a.value, self._b.value, self._y.value = address(a), address(b), address(y)
-            self._sgemm(*self._arguments)
+            failed = self._sgemm(*self._arguments)
+        if failed:
+            raise RuntimeError(FAILED)
         return True
 
 

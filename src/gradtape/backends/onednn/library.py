@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 FLOAT32 = np.dtype(np.float32)
+FAILED = "oneDNN failed; GRADTAPE_ONEDNN=0 in the environment does without it"
 
 # The values of the C interface's enumerations and macros that are used here: dnnl_types.h.
 _QUERY_NAME = 8
@@ -302,7 +303,7 @@ class Computation:
             library.set_data(memory, address(own[-1]))
         for primitive, count, arguments in self._steps:
             if library.execute(primitive, stream, count, arguments):
-                raise RuntimeError("oneDNN failed; GRADTAPE_ONEDNN=0 in the environment does without it")
+                raise RuntimeError(FAILED)
 
     def __del__(self) -> None:
         for function, thing in reversed(self._objects):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import empty
 
 from .halved_products import halved, note_written
-from .library import FLOAT32, HEADER, Computation, Refused, Role, library, place, steps
+from .library import FAILED, FLOAT32, HEADER, Computation, Refused, Role, library, place, steps
 
 # Multiplications from which OpenBLAS uses several threads for a product. All these are done by oneDNN, for the threads
 # of both wait busily: used in turns, each would take the cores from the other.
@@ -69,6 +69,8 @@ def add_product(total: Any, a: Any, b: Any, scale: float) -> bool:
     """Whether `scale · a @ b` could be added to `total`, three float32 matrices, the last one C-contiguous."""
     if not (total.dtype == a.dtype == b.dtype == FLOAT32):  # an array from a pickle has a dtype object of its own
         return False
+    if total.shape != (a.shape[0], b.shape[1]):  # another thread may have given a variable a value of another shape
+        return False
     if _matrix_product(a.shape, a.strides, b.shape, b.strides)(a, b, total, c_float(scale)) is None:
         return False
     note_written(total)
@@ -119,10 +121,12 @@ def _matrix_product(a_shape: Any, a_strides: Any, b_shape: Any, b_strides: Any) 
         if total is None:
             total, kept = empty(shape, FLOAT32), _ZERO
         with dnnl.lock:
-            dnnl.sgemm(
+            failed = dnnl.sgemm(
                 *turns, *sizes, scale, place(id(a) + HEADER), step_a, place(id(b) + HEADER), step_b, kept,
                 place(id(total) + HEADER), step,
             )  # fmt: skip
+        if failed:
+            raise RuntimeError(FAILED)
         return total
 
     return multiply
@@ -165,10 +169,7 @@ def _batch_of_products(a: Any, b: Any) -> Any:
         return None
     if a.ndim != b.ndim:
         a, b = (x if x.ndim == depth else x.reshape((1,) * (depth - x.ndim) + x.shape) for x in (a, b))
-    if 4 not in a.strides[-2:] or min(a.strides) <= 0:
-        a = np.ascontiguousarray(a)
-    if 4 not in b.strides[-2:] or min(b.strides) <= 0:
-        b = np.ascontiguousarray(b)
+    a, b = (x if _is_usable(x.strides) else np.ascontiguousarray(x) for x in (a, b))
     prepared = _prepared(a.shape, a.strides, b.shape, b.strides)
     if prepared is None:
         a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
@@ -179,6 +180,11 @@ def _batch_of_products(a: Any, b: Any) -> Any:
     y = np.empty((*batch, a.shape[-2], b.shape[-1]), FLOAT32)
     prepared.run(a, b, y)
     return y
+
+
+def _is_usable(strides: tuple[int, ...]) -> bool:
+    """Whether oneDNN takes matrices laid out like that: along one axis their numbers follow one another."""
+    return 4 in strides[-2:] and min(strides) > 0 and not any(step % 4 for step in strides)
 
 
 @lru_cache(maxsize=256)
