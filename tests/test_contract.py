@@ -44,7 +44,23 @@ DROPPED_BY_PYTHON = set(
 # Members of TensorFlow's classes that gradtape leaves out, and why.
 PROTOBUF = "there are no protocol buffers"
 TRACING = "part of TensorFlow's own tracing protocol"
+OF_SEVERAL_DEVICES = dict.fromkeys(
+    """
+    colocate_vars_with configure experimental_distribute_datasets_from_function experimental_run extended group
+    make_dataset_iterator make_input_fn_iterator unwrap update_config_proto
+    """.split(),
+    "deprecated, or about how values are placed on several devices",
+)
 LEFT_OUT = {
+    **dict.fromkeys(["MirroredStrategy", "OneDeviceStrategy", "Strategy"], OF_SEVERAL_DEVICES),
+    "TPUClusterResolver": dict.fromkeys(
+        """
+        cluster_spec environment get_coordination_service_leader get_job_name get_master
+        get_tpu_system_metadata master num_accelerators set_tpu_topology task_id task_type
+        tpu_hardware_feature
+        """.split(),
+        "of a TPU that was found, and there is none",
+    ),
     "DType": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         **dict.fromkeys(["cast", "flatten", "from_tensors", "placeholder_value", "to_tensors"], TRACING),

@@ -225,7 +225,7 @@ def converted_call(
     if function is None or is_artifact(f) or not options.internal_convert_user_code or function in _LEFT_ALONE:
         return f(*args, **kwargs)
     if not _is_users(function, f):
-        if f in _higher_order():
+        if function in _higher_order():
             args = tuple([_as_part(x, options) for x in args])
             kwargs = {key: _as_part(x, options) for key, x in kwargs.items()}
         return f(*args, **kwargs)
@@ -273,7 +273,7 @@ def _as_part(x: Any, options: Any) -> Any:
 
 @functools.cache
 def _higher_order() -> frozenset[Any]:
-    return frozenset(getattr(tf, name) for name in HIGHER_ORDER)
+    return frozenset([*(getattr(tf, name) for name in HIGHER_ORDER), tf.distribute.Strategy.run])
 
 
 def _warn(f: Any, error: Exception) -> None:
