@@ -23,8 +23,8 @@ from rich.progress import track
 
 HERE = Path(__file__).parent
 ROUNDS_OF_A_PROCESS = 2
-TURNS_OF_A_ROUND = 4
-PAUSE = 0.02  # seconds before a turn, in which threads of the library before still wait busily for more to do
+TURNS_OF_A_ROUND = 8
+PAUSE = 0.005  # seconds before a turn, in which threads of the library before still wait busily for more to do
 
 # For each work, the seconds of each worker.
 Times = dict[str, dict[str, float]]
