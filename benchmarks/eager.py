@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from processes import Times, Workers
+from processes import Times, Workers, steadied
 from rich.console import Console
 from rich.table import Table
 
@@ -28,24 +28,25 @@ BARS: dict[str, dict[str, float]] = {
 }
 
 
-def tape_costs() -> dict[str, float]:
-    """Seconds an op, forward and backward, on tapes of growing length, each measured in every round: clocks change."""
+def tape_costs(rounds: int = 7) -> dict[str, float]:
+    """Seconds an op, forward and backward, on tapes of growing length: in each round, a million ops on each."""
     import gradtape as tf
 
-    costs = dict.fromkeys((10**3, 10**4, 10**5, 10**6), float("inf"))
     x = tf.constant(0.5)
-    for _ in range(5):
-        for length in costs:
-            for _ in range(max(1, min(20, 10**6 // length // 5))):
-                start = time.perf_counter()
+    costs: dict[str, list[float]] = {f"{10**power:,}": [] for power in (3, 4, 5, 6)}
+    for _ in range(rounds):
+        for name, found in costs.items():
+            length = int(name.replace(",", ""))
+            start = time.perf_counter()
+            for _ in range(10**6 // length):
                 with tf.GradientTape() as tape:
                     tape.watch(x)
                     y = x
                     for _ in range(length // 2):
                         y = tf.tanh(y * 1.0)  # other slopes make denormal gradients, whose arithmetic is slow
                 tape.gradient(y, x)
-                costs[length] = min(costs[length], (time.perf_counter() - start) / length)
-    return {f"{length:,}": cost for length, cost in costs.items()}
+            found.append((time.perf_counter() - start) / 10**6)
+    return steadied(costs)
 
 
 def import_times(rounds: int = 7) -> dict[str, float]:
