@@ -1,6 +1,6 @@
 """Compares gradtape with the installed peers, as ratios measured in one run: eagerly, compiled, and under Keras.
 
-    python benchmarks/run.py [--tables eager,compiled,keras] [--rounds 10] [--seconds 0.25] [--only mlp,cnn]
+    python benchmarks/run.py [--tables eager,compiled,keras] [--rounds 16] [--seconds 0.25] [--only mlp,cnn]
                              [--python torch=PATH ...] [--json FILE]
 
 Each library runs in processes of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`),
@@ -24,7 +24,7 @@ TABLES = {"eager": eager.report, "compiled": compiled.report, "keras": keras_tab
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", default=",".join(TABLES), help="which, separated by commas")
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=0.25, help="for each work, library and round")
     parser.add_argument("--only", default="", help="names of works, separated by commas")
     parser.add_argument("--python", action="append", default=[], metavar="LIBRARY=PATH")
