@@ -13,6 +13,7 @@ import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+WARM_UP = 0.15  # seconds of a work that are not counted: Python and the libraries adapt to what comes again and again
 
 
 def load(library, way=""):
@@ -105,7 +106,7 @@ def main(name):
             else:
                 if work not in steps:
                     steps[work] = works[work]()
-                    measure(steps[work], 0.0)
+                    measure(steps[work], WARM_UP)
                 answer = measure(steps[work], float(seconds))
         except Exception as error:
             answer = f"{type(error).__name__}: {error}"

@@ -213,5 +213,5 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     3.0
     """
     loss = to_tensor(regularization_loss)
-    replicas = 1
-    return ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False) / replicas
+    total = ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False)
+    return total / 1  # one replica; the division makes floats of integers
