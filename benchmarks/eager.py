@@ -33,10 +33,10 @@ def tape_costs(rounds: int = 7) -> dict[str, float]:
     import gradtape as tf
 
     x = tf.constant(0.5)
-    costs: dict[str, list[float]] = {f"{10**power:,}": [] for power in (3, 4, 5, 6)}
+    lengths = (10**3, 10**4, 10**5, 10**6)
+    costs: dict[str, list[float]] = {f"{length:,}": [] for length in lengths}
     for _ in range(rounds):
-        for name, found in costs.items():
-            length = int(name.replace(",", ""))
+        for length, found in zip(lengths, costs.values(), strict=True):
             start = time.perf_counter()
             for _ in range(10**6 // length):
                 with tf.GradientTape() as tape:
