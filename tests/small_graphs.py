@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gradtape import dtypes
-from gradtape.engine.op import Namespace, registry
-from gradtape.graph.graph import Graph, Line, Node, Value
-from gradtape.graph.numpy_executor import compile_graph
-from gradtape.graph.passes import optimize
+from gradtape.core import dtypes
+from gradtape.engine.registry.op import Namespace, registry
+from gradtape.graph.executors.numpy.executor import compile_graph
+from gradtape.graph.ir.graph import Graph, Line, Node, Value
+from gradtape.graph.passes.optimize import optimize
 
 Namespace.load_all()
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
 import gradtape as tf
-from gradtape.engine.batching import vectorize
+from gradtape.engine.registry.batching import vectorize
 
 SHAPES = array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 

@@ -15,7 +15,7 @@ from test_recorded import FOLDER, compare, recorder
 
 import gradtape as tf
 from gradtape import autograph
-from gradtape.graph.graph import all_nodes
+from gradtape.graph.ir.graph import all_nodes
 
 pytest.importorskip("malt")
 

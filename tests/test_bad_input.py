@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine import dispatch
+from gradtape.engine.run import dispatch
 
 InvalidArgument = tf.errors.InvalidArgumentError
 

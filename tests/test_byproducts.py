@@ -3,7 +3,7 @@
 import numpy as np
 
 import gradtape as tf
-from gradtape.engine import byproducts
+from gradtape.engine.registry import byproducts
 
 LABELS = np.array([0, 2, 1])
 LOGITS = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [4.0, 0.0, 1.0]], np.float32)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtape.api.differences import DIFFERENCES
+from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
 from gradtape.cli import main
 from gradtape.cli.check import judge

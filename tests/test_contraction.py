@@ -24,7 +24,7 @@ def test_einsum_is_numpys(equation, shapes):
 
 
 def test_einsum_contracts_in_a_cheap_order():
-    from gradtape.api.contraction import _plan
+    from gradtape.api.math.contraction import _plan
 
     _, pairs, _ = _plan("ij,jk,kl->il", ((100, 100), (100, 100), (100, 1)))
     assert pairs[0][2] == "jk,kl->jl"

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradtape as tf
-from gradtape.engine.convert import to_shape, to_tensor, to_tensors
-from gradtape.errors import InvalidArgumentError
+from gradtape.core.errors import InvalidArgumentError
+from gradtape.engine.run.convert import to_shape, to_tensor, to_tensors
 
 
 def test_an_array_is_copied():

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.backends.onednn.library import address
-from gradtape.engine.deferred import DeferredProduct
-from gradtape.tensor import Tensor
+from gradtape.backends.numpy import onednn
+from gradtape.backends.numpy.onednn.library import address
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.deferred import DeferredProduct
 
 rng = np.random.default_rng(0)
 INPUTS = rng.standard_normal((16, 300)).astype(np.float32)

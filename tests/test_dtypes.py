@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape import dtypes
+from gradtape.core import dtypes
 
 
 @pytest.mark.parametrize("dtype", dtypes.ALL, ids=lambda dtype: dtype.name)

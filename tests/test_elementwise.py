@@ -10,11 +10,11 @@ import pytest
 import scipy.special
 
 import gradtape as tf
-from gradtape import dtypes
-from gradtape.engine.blocks import LARGE, SHARED
-from gradtape.engine.op import ops, raw, registry
+from gradtape.backends.numpy.blocks import LARGE, SHARED
+from gradtape.core import dtypes
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops, raw, registry
 from gradtape.ops.operators import BINARY, REFLECTED, UNARY
-from gradtape.tensor import Tensor
 
 
 def test_numpy_on_the_left_keeps_the_gradient():
@@ -43,12 +43,12 @@ def test_an_op_of_one_argument_has_the_same_cotangent(name, size):
         y, g = op(*inputs), rng.standard_normal(size, np.float32)
         for partial in filter(None, (op.first, op.second)):
             saved = partial.keep(*inputs, y)
-            expected = op.pull_raw(raw, g, op.keep(inputs, y, {}), partial.placed(5))[partial.index]
+            expected = op.vjp_raw(raw, g, op.keep(inputs, y, {}), partial.placed(5))[partial.index]
             if expected is None:  # without a derivative
-                assert partial.index in op.inert and partial.pull_raw(raw, g, saved) is None
+                assert partial.index in op.inert and partial.vjp_raw(raw, g, saved) is None
                 continue
-            np.testing.assert_array_equal(partial.pull_raw(raw, g, saved), expected)
-            on_tensors = partial.pull(ops, Tensor(g), saved)
+            np.testing.assert_array_equal(partial.vjp_raw(raw, g, saved), expected)
+            on_tensors = partial.vjp(ops, Tensor(g), saved)
             np.testing.assert_allclose(getattr(on_tensors, "array", on_tensors), expected, rtol=1e-5, atol=1e-6)
 
 
@@ -174,7 +174,7 @@ def test_python_numbers_beside_tensors_keep_sign_and_nan():
         assert (tf.constant(2.0, tf.float64) * 0.1).numpy() == 0.2
 
 
-ONE_ARGUMENT = [op.name for op in registry.values() if op.family == "elementwise" and len(op.args) == 1 and op.pull]
+ONE_ARGUMENT = [op.name for op in registry.values() if op.family == "elementwise" and len(op.args) == 1 and op.vjp]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

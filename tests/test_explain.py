@@ -390,7 +390,7 @@ def test_a_source_that_is_the_target_and_one_without_elements() -> None:
 
 
 def test_the_witness_leaves_when_tracing_ends() -> None:
-    from gradtape.engine import dispatch
+    from gradtape.engine.run import dispatch
 
     with tf.inspect.tracing():
         assert dispatch.thread.recorder is not None
@@ -405,7 +405,7 @@ def test_the_witness_leaves_when_tracing_ends() -> None:
 def test_the_witness_comes_to_threads_that_had_tapes_and_leaves_them() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    from gradtape.engine import dispatch
+    from gradtape.engine.run import dispatch
 
     def recorder_after_a_tape() -> Any:
         with tf.GradientTape():
@@ -491,7 +491,7 @@ def test_a_long_computation_that_nobody_records_is_not_kept_for_ever() -> None:
         x = tf.constant(0.0)
         for _ in range(5000):
             x = x + 1.0
-        from gradtape.engine.witness import witness
+        from gradtape.engine.tape.witness import witness
 
         event = tf.nest.flatten(x)[0].mark[1]
         assert event.steps < 2100

@@ -8,7 +8,7 @@ import pytest
 
 import gradtape as tf
 from gradtape import extend
-from gradtape.engine.op import ops, raw, registry
+from gradtape.engine.registry.op import ops, raw, registry
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.graph import numpy_executor
+from gradtape.graph.executors.numpy import executor
 
 
 def counted(**options):
@@ -628,7 +628,7 @@ class TestGradients:
                 y = again(x)
             return y, tape.gradient(y, x)
 
-        program = numpy_executor.compile_graph(f.get_concrete_function(tf.TensorSpec([4], tf.float32)).graph)
+        program = executor.compile_graph(f.get_concrete_function(tf.TensorSpec([4], tf.float32)).graph)
         assert "".join(linecache.getlines(program.__code__.co_filename)).count("exp(") == 2
 
     def test_under_a_tape_in_the_same_function(self):

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from small_graphs import Builder, Effect, names, registry
 
-from gradtape import dtypes
-from gradtape.engine.blocks import FEW
-from gradtape.graph import blockwise, fusion
-from gradtape.graph.blockwise import Frame, Fused, frame_of
-from gradtape.graph.buffers import FRESH, overwritten
-from gradtape.graph.fusion import fused
-from gradtape.graph.graph import Value
-from gradtape.graph.joining import with_place, with_slope, with_softmax
-from gradtape.graph.lowering import Primitive, lowered
-from gradtape.graph.numpy_executor import compile_graph
-from gradtape.graph.passes import common_subexpressions, dead_code
+from gradtape.backends.numpy.blocks import FEW
+from gradtape.core import dtypes
+from gradtape.graph.executors.numpy import blockwise, fusion
+from gradtape.graph.executors.numpy.blockwise import Frame, Fused, frame_of
+from gradtape.graph.executors.numpy.buffers import FRESH, overwritten
+from gradtape.graph.executors.numpy.executor import compile_graph
+from gradtape.graph.executors.numpy.fusion import fused
+from gradtape.graph.executors.numpy.lowering import Primitive, lowered
+from gradtape.graph.ir.graph import Value
+from gradtape.graph.passes.fused_ops import with_place, with_slope, with_softmax
+from gradtape.graph.passes.optimize import common_subexpressions, dead_code
 from gradtape.inspect.opcheck import draw
 
 RNG = np.random.default_rng(0)

@@ -7,10 +7,10 @@ import pytest
 from small_graphs import Builder, names
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.graph.contractions import with_contractions
-from gradtape.graph.numpy_executor import compile_graph
-from gradtape.graph.passes import dead_code
+from gradtape.backends.numpy import onednn
+from gradtape.graph.executors.numpy.executor import compile_graph
+from gradtape.graph.passes.contractions import with_contractions
+from gradtape.graph.passes.optimize import dead_code
 
 pytestmark = pytest.mark.skipif(onednn.version() is None, reason="needs oneDNN")
 RNG = np.random.default_rng(0)

@@ -9,12 +9,12 @@ import pytest
 from small_graphs import Builder, names
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.graph.descents import Descent, Replacement, separated
-from gradtape.graph.epilogues import with_fixed_products, with_sums
-from gradtape.graph.graph import Graph
-from gradtape.graph.numpy_executor import compile_graph
-from gradtape.graph.passes import optimize
+from gradtape.backends.numpy import onednn
+from gradtape.graph.executors.numpy.executor import compile_graph
+from gradtape.graph.ir.graph import Graph
+from gradtape.graph.passes.descents import Descent, Replacement, separated
+from gradtape.graph.passes.epilogues import with_fixed_products, with_sums
+from gradtape.graph.passes.optimize import optimize
 
 pytestmark = pytest.mark.skipif(onednn.version() is None, reason="needs oneDNN")
 RNG = np.random.default_rng(0)

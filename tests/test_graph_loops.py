@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gradtape as tf
-from gradtape.graph.graph import all_nodes
+from gradtape.graph.ir.graph import all_nodes
 
 RNG = np.random.default_rng(0)
 XS = tf.constant(RNG.normal(size=(6, 4, 3)).astype(np.float32))

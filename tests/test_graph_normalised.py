@@ -7,10 +7,10 @@ import pytest
 from small_graphs import Builder, names
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.graph import numpy_executor
-from gradtape.graph.normalised import with_normalisations
-from gradtape.graph.numpy_executor import compile_graph
+from gradtape.backends.numpy import onednn
+from gradtape.graph.executors.numpy import executor
+from gradtape.graph.executors.numpy.executor import compile_graph
+from gradtape.graph.passes.normalised import with_normalisations
 
 pytestmark = pytest.mark.skipif(onednn.version() is None, reason="needs oneDNN")
 RNG = np.random.default_rng(0)
@@ -82,7 +82,7 @@ def compiled(monkeypatch):
         found.extend(names(better.verify()))
         return better
 
-    monkeypatch.setattr(numpy_executor, "with_normalisations", noted)
+    monkeypatch.setattr(executor, "with_normalisations", noted)
     return found
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from small_graphs import Builder, Effect, constant, names
 
-from gradtape.graph.effects import guard
-from gradtape.graph.graph import Graph, Node, Value
-from gradtape.graph.passes import common_subexpressions, dead_code, folded_constants, optimize
-from gradtape.graph.peepholes import simplified
-from gradtape.graph.products import gathered_products, scaled_products
-from gradtape.graph.turning import turned_products
+from gradtape.graph.ir.effects import guard
+from gradtape.graph.ir.graph import Graph, Node, Value
+from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize
+from gradtape.graph.passes.peepholes import simplified
+from gradtape.graph.passes.products import gathered_products, scaled_products
+from gradtape.graph.passes.transpose_folding import turned_products
 
 X = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 
@@ -92,7 +92,7 @@ def test_folding_makes_nothing_large_and_raises_nothing():
 
 
 def _op(name):
-    from gradtape.engine.op import registry
+    from gradtape.engine.registry.op import registry
 
     return registry[name]
 
@@ -189,7 +189,7 @@ def test_inner_graphs_are_optimised():
 
         @staticmethod
         def numpy(x, *, body):
-            from gradtape.graph.numpy_executor import compiled
+            from gradtape.graph.executors.numpy.executor import compiled
 
             return compiled(body)(compiled(body)(x)[0])[0]
 

@@ -7,7 +7,7 @@ import pytest
 from small_graphs import Builder, names
 
 import gradtape as tf
-from gradtape.graph.pooled import rectified_maxima, sums_of_sent
+from gradtape.graph.passes.pooling import rectified_maxima, sums_of_sent
 
 SQUARE = {"window": (2, 2), "strides": (2, 2), "paddings": ((0, 0), (0, 0)), "dilations": (1, 1)}
 OVERLAP = {"window": (3, 2), "strides": (1, 2), "paddings": ((1, 1), (0, 1)), "dilations": (1, 1)}

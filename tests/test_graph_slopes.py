@@ -7,10 +7,10 @@ import pytest
 from small_graphs import Builder, names
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.engine.op import registry
-from gradtape.graph.numpy_executor import compile_graph
-from gradtape.graph.slopes import with_whole_slopes
+from gradtape.backends.numpy import onednn
+from gradtape.engine.registry.op import registry
+from gradtape.graph.executors.numpy.executor import compile_graph
+from gradtape.graph.passes.slopes import with_whole_slopes
 
 pytestmark = pytest.mark.skipif(onednn.version() is None, reason="needs oneDNN")
 RNG = np.random.default_rng(0)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradtape as tf
-from gradtape.engine.batching import vectorize
-from gradtape.errors import InvalidArgumentError
+from gradtape.core.errors import InvalidArgumentError
+from gradtape.engine.registry.batching import vectorize
 from gradtape.ops import indexing
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine.cotangents import Products
+from gradtape.engine.registry.cotangents import Products
 from gradtape.inspect import live_tapes
 from gradtape.inspect.profile import backward_times
 

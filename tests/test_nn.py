@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 
 import gradtape as tf
-from gradtape.engine import blocks
+from gradtape.backends.numpy import blocks
 
 
 @pytest.fixture

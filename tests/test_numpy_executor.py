@@ -10,10 +10,10 @@ import pytest
 from small_graphs import Builder, Effect, constant, names, registry
 
 import gradtape as tf
-from gradtape import dtypes
-from gradtape.graph.graph import Graph, Node, Value
-from gradtape.graph.joining import joined
-from gradtape.graph.numpy_executor import compile_graph, compiled
+from gradtape.core import dtypes
+from gradtape.graph.executors.numpy.executor import compile_graph, compiled
+from gradtape.graph.ir.graph import Graph, Node, Value
+from gradtape.graph.passes.fused_ops import joined
 from gradtape.inspect.opcheck import draw
 
 

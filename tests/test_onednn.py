@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.backends.onednn import convolutions, elementwise, halved_products, library, pooling, products
-from gradtape.engine import blocks, threads
+from gradtape.backends.numpy import blocks, onednn, threads
+from gradtape.backends.numpy.onednn import convolutions, elementwise, halved_products, library, pooling, products
 from gradtape.ops import contraction, convolution
 from gradtape.ops import pooling as pooling_ops
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradtape.engine.families import NEG, ONE, Mask, elementwise, linear, opaque, reduction
-from gradtape.engine.op import ops, raw, registry, sample
+from gradtape.engine.registry.families import NEG, ONE, Mask, elementwise, linear, opaque, reduction
+from gradtape.engine.registry.op import ops, raw, registry, sample
 from gradtape.inspect import check_op
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gradtape import ops
-from gradtape.engine.op import registry
+from gradtape.engine.registry.op import registry
 from gradtape.inspect import CHECKS
 
 ops.load_all()

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import gammainc, gammaincinv
 
 import gradtape as tf
-from gradtape.engine.op import raw
-from gradtape.engine.randomness import recording_seeds, replaying_seeds
+from gradtape.engine.registry.op import raw
+from gradtape.engine.run.randomness import recording_seeds, replaying_seeds
 from gradtape.ops import philox
 
 half_normal = tf.random.stateless_parameterized_truncated_normal

@@ -8,11 +8,11 @@ import pytest
 from test_recorded import compare, recorder
 
 import gradtape
-from gradtape.graph.concrete import taken_apart
-from gradtape.graph.effects import Changed
-from gradtape.graph.numpy_executor import compile_graph
-from gradtape.graph.trace import Trace
-from gradtape.tensor import Tensor, wrap
+from gradtape.core.tensor import Tensor, wrap
+from gradtape.graph.executors.numpy.executor import compile_graph
+from gradtape.graph.function.concrete import taken_apart
+from gradtape.graph.ir.effects import Changed
+from gradtape.graph.trace.trace import Trace
 
 FOLDER = Path(__file__).parent / "recorded"
 # Subjects of which a function is a part already, or in which a second run is to give something else.

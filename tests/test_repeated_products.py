@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.backends.onednn import repeated_products
-from gradtape.backends.onednn.products import product
+from gradtape.backends.numpy import onednn
+from gradtape.backends.numpy.onednn import repeated_products
+from gradtape.backends.numpy.onednn.products import product
 
 pytestmark = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
 

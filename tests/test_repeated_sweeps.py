@@ -10,12 +10,12 @@ import pytest
 
 import gradtape as tf
 from gradtape import extend, ops
-from gradtape.engine import repeated_sweeps, tape
-from gradtape.engine.deferred import DeferredProduct
-from gradtape.engine.op import registry
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.deferred import DeferredProduct
+from gradtape.engine.registry.op import registry
+from gradtape.engine.tape import repeated_sweeps, tape
 from gradtape.inspect.opcheck import draw
 from gradtape.ops import transcendental
-from gradtape.tensor import Tensor
 
 ops.load_all()
 rng = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def assert_repeats(compute, straight, times=1):
     assert len(straight) == 2 * times
 
 
-@pytest.mark.parametrize("op", [op for op in registry.values() if op.pull is not None], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [op for op in registry.values() if op.vjp is not None], ids=lambda op: op.name)
 def test_every_op(op, straight):
     if op.random or op.fragile:
         pytest.skip("another result every time, or a user's rule")
@@ -205,14 +205,14 @@ def test_hooks_finishers_persistent_and_nested_tapes(straight):
 
 def test_an_error_on_the_way_uses_the_tape_up(straight, monkeypatch):
     failing = False
-    rule = transcendental.tanh.first.pull_raw
+    rule = transcendental.tanh.first.vjp_raw
 
     def sometimes(*given):
         if failing:
             raise MemoryError("no more")
         return rule(*given)
 
-    monkeypatch.setattr(transcendental.tanh.first, "pull_raw", sometimes)
+    monkeypatch.setattr(transcendental.tanh.first, "vjp_raw", sometimes)
     v = tf.Variable(0.5)
     for nth in range(5):
         failing = nth == 3

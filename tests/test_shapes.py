@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtape as tf
-from gradtape.shapes import broadcast
+from gradtape.core.shapes import broadcast
 
 shapes = st.none() | st.lists(st.none() | st.integers(0, 3), max_size=3)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
 import gradtape as tf
-from gradtape.engine.batching import vectorize
-from gradtape.errors import InvalidArgumentError
+from gradtape.core.errors import InvalidArgumentError
+from gradtape.engine.registry.batching import vectorize
 
 
 @st.composite

@@ -11,7 +11,8 @@ import weakref
 import pytest
 
 import gradtape as tf
-from gradtape.engine import collector, dispatch, tape
+from gradtape.engine.run import dispatch
+from gradtape.engine.tape import collector, tape
 from gradtape.ops import transcendental
 
 USED_UP = "A non-persistent GradientTape can only be used to compute one set of gradients"
@@ -477,7 +478,7 @@ def test_a_tape_that_failed_half_way_gives_no_wrong_answers(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(transcendental.tanh.first, "pull_raw", interrupted)
+        patch.setattr(transcendental.tanh.first, "vjp_raw", interrupted)
         with pytest.raises(KeyboardInterrupt):
             tape.gradient(y, x)
     with pytest.raises(RuntimeError, match=USED_UP):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine import dispatch
+from gradtape.engine.run import dispatch
 
 
 def nth_derivative(f, x, order):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape import dtypes
-from gradtape.engine import questions
+from gradtape.core import dtypes
+from gradtape.engine.tape import questions
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine import blocks, threads
-from gradtape.engine.threads import together
+from gradtape.backends.numpy import blocks, threads
+from gradtape.backends.numpy.threads import together
 
 
 def test_results_are_in_order():

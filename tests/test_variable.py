@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape import variable as variables
+from gradtape.state import variable as variables
 
 
 def values(*tensors):
@@ -315,7 +315,7 @@ def test_forward_mode_follows_assignments():
 
 
 def test_a_slice_lets_go_of_its_variable():
-    from gradtape import variable_parts
+    from gradtape.state import variable_parts
 
     v = tf.Variable([1.0, 2.0])
     part = v[0]

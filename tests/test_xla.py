@@ -12,11 +12,11 @@ from small_graphs import Builder
 
 import gradtape as tf
 from gradtape import ops
-from gradtape.engine.op import registry
-from gradtape.graph.effects import Changed, guard
-from gradtape.graph.graph import Graph, Node
-from gradtape.graph.xla import executor
-from gradtape.graph.xla.executor import compile_graph
+from gradtape.engine.registry.op import registry
+from gradtape.graph.executors.xla import executor
+from gradtape.graph.executors.xla.executor import compile_graph
+from gradtape.graph.ir.effects import Changed, guard
+from gradtape.graph.ir.graph import Graph, Node
 from gradtape.inspect.opcheck import draw
 
 jax = pytest.importorskip("jax")
@@ -378,7 +378,7 @@ def test_loops_and_their_gradients(f, args):
     ],
 )
 def test_convolutions(image, kernel, attrs, patches, monkeypatch):
-    monkeypatch.setattr("gradtape.graph.xla.images._PATCHES", patches)
+    monkeypatch.setattr("gradtape.graph.executors.xla.images._PATCHES", patches)
     rng = np.random.default_rng(0)
     x, w = (tf.constant(rng.standard_normal(shape).astype(np.float32)) for shape in (image, kernel))
 

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.backends import onednn
-from gradtape.backends.onednn import contractions
-from gradtape.backends.onednn.contractions import contraction
-from gradtape.backends.onednn.library import address
-from gradtape.graph import turning
+from gradtape.backends.numpy import onednn
+from gradtape.backends.numpy.onednn import contractions
+from gradtape.backends.numpy.onednn.contractions import contraction
+from gradtape.backends.numpy.onednn.library import address
+from gradtape.graph.passes import transpose_folding
 
 jax = pytest.importorskip("jax")
 pytestmark = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
 
 if onednn.version() is not None:
-    from gradtape.graph.xla import calls, lowering
+    from gradtape.graph.executors.xla import calls, lowering
 
 
 def normal(*shape, seed=0):
@@ -81,7 +81,7 @@ def test_what_is_left_to_xla(equation, a, b):
 @pytest.fixture
 def counted(monkeypatch):
     """How many parts have run in threads; small products go to oneDNN too."""
-    everything = functools.partial(turning.turned_products, large=0, many=0)
+    everything = functools.partial(transpose_folding.turned_products, large=0, many=0)
     monkeypatch.setattr(lowering, "turned_products", everything)
     monkeypatch.setattr(contractions, "_SMALLEST_PART", 1 << 12)
     monkeypatch.setattr(contractions, "_HANDED_OVER", 0)

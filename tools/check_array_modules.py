@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from gradtape import ops
-from gradtape.engine.op import bind, registry
+from gradtape.engine.registry.op import bind, registry
 from gradtape.inspect.opcheck import draw
 
 

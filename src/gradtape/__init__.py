@@ -17,21 +17,18 @@ import warnings as _warnings
 from typing import Any as _Any
 
 from . import autograph as autograph
-from . import dtypes as dtypes
-from . import errors as errors
-from . import nest as nest
 from .api.names import NAMES as _NAMES
 from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
 from .api.namespace import spaces as _spaces
-from .backends.memory import keep_freed_memory as _keep_freed_memory
-from .engine.questions import UnconnectedGradients as UnconnectedGradients
-from .engine.tape import GradientTape as GradientTape
+from .backends.numpy.memory import keep_freed_memory as _keep_freed_memory
+from .core.shapes import TensorShape as TensorShape
+from .core.slices import IndexedSlices as IndexedSlices
+from .core.tensor import Tensor as Tensor
+from .engine.tape.questions import UnconnectedGradients as UnconnectedGradients
+from .engine.tape.tape import GradientTape as GradientTape
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
-from .shapes import TensorShape as TensorShape
-from .slices import IndexedSlices as IndexedSlices
-from .tensor import Tensor as Tensor
-from .variable import Variable as Variable
+from .state.variable import Variable as Variable
 
 __version__ = "0.1.0"
 

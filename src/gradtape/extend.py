@@ -52,9 +52,8 @@ caught
 
 from __future__ import annotations
 
-from .dtypes import ANY, BOOL, COMPLEX, FLOAT, FLOATING, INT, NARROW, NUMERIC
-from .engine.convert import register
-from .engine.families import (
+from .core.dtypes import ANY, BOOL, COMPLEX, FLOAT, FLOATING, INT, NARROW, NUMERIC
+from .engine.registry.families import (
     NEG,
     ONE,
     Mask,
@@ -69,7 +68,8 @@ from .engine.families import (
     shift_axes,
     unbroadcast,
 )
-from .engine.op import Op, Sample, sample
+from .engine.registry.op import Op, Sample, sample
+from .engine.run.convert import register
 
 __all__ = [
     "ANY", "BOOL", "COMPLEX", "FLOAT", "FLOATING", "INT", "NARROW", "NEG", "NUMERIC", "ONE", "Mask", "Op", "Sample",

@@ -62,7 +62,7 @@ def test_where_xla_fails_the_step_stays_on_numpy(monkeypatch):
     def refused(graph):
         raise NotImplementedError("no words for it")
 
-    monkeypatch.setattr("gradtape.graph.xla.executor.compile_graph", refused)
+    monkeypatch.setattr("gradtape.graph.executors.xla.executor.compile_graph", refused)
     x, y = data(40 * 4)
     losses = network().fit(x, y, batch_size=4, epochs=3, verbose=0).history["loss"]
     assert losses[-1] < losses[0]

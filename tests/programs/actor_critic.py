@@ -15,8 +15,8 @@ class Environment:
 
     def step(self, action):
         self.time += 1
-        push = 0.1 if action else -0.1
-        self.state = (self.state * 0.9 + self.noise.normal(size=4) * 0.1 + push).astype(np.float32)
+        jvp = 0.1 if action else -0.1
+        self.state = (self.state * 0.9 + self.noise.normal(size=4) * 0.1 + jvp).astype(np.float32)
         return self.state, 1.0, self.time >= 12 or abs(self.state[0]) > 0.5
 
 

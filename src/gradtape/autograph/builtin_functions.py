@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import gradtape as tf
 
-from ..engine.convert import to_tensor
-from ..engine.dispatch import thread
-from ..graph.effects import output
-from ..tensor import Tensor
-from ..tensor_array import TensorArray
+from ..core.tensor import Tensor
+from ..engine.run.convert import to_tensor
+from ..engine.run.dispatch import thread
+from ..graph.ir.effects import output
+from ..state.tensor_array import TensorArray
 from .staging import is_tensor, staging
 
 

@@ -12,10 +12,10 @@ from malt.operators.variables import Undefined, UndefinedReturnValue
 
 import gradtape as tf
 
-from .. import nest
-from ..engine.convert import to_tensor
-from ..shapes import TensorShape
-from ..tensor import Tensor
+from ..core import nest
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..engine.run.convert import to_tensor
 from .staging import as_tensor, is_tensor
 
 LOOP_TYPES = "Tensor, int, float, bool or a list, tuple or dict thereof"

@@ -14,8 +14,8 @@ from malt.operators.variables import Undefined, UndefinedReturnValue
 
 import gradtape as tf
 
-from .. import nest
-from ..tensor import Tensor
+from ..core import nest
+from ..core.tensor import Tensor
 from . import checks
 from .builtin_functions import Steps
 from .staging import as_tensors, is_tensor, rehearsed, staging

@@ -39,9 +39,9 @@ from malt.pyct import anno, errors, parser, transpiler
 
 import gradtape as tf
 
-from ..engine.places import origins
-from ..graph.effects import Changed
-from ..graph.traced import Untraceable
+from ..engine.run.source_lines import origins
+from ..graph.ir.effects import Changed
+from ..graph.trace.traced import Untraceable
 from . import operators, status
 from .builtin_functions import OVERLOADS
 from .error_messages import explained, left

@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from ..errors import OpError
+from ..core.errors import OpError
 
 NOT_THE_USERS = (str(Path(__file__).parent.parent), f"{Path('site-packages') / 'malt'}")
 GENERATED = "__autograph_generated_file"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..engine.convert import to_tensor
-from ..engine.dispatch import thread
-from ..graph.concrete import returned_value
-from ..graph.effects import imagining
-from ..graph.trace import Trace
-from ..tensor import Tensor
-from ..variable import Variable
+from ..core import nest
+from ..core.tensor import Tensor
+from ..engine.run.convert import to_tensor
+from ..engine.run.dispatch import thread
+from ..graph.function.concrete import returned_value
+from ..graph.ir.effects import imagining
+from ..graph.trace.trace import Trace
+from ..state.variable import Variable
 
 
 def is_tensor(value: Any) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .. import archive, dtypes
-from ..engine import dispatch
-from ..owners import Owner
-from ..tensor import wrap
-from ..variable import Variable
+from ..core import dtypes
+from ..core.owners import Owner
+from ..core.tensor import wrap
+from ..engine.run import dispatch
+from ..state import archive
+from ..state.variable import Variable
 from . import state
 from .object_graph import children, described, is_trackable, variable_of
 from .restoration import ENDING, CheckpointLoadStatus, InitializationOnlyStatus, Restoration

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .. import archive
+from ..state import archive
 from . import state
 from .checkpoint import Checkpoint
 from .restoration import ENDING

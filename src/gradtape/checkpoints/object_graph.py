@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..variable import Variable
+from ..state.variable import Variable
 
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 

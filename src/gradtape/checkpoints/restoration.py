@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .. import errors
-from ..archive import Reader
-from ..engine import dispatch
-from ..variable import Variable
+from ..core import errors
+from ..engine.run import dispatch
+from ..state.archive import Reader
+from ..state.variable import Variable
 from .object_graph import Node, children, described, is_trackable, variable_of
 
 ENDING = ".npz"

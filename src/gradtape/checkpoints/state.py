@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..archive import replacing
+from ..state.archive import replacing
 from .restoration import ENDING
 
 _LINE = re.compile(r'^(\w+): (".*"|[\d.e+-]+)$', re.MULTILINE)

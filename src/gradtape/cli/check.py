@@ -19,7 +19,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from gradtape.api.differences import DIFFERENCES
+from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
 from gradtape.keras_loader import load
 

@@ -115,7 +115,7 @@ def _blas() -> str:
 def _onednn() -> str:
     """oneDNN's version, if gradtape can use one."""
     try:
-        onednn = importlib.import_module("gradtape.backends.onednn")
+        onednn = importlib.import_module("gradtape.backends.numpy.onednn")
     except ImportError:
         return "not used"
     found = onednn.version()

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors
-from ..engine.convert import to_array, to_tensor
-from ..specs import TensorSpec
+from ..core import dtypes, errors
+from ..engine.run.convert import to_array, to_tensor
+from ..state.specs import TensorSpec
 from . import grouping
 from .calls import dataset_of
 from .pipeline import UNKNOWN_CARDINALITY

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import archive
-from ..sparse_tensor import SparseTensor
-from ..tensor import Tensor
+from ..core.tensor import Tensor
+from ..state import archive
+from ..state.sparse_tensor import SparseTensor
 from .structure import leaves, packed
 
 Elements = Iterator[Any]

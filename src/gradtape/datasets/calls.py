@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import dtypes
-from ..engine.randomness import Streams, drawing_from
-from ..tensor import Tensor
+from ..core import dtypes
+from ..core.tensor import Tensor
+from ..engine.run.randomness import Streams, drawing_from
 from .structure import as_leaf, as_result
 
 

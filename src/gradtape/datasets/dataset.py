@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors
-from ..engine.convert import to_tensor
-from ..engine.randomness import seeds_of_op
-from ..engine.threads import CORES
-from ..specs import TensorSpec
-from ..tensor import Tensor, wrap
+from ..backends.numpy.threads import CORES
+from ..core import dtypes, errors
+from ..core.tensor import Tensor, wrap
+from ..engine.run.convert import to_tensor
+from ..engine.run.randomness import seeds_of_op
+from ..state.specs import TensorSpec
 from . import caching, order
 from .background import prefetched
 from .batching import Batching, positive

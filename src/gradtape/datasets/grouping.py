@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest
-from ..engine.convert import to_array, to_tensor
-from ..shapes import TensorShape
-from ..tensor import Tensor, wrap
+from ..core import dtypes, errors, nest
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor, wrap
+from ..engine.run.convert import to_array, to_tensor
 from .structure import batched, is_nest, leaves, packed, row_count, rows
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator as PythonIterator
 from contextlib import nullcontext
 from typing import Any
 
-from .. import dtypes, errors
-from ..engine.convert import to_tensor
-from ..engine.dispatch import recorded_by, thread, traced_by
-from ..graph.traced import Untraceable
-from ..sparse_tensor import SparseTensor
-from ..tensor import Tensor
-from ..variable import Variable
+from ..core import dtypes, errors
+from ..core.tensor import Tensor
+from ..engine.run.convert import to_tensor
+from ..engine.run.dispatch import recorded_by, thread, traced_by
+from ..graph.trace.traced import Untraceable
+from ..state.sparse_tensor import SparseTensor
+from ..state.variable import Variable
 from .structure import mapped
 
 _END = object()

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .. import errors
+from ..core import errors
 
 Make = Callable[[], Iterator[Any]]
 

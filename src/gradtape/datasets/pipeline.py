@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from .. import dtypes, errors
-from ..engine.convert import to_tensor
-from ..engine.dispatch import recorded_by, thread
-from ..engine.randomness import global_seed
-from ..graph.traced import Untraceable
-from ..tensor import Tensor
+from ..core import dtypes, errors
+from ..core.tensor import Tensor
+from ..engine.run.convert import to_tensor
+from ..engine.run.dispatch import recorded_by, thread
+from ..engine.run.randomness import global_seed
+from ..graph.trace.traced import Untraceable
 from .calls import Call
 from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator

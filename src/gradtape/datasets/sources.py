@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import dtypes, errors
-from ..dtypes import as_dtype
-from ..engine.convert import to_array, to_tensor
-from ..engine.randomness import seeds_of_op
-from ..shapes import TensorShape
-from ..specs import TensorSpec
-from ..tensor import Tensor, wrap
+from ..core import dtypes, errors
+from ..core.dtypes import as_dtype
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor, wrap
+from ..engine.run.convert import to_array, to_tensor
+from ..engine.run.randomness import seeds_of_op
+from ..state.specs import TensorSpec
 from .order import Shuffles, chosen, drawn
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline
 from .structure import as_element, as_specs, common, is_nest, leaves, mapped, packed, row_count, row_spec, rows

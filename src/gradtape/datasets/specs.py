@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..shapes import TensorShape
-from ..specs import TypeSpec
+from ..core.shapes import TensorShape
+from ..state.specs import TypeSpec
 
 
 class _Alike(TypeSpec):

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest
-from ..engine.convert import to_tensor
-from ..graph.traced import Untraceable
-from ..sparse_tensor import SparseTensor
-from ..specs import SparseTensorSpec, TensorSpec, TypeSpec, spec_of
-from ..tensor import Tensor, wrap
+from ..core import dtypes, errors, nest
+from ..core.tensor import Tensor, wrap
+from ..engine.run.convert import to_tensor
+from ..graph.trace.traced import Untraceable
+from ..state.sparse_tensor import SparseTensor
+from ..state.specs import SparseTensorSpec, TensorSpec, TypeSpec, spec_of
 from .specs import NoneTensorSpec
 
 

@@ -1,6 +1,6 @@
 """Looking into a computation: why a gradient is None or NaN, what a step costs, whether it is right, how it looks."""
 
-from ..engine.witness import tracing
+from ..engine.tape.witness import tracing
 from .explain import Cause, Explanation, Reason, explain, report_missing
 from .flow import Flow, flow
 from .gradient_check import GradientCheck, check_gradients

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.places import Line
-from ..graph.graph import Graph, Node, Value
+from ..engine.run.source_lines import Line
+from ..graph.ir.graph import Graph, Node, Value
 
 
 def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
@@ -28,7 +28,7 @@ def _first_constant(graph: Graph, start: Value) -> Node | None:
         if reached.isdisjoint(node.inputs) or leading.isdisjoint(node.outputs):
             continue
         integers = not any(y.dtype.differentiable for y in node.outputs)
-        if integers or getattr(node.op, "pull", None) is None:
+        if integers or getattr(node.op, "vjp", None) is None:
             return node
         reached.update(node.outputs)
     return None

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TextIO
 
-from .. import nest
-from ..engine import tape as tapes
-from ..engine.dispatch import note
-from ..engine.log import Log
-from ..engine.places import Line, line_at
-from ..engine.questions import differentiable
-from ..engine.witness import Event, TracingLog, witness
-from ..tensor import Tensor
+from ..core import nest
+from ..core.tensor import Tensor
+from ..engine.run.dispatch import note
+from ..engine.run.source_lines import Line, line_at
+from ..engine.tape import tape as tapes
+from ..engine.tape.log import Log
+from ..engine.tape.questions import differentiable
+from ..engine.tape.witness import Event, TracingLog, witness
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
 from .reading import Reading
@@ -284,7 +284,7 @@ class _Question:
         """A value on the tape went into an op that the tape was told of and did not record."""
         if op.name == "stop_gradient":
             return self._say(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the way to the target", line)
-        if op.pull is not None:
+        if op.vjp is not None:
             return self._say(
                 Cause.INTEGER, f"{op.name} turns it into integers or truth values, which have no derivative", line
             )
@@ -392,7 +392,7 @@ class _Question:
         """How likely an exit is the one that matters: comparisons are frequent and seldom do."""
         if isinstance(by, str):
             return 3
-        if not hasattr(by, "pull"):
+        if not hasattr(by, "vjp"):
             return 5 if self.log.position(by) in reached else 2
         if by.name == "stop_gradient":
             return 4
@@ -420,7 +420,7 @@ class _Question:
                 "functions all the way to the target",
                 line,
             )
-        if not hasattr(by, "pull"):
+        if not hasattr(by, "vjp"):
             name = by.name.partition(":")[0]
             return self._say(
                 Cause.ASSIGN,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.places import Line
+from ..engine.run.source_lines import Line
 from .reading import Reading, short
 from .tables import Printable, Table
 

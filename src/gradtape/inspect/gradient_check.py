@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest
-from ..engine import dispatch
-from ..engine.convert import to_tensor
-from ..engine.cotangents import densify
-from ..engine.forward import ForwardAccumulator
-from ..engine.op import ops
-from ..engine.questions import native
-from ..engine.tape import GradientTape
-from ..slices import IndexedSlices
-from ..tensor import Tensor
+from ..core import dtypes, errors, nest
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor
+from ..engine.registry.cotangents import densify
+from ..engine.registry.op import ops
+from ..engine.run import dispatch
+from ..engine.run.convert import to_tensor
+from ..engine.tape.forward import ForwardAccumulator
+from ..engine.tape.questions import native
+from ..engine.tape.tape import GradientTape
 from .tables import Printable, Table
 
 _MOST_ENTRIES = 400  # of an argument, that are moved one by one to find the worst

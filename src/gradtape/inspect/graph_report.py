@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.places import Line
-from ..graph.graph import Graph, Node, Value, subgraphs
+from ..engine.run.source_lines import Line
+from ..graph.ir.graph import Graph, Node, Value, subgraphs
 from .grouping import in_pieces
 from .reading import line_data
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dispatch
-from ..engine.checked import CheckedLog
-from ..engine.op import ops
-from ..engine.places import Line
-from ..engine.tape import GradientTape
-from ..graph.graph import Value
-from ..tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
+from ..engine.registry.op import ops
+from ..engine.run import dispatch
+from ..engine.run.source_lines import Line
+from ..engine.tape.checked import CheckedLog
+from ..engine.tape.tape import GradientTape
+from ..graph.ir.graph import Value
 
 
 def replayed(call: Any, cotangents: list[Any]) -> tuple[GradientTape, dict[int, Line | None]] | None:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dispatch
-from ..engine.log import Log
-from ..engine.places import Line, line_at
-from ..engine.tape import GradientTape
-from ..tensor import Tensor
+from ..core.tensor import Tensor
+from ..engine.run import dispatch
+from ..engine.run.source_lines import Line, line_at
+from ..engine.tape.log import Log
+from ..engine.tape.tape import GradientTape
 from .reading import kept_log, readable_bytes, short
 from .tables import Printable, Table
 

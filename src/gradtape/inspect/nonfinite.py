@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.places import Line
+from ..engine.run.source_lines import Line
 from .inside_calls import replayed
 from .reading import Reading, short, source_text
 from .remedies import Scene, backward_remedy, forward_remedy

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..engine import dispatch
-from ..engine.batching import BatchedTensor
-from ..engine.cotangents import Products
-from ..engine.forward import _transposed
-from ..engine.op import Op, Sample, ops, raw, sample
-from ..engine.tape import GradientTape
-from ..graph.derivative import Derivative
-from ..graph.effects import Changed, guard
-from ..graph.numpy_executor import compile_graph
-from ..graph.trace import Trace
-from ..slices import IndexedSlices
-from ..tensor import Tensor
+from ..core import dtypes
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor
+from ..engine.registry.batching import BatchedTensor
+from ..engine.registry.cotangents import Products
+from ..engine.registry.op import Op, Sample, ops, raw, sample
+from ..engine.run import dispatch
+from ..engine.tape.forward import _transposed
+from ..engine.tape.tape import GradientTape
+from ..graph.executors.numpy.executor import compile_graph
+from ..graph.ir.effects import Changed, guard
+from ..graph.trace.derivative import Derivative
+from ..graph.trace.trace import Trace
 
 _STEP = 1e-6
 
@@ -115,18 +115,18 @@ class _Setting:
         recorded = [r for r in tape._log.records if type(r) is tuple]
         return (recorded[-1][0] if recorded else self.op), outputs
 
-    def pull(self, m: Any) -> tuple[Any, ...]:
+    def vjp(self, m: Any) -> tuple[Any, ...]:
         op = self.record_op
         saved = op.keep(self.inputs, self.outputs, self.attrs)
         if m is raw:
-            return op.pull_raw(raw, self.g, saved, self.parents)
+            return op.vjp_raw(raw, self.g, saved, self.parents)
         g = tuple(map(Tensor, self.g)) if self.several else Tensor(self.g)
-        return op.pull(ops, g, saved, self.parents)
+        return op.vjp(ops, g, saved, self.parents)
 
-    def push(self) -> Any:
+    def jvp(self) -> Any:
         ts = [None if t is None else Tensor(t) for t in self.tangents]
-        push = self.record_op.push or _transposed(self.record_op)
-        return _tuple(push(ops, self.inputs, self.outputs, self.attrs, ts))
+        jvp = self.record_op.jvp or _transposed(self.record_op)
+        return _tuple(jvp(ops, self.inputs, self.outputs, self.attrs, ts))
 
 
 def _dtypes_of(op: Op) -> list[Any]:
@@ -134,7 +134,7 @@ def _dtypes_of(op: Op) -> list[Any]:
 
 
 def _differentiable(op: Op) -> bool:
-    return op.pull is not None
+    return op.vjp is not None
 
 
 def check_value(op: Op, case: Sample) -> None:
@@ -167,7 +167,7 @@ def check_forward(op: Op, case: Sample) -> None:
             xs = [a if t is None else a + step * t for a, t in zip(at.arrays, at.tangents, strict=True)]
             return _tuple(op.numpy(*xs, **case.attrs))
 
-        for y, t, plus, minus in zip(_tuple(at.outputs), at.push(), moved(_STEP), moved(-_STEP), strict=True):
+        for y, t, plus, minus in zip(_tuple(at.outputs), at.jvp(), moved(_STEP), moved(-_STEP), strict=True):
             if not _is_float(y):
                 continue
             numeric = (plus - minus) / (2 * _STEP)
@@ -185,12 +185,12 @@ def check_adjoint(op: Op, case: Sample) -> None:
         if max(at.parents) < 0:
             continue
         forward = sum(
-            _inner(g, t) for g, t, y in zip(at.cotangents, at.push(), _tuple(at.outputs), strict=True)
+            _inner(g, t) for g, t, y in zip(at.cotangents, at.jvp(), _tuple(at.outputs), strict=True)
             if t is not None and _is_float(y)
         )  # fmt: skip
-        scale = 1 + sum(np.abs(_array(t)).sum() for t in at.push() if t is not None)
+        scale = 1 + sum(np.abs(_array(t)).sum() for t in at.jvp() if t is not None)
         for m in (raw, ops):
-            pulled = at.pull(m)
+            pulled = at.vjp(m)
             backward = 0.0
             for x, g, t in zip(at.arrays, pulled, at.tangents, strict=True):
                 if g is None or t is None:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
-from ..engine import dispatch
-from ..engine.backprop import Few, sweep
-from ..engine.cotangents import Products
-from ..engine.op import raw
-from ..engine.places import Line
-from ..engine.witness import TracingLog
-from ..tensor import Tensor
+from ..core.tensor import Tensor
+from ..engine.registry.cotangents import Products
+from ..engine.registry.op import raw
+from ..engine.run import dispatch
+from ..engine.run.source_lines import Line
+from ..engine.tape.backprop import Few, sweep
+from ..engine.tape.witness import TracingLog
 from .memory import kept_arrays
 from .reading import Reading, readable_bytes, readable_time, short, source_text
 from .tables import Printable, Table

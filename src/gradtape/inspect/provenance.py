@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine.dispatch import note
-from ..engine.log import Log
-from ..engine.witness import Event, witness
+from ..engine.run.dispatch import note
+from ..engine.tape.log import Log
+from ..engine.tape.witness import Event, witness
 
 Step = int | Event
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import nest
-from ..engine import dispatch
-from ..engine.backprop import Few, between, sweep
-from ..engine.cotangents import finished
-from ..engine.log import Log, Past
-from ..engine.op import ops, raw
-from ..engine.places import Line, Place, line_at
-from ..engine.questions import differentiable, native, ones
-from ..engine.witness import TracingLog
-from ..tensor import Tensor
+from ..core import nest
+from ..core.tensor import Tensor
+from ..engine.registry.cotangents import finished
+from ..engine.registry.op import ops, raw
+from ..engine.run import dispatch
+from ..engine.run.source_lines import Line, Place, line_at
+from ..engine.tape.backprop import Few, between, sweep
+from ..engine.tape.log import Log, Past
+from ..engine.tape.questions import differentiable, native, ones
+from ..engine.tape.witness import TracingLog
 
 
 class Reading:
@@ -156,7 +156,7 @@ class Reading:
         on_path = set(self.path)
         parents = tuple(p if p in on_path else -1 for p in parents)
         with dispatch.recorded_by(()):
-            found = (op.pull_raw if m is raw else op.pull)(m, given, saved, parents)
+            found = (op.vjp_raw if m is raw else op.vjp)(m, given, saved, parents)
             dense = [None if g is None else finished(m, g) for g in found]
         return tuple(None if g is None else np.asarray(getattr(g, "array", g)) for g in dense)
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.places import Line
-from ..engine.tape import GradientTape
-from ..engine.witness import TracingLog
-from ..graph.graph import Graph
-from ..tensor import Tensor
+from ..core.tensor import Tensor
+from ..engine.run.source_lines import Line
+from ..engine.tape.tape import GradientTape
+from ..engine.tape.witness import TracingLog
+from ..graph.ir.graph import Graph
 from .explain import Cause, explain
 from .graph_report import graph_data, kind_of
 from .grouping import tree

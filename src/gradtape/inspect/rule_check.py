@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dispatch
-from ..engine.cotangents import finished
-from ..engine.op import raw
-from ..engine.places import Line
-from ..tensor import Tensor
+from ..core.tensor import Tensor
+from ..engine.registry.cotangents import finished
+from ..engine.registry.op import raw
+from ..engine.run import dispatch
+from ..engine.run.source_lines import Line
 from .reading import Reading, short
 from .tables import Printable, Table
 
@@ -138,7 +138,7 @@ def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]
     if not all(_finite(a) for a in arrays):
         raise _NotChecked("an input is not finite")
     gs = [_noise(rng, np.asarray(y.array)) if y.dtype.differentiable else np.zeros(y.dims) for y in outputs]
-    pulled = op.pull_raw(raw, gs[0] if described is None else tuple(gs), saved, parents)
+    pulled = op.vjp_raw(raw, gs[0] if described is None else tuple(gs), saved, parents)
     cotangents = [_array(g) for g in pulled]
     tangents = _tangents(arrays, moved, rng, inputs)
     kinds = {x.dtype.name for x in (*inputs, *outputs) if x.dtype.differentiable}

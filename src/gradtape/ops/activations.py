@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from .. import backends
-from ..dtypes import FLOAT, INT, NARROW, NUMERIC
-from ..engine.families import Mask, elementwise
-from ..engine.op import sample
+from ..backends import arrays
+from ..core.dtypes import FLOAT, INT, NARROW, NUMERIC
+from ..engine.registry.families import Mask, elementwise
+from ..engine.registry.op import sample
 from .special import ndtr_of
 
 _REAL = INT | FLOAT | NARROW
@@ -19,7 +19,7 @@ _SELU_LIMIT = 1.7580993408473768599402175208123  # scale * alpha: minus the limi
 _GELU_SLOPE = math.sqrt(2 / math.pi)
 
 masked = elementwise(
-    "masked", lambda xp, mask, x: backends.masked(xp, mask, x), on=NUMERIC, same=(1,),
+    "masked", lambda xp, mask, x: arrays.masked(xp, mask, x), on=NUMERIC, same=(1,),
     samples=[sample(np.array([[True, False, True], [False, True, True]]), (2, 3)), sample(np.array(True), (3,))],
     dmask=None, dx=Mask(lambda mask: mask),
 )  # fmt: skip
@@ -27,7 +27,7 @@ masked = elementwise(
 # The slopes of pieces that are straight are flat, not independent of where they are taken: the second derivatives of
 # relu, relu6 and leaky_relu are 0, not None.
 where_positive = elementwise(
-    "where_positive", lambda xp, a, b: backends.masked(xp, b > 0, a), on=_REAL, kinks=True,
+    "where_positive", lambda xp, a, b: arrays.masked(xp, b > 0, a), on=_REAL, kinks=True,
     da=Mask(lambda b: b > 0), db=lambda m, b: m.zeros_like(b),
 )  # fmt: skip
 relu = elementwise(

@@ -6,12 +6,12 @@ import operator
 
 import numpy as np
 
-from .. import dtypes
-from ..dtypes import FLOAT, FLOATING, INT, NARROW, NUMERIC, STRING
-from ..engine.convert import to_tensor
-from ..engine.families import NEG, ONE, Mask, ZeroWins, elementwise
-from ..engine.op import ops, sample
-from ..tensor import is_tensor_like
+from ..core import dtypes
+from ..core.dtypes import FLOAT, FLOATING, INT, NARROW, NUMERIC, STRING
+from ..core.tensor import is_tensor_like
+from ..engine.registry.families import NEG, ONE, Mask, ZeroWins, elementwise
+from ..engine.registry.op import ops, sample
+from ..engine.run.convert import to_tensor
 
 REAL = INT | FLOAT | NARROW
 REAL_FLOATING = FLOAT | NARROW

@@ -6,9 +6,9 @@ import operator
 
 import numpy as np
 
-from ..dtypes import INT, NUMERIC, int64, uint8, uint32
-from ..engine.families import elementwise, no_rule, opaque
-from ..engine.op import sample
+from ..core.dtypes import INT, NUMERIC, int64, uint8, uint32
+from ..engine.registry.families import elementwise, no_rule, opaque
+from ..engine.registry.op import sample
 
 _PAIR = [sample(np.array([[5, -3], [12, 7]]), np.array([3, 6])), sample(np.array(5), np.array(3))]
 

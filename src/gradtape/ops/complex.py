@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import COMPLEX, FLOAT
-from ..engine.families import opaque, unbroadcast
-from ..engine.op import sample
+from ..core.dtypes import COMPLEX, FLOAT
+from ..engine.registry.families import opaque, unbroadcast
+from ..engine.registry.op import sample
 
 _Z = [sample(np.array([[0.5 + 1j, -2 - 0.25j], [1.5 - 1j, -0.5 + 2j]])), sample(np.array(0.5 - 1j))]
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import onednn, put
-from ..engine.batching import aligned
-from ..engine.blocks import product
-from ..engine.cotangents import deferred_product
-from ..engine.families import bilinear, linear, unbroadcast
-from ..engine.op import raw, sample
+from ..backends.arrays import put
+from ..backends.numpy import onednn
+from ..backends.numpy.blocks import product
+from ..engine.registry.batching import aligned
+from ..engine.registry.cotangents import deferred_product
+from ..engine.registry.families import bilinear, linear, unbroadcast
+from ..engine.registry.op import raw, sample
 
 
 def _product(xp, a, b):

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import add_into, into, onednn, put
-from ..dtypes import FLOAT, INT, NARROW
-from ..engine.batching import fold, spread
-from ..engine.blocks import PRODUCTS, fill, share_out
-from ..engine.families import bilinear
-from ..engine.op import sample
+from ..backends.arrays import add_into, into, put
+from ..backends.numpy import onednn
+from ..backends.numpy.blocks import PRODUCTS, fill, share_out
+from ..core.dtypes import FLOAT, INT, NARROW
+from ..engine.registry.batching import fold, spread
+from ..engine.registry.families import bilinear
+from ..engine.registry.op import sample
 
 _CHUNK = 1 << 21  # bytes of patches made at a time
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..engine.families import opaque
-from ..engine.op import sample
+from ..engine.registry.families import opaque
+from ..engine.registry.op import sample
 from .matrix_algebra import (
     FIELD,
     adjoint,

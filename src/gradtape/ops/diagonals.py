@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import put
-from ..engine.families import constant, linear, opaque
-from ..engine.op import sample
+from ..backends.arrays import put
+from ..engine.registry.families import constant, linear, opaque
+from ..engine.registry.op import sample
 from .matrix_algebra import adjoint
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import put
-from ..dtypes import COMPLEX, FLOAT
-from ..engine.families import linear, shift_axes
-from ..engine.op import sample
+from ..backends.arrays import put
+from ..core.dtypes import COMPLEX, FLOAT
+from ..engine.registry.families import linear, shift_axes
+from ..engine.registry.op import sample
 from .matrix_algebra import numpy_dtype
 
 ADJOINT_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
-from ..backends import add_at, put
-from ..dtypes import NUMERIC
-from ..engine.batching import BatchedTensor, spread
-from ..engine.families import constant, linear, opaque
-from ..engine.op import sample
-from ..slices import IndexedSlices
+from ..backends.arrays import add_at, put
+from ..core import errors
+from ..core.dtypes import NUMERIC
+from ..core.slices import IndexedSlices
+from ..engine.registry.batching import BatchedTensor, spread
+from ..engine.registry.families import constant, linear, opaque
+from ..engine.registry.op import sample
 
 _LARGE = 1 << 15  # from here on a sparse matrix product adds rows faster than `np.add.at`
 _SPARSE_KINDS = "fdFD"

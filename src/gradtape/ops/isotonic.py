@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..backends import add_at
-from ..dtypes import FLOAT, INT, NARROW
-from ..engine.families import linear, opaque
-from ..engine.op import sample
+from ..backends.arrays import add_at
+from ..core.dtypes import FLOAT, INT, NARROW
+from ..engine.registry.families import linear, opaque
+from ..engine.registry.op import sample
 
 
 def _runs(row):

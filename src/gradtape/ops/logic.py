@@ -6,10 +6,10 @@ import operator
 
 import numpy as np
 
-from .. import dtypes
-from ..dtypes import ANY, BOOL, FLOATING
-from ..engine.families import Mask, constant, elementwise
-from ..engine.op import sample
+from ..core import dtypes
+from ..core.dtypes import ANY, BOOL, FLOATING
+from ..engine.registry.families import Mask, constant, elementwise
+from ..engine.registry.op import sample
 from .arithmetic import REAL, REAL_FLOATING
 
 equal = elementwise("equal", operator.eq, args="a b", on=ANY, to=dtypes.bool, da=None, db=None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..dtypes import FLOAT, NARROW
-from ..engine.families import linear, opaque
-from ..engine.op import sample
-from ..errors import InvalidArgumentError
+from ..core.dtypes import FLOAT, NARROW
+from ..core.errors import InvalidArgumentError
+from ..engine.registry.families import linear, opaque
+from ..engine.registry.op import sample
 
 # One record for all the rows: as many slices would each pull back into a full-sized array.
 rows = opaque(

@@ -10,12 +10,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import errors
-from ..dtypes import FLOAT, NARROW
-from ..engine import byproducts
-from ..engine.batching import spread
-from ..engine.families import elementwise, opaque
-from ..engine.op import raw, sample
+from ..core import errors
+from ..core.dtypes import FLOAT, NARROW
+from ..engine.registry import byproducts
+from ..engine.registry.batching import spread
+from ..engine.registry.families import elementwise, opaque
+from ..engine.registry.op import raw, sample
 
 _SMOOTH = FLOAT | NARROW
 _FEW_CLASSES = 32

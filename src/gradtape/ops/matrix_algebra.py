@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import COMPLEX, FLOAT, DType
-from ..engine.batching import aligned
+from ..core.dtypes import COMPLEX, FLOAT, DType
+from ..engine.registry.batching import aligned
 
 FIELD = FLOAT | COMPLEX
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import COMPLEX
-from ..engine.families import opaque
-from ..engine.op import Op, sample
+from ..core.dtypes import COMPLEX
+from ..engine.registry.families import opaque
+from ..engine.registry.op import Op, sample
 from .decompositions import GENERAL, SYMMETRIC
 from .matrix_algebra import FIELD, adjoint, each, leading
 

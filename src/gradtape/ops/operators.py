@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..dtypes import FLOAT
-from ..errors import InvalidArgumentError
-from ..tensor import Tensor, wrap
+from ..core import dtypes
+from ..core.dtypes import FLOAT
+from ..core.errors import InvalidArgumentError
+from ..core.tensor import Tensor, wrap
 from . import arithmetic, bits, contraction, logic, slicing
 from .powers import pow_, power
 

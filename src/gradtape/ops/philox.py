@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..engine.blocks import share_out
+from ..backends.numpy.blocks import share_out
 
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _WEYL = 0x9E3779B9, 0xBB67AE85

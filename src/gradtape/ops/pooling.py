@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import add_into, into, masked, onednn, put
-from ..dtypes import FLOAT, INT, NARROW
-from ..engine.batching import fold, spread
-from ..engine.blocks import fill
-from ..engine.families import constant, linear, opaque
-from ..engine.op import sample
+from ..backends.arrays import add_into, into, masked, put
+from ..backends.numpy import onednn
+from ..backends.numpy.blocks import fill
+from ..core.dtypes import FLOAT, INT, NARROW
+from ..engine.registry.batching import fold, spread
+from ..engine.registry.families import constant, linear, opaque
+from ..engine.registry.op import sample
 from .convolution import output_size, padded, taps
 
 _REAL = INT | FLOAT | NARROW

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..dtypes import FLOATING, NUMERIC
-from ..engine.families import ZeroWins, elementwise
-from ..tensor import Tensor
+from ..core.dtypes import FLOATING, NUMERIC
+from ..core.tensor import Tensor
+from ..engine.registry.families import ZeroWins, elementwise
 
 # By a negative base, and by 0, the derivative with respect to the exponent is 0.
 pow_ = elementwise(

@@ -1,6 +1,6 @@
 """Random numbers as functions of a Philox state: uniform, normal, truncated normal, integers, categories, shuffles.
 
-The state is an input, three unsigned 64-bit numbers (see `gradtape.engine.randomness`), so a draw is an op like any
+The state is an input, three unsigned 64-bit numbers (see `gradtape.engine.run.randomness`), so a draw is an op like any
 other: it has one value for its inputs, can be recorded, and is repeated by running it again.
 """
 
@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from .. import dtypes
-from ..engine.families import constant
-from ..engine.op import sample
+from ..core import dtypes
+from ..engine.registry.families import constant
+from ..engine.registry.op import sample
 from . import philox
 
 STATE = np.array([3, 5, 7], np.uint64)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import dtypes
-from ..backends import special
-from ..engine.families import constant, elementwise, opaque, unbroadcast
-from ..engine.op import sample
-from ..engine.randomness import BLOCKS_PER_NUMBER
+from ..backends.arrays import special
+from ..core import dtypes
+from ..engine.registry.families import constant, elementwise, opaque, unbroadcast
+from ..engine.registry.op import sample
+from ..engine.run.randomness import BLOCKS_PER_NUMBER
 from . import philox
 from .random import STATE
 

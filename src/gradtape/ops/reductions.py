@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..backends import into, onednn
-from ..dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
-from ..engine.families import conjugate, constant, opaque, reduction, shift_axes
-from ..engine.op import sample
+from ..backends.arrays import into
+from ..backends.numpy import onednn
+from ..core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
+from ..engine.registry.families import conjugate, constant, opaque, reduction, shift_axes
+from ..engine.registry.op import sample
 from .scans import advanced, cumprod_back, delayed
 
 REAL = INT | FLOAT | NARROW

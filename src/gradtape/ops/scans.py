@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOAT, NARROW, NUMERIC
-from ..engine.batching import spread
-from ..engine.families import conjugate, linear, opaque, shift_axes
-from ..engine.op import sample
+from ..core.dtypes import FLOAT, NARROW, NUMERIC
+from ..engine.registry.batching import spread
+from ..engine.registry.families import conjugate, linear, opaque, shift_axes
+from ..engine.registry.op import sample
 
 
 def _part(axis: int, key: slice) -> tuple[Any, ...]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import put
-from ..dtypes import FLOAT, INT, NARROW, NUMERIC
-from ..engine.batching import spread
-from ..engine.families import conjugate, linear, opaque
-from ..engine.op import sample
+from ..backends.arrays import put
+from ..core.dtypes import FLOAT, INT, NARROW, NUMERIC
+from ..engine.registry.batching import spread
+from ..engine.registry.families import conjugate, linear, opaque
+from ..engine.registry.op import sample
 
 REAL = INT | FLOAT | NARROW
 _UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}

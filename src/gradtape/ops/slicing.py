@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors
-from ..backends import put
-from ..engine.convert import to_tensor
-from ..engine.dispatch import thread
-from ..engine.families import linear
-from ..engine.op import ops, sample
-from ..tensor import Tensor, is_tensor_like, wrap
+from ..backends.arrays import put
+from ..core import dtypes, errors
+from ..core.tensor import Tensor, is_tensor_like, wrap
+from ..engine.registry.families import linear
+from ..engine.registry.op import ops, sample
+from ..engine.run.convert import to_tensor
+from ..engine.run.dispatch import thread
 
 slice_ = linear(
     "slice", lambda xp, x, *, key: x[key],

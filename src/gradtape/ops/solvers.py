@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import FLOAT, INT, NARROW
-from ..engine.families import bilinear, opaque, unbroadcast
-from ..engine.op import sample
+from ..core.dtypes import FLOAT, INT, NARROW
+from ..engine.registry.families import bilinear, opaque, unbroadcast
+from ..engine.registry.op import sample
 from .decompositions import GENERAL, SYMMETRIC, TALL
 from .matrix_algebra import FIELD, adjoint, conjugate, each, identity, leading, lower, upper
 

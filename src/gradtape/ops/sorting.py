@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import add_at, put
-from ..dtypes import FLOAT, INT, NARROW
-from ..engine.batching import spread
-from ..engine.families import constant, linear, no_rule, opaque, shift_axes
-from ..engine.op import sample
-from ..errors import InvalidArgumentError
+from ..backends.arrays import add_at, put
+from ..core.dtypes import FLOAT, INT, NARROW
+from ..core.errors import InvalidArgumentError
+from ..engine.registry.batching import spread
+from ..engine.registry.families import constant, linear, no_rule, opaque, shift_axes
+from ..engine.registry.op import sample
 
 REAL = INT | FLOAT | NARROW
 

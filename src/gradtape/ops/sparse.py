@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import NUMERIC
-from ..engine.batching import BatchedTensor
-from ..engine.families import conjugate, opaque
-from ..engine.op import sample
-from ..slices import IndexedSlices
+from ..core.dtypes import NUMERIC
+from ..core.slices import IndexedSlices
+from ..engine.registry.batching import BatchedTensor
+from ..engine.registry.families import conjugate, opaque
+from ..engine.registry.op import sample
 from .indexing import add_rows
 
 _LARGE = 1 << 15  # from so many products on, SciPy's own multiplication is faster

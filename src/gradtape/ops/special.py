@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from ..backends import special
-from ..engine.blocks import FEW
-from ..engine.families import elementwise
-from ..engine.op import sample
+from ..backends.arrays import special
+from ..backends.numpy.blocks import FEW
+from ..engine.registry.families import elementwise
+from ..engine.registry.op import sample
 from .arithmetic import REAL_FLOATING
 
 

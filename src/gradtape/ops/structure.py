@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import put
-from ..dtypes import NUMERIC, DType
-from ..engine.blocks import sum_rows
-from ..engine.convert import to_tensor
-from ..engine.families import constant, linear, shift_axes, unbroadcast
-from ..engine.op import ops, raw, sample
+from ..backends.arrays import put
+from ..backends.numpy.blocks import sum_rows
+from ..core.dtypes import NUMERIC, DType
+from ..engine.registry.families import constant, linear, shift_axes, unbroadcast
+from ..engine.registry.op import ops, raw, sample
+from ..engine.run.convert import to_tensor
 
 ops.constant = to_tensor  # type: ignore[attr-defined]
 raw.constant = np.asarray  # type: ignore[attr-defined]
@@ -214,7 +214,7 @@ pad = linear(
     ],
 )  # fmt: skip
 # What is written around the value is a constant: its tangent is 0.
-pad.push = lambda m, inputs, y, attrs, ts: None if ts[0] is None else m.pad(ts[0], paddings=attrs["paddings"])
+pad.jvp = lambda m, inputs, y, attrs, ts: None if ts[0] is None else m.pad(ts[0], paddings=attrs["paddings"])
 reverse = linear(
     "reverse", lambda xp, x, *, axis: xp.flip(x, axis), transpose=lambda m, g, axis: m.reverse(g, axis=axis),
     shift=shift_axes, samples=[sample((2, 3, 2), axis=(0, 2)), sample((0,), axis=(0,)), sample((), axis=())],

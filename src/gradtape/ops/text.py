@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engine.families import constant
-from ..engine.op import sample
+from ..engine.registry.families import constant
+from ..engine.registry.op import sample
 
 _WORDS = np.array([b"tape", b"", b"gradient"], dtype=object)
 

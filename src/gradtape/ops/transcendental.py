@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..backends import into
-from ..engine.families import elementwise
+from ..backends.arrays import into
+from ..engine.registry.families import elementwise
 from .arithmetic import REAL_FLOATING
 
 exp = elementwise("exp", "exp", args="x", dx=lambda y: y)

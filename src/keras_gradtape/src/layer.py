@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from gradtape import scopes
-from gradtape.engine import dispatch
-from gradtape.owners import Owner
+from gradtape.core import scopes
+from gradtape.core.owners import Owner
+from gradtape.engine.run import dispatch
 
 
 class BackendLayer(Owner):

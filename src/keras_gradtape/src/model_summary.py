@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtape.api.summary import written
-from gradtape.api.summary_tensors import tensor_event
-from gradtape.engine.convert import to_tensor
+from gradtape.api.summary.scalars import written
+from gradtape.api.summary.tensors import tensor_event
+from gradtape.engine.run.convert import to_tensor
 
 
 def write_model(name: str, data: Any, step: Any = None) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
-from gradtape.engine import dispatch
-from gradtape.engine.places import caller
-from gradtape.owners import Owner
+from gradtape.core.owners import Owner
+from gradtape.engine.run import dispatch
+from gradtape.engine.run.source_lines import caller
 
 from .ops.core import convert_to_tensor
 from .sparse import densified

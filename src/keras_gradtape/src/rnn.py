@@ -8,8 +8,8 @@ from typing import Any
 from keras.src import tree
 
 from gradtape import Tensor
-from gradtape.engine import dispatch
-from gradtape.engine.op import ops
+from gradtape.engine.registry.op import ops
+from gradtape.engine.run import dispatch
 
 from .ops.core import cast
 from .ops.core import dense_tensor as convert_to_tensor
@@ -25,11 +25,11 @@ def _scan(step: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any, ba
     flat = tree.flatten(rows)
     count = flat[0].dims[0]
     if count > 1 and not unroll and dispatch.thread.trace is not None:
-        from gradtape.graph import structured
+        from gradtape.graph.control_flow import structured_loops
 
         try:
             return _scan_in_graph(step, start, rows, flat, backwards)
-        except structured.OneByOne:
+        except structured_loops.OneByOne:
             pass
     columns = [ops.rows(x) for x in flat]
     state, outputs = start, []
@@ -40,7 +40,7 @@ def _scan(step: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any, ba
 
 
 def _scan_in_graph(step: Any, start: Any, rows: Any, flat: list[Tensor], backwards: bool) -> Any:
-    from gradtape.graph import structured
+    from gradtape.graph.control_flow import structured_loops
 
     examples: list[Any] = []
 
@@ -49,7 +49,7 @@ def _scan_in_graph(step: Any, start: Any, rows: Any, flat: list[Tensor], backwar
         examples.append(output)
         return tuple(tree.flatten(state)), tuple(tree.flatten(output))
 
-    state, outputs = structured.mapped(flat_step, tuple(tree.flatten(start)), flat, backwards)
+    state, outputs = structured_loops.mapped(flat_step, tuple(tree.flatten(start)), flat, backwards)
     if backwards:
         outputs = [ops.reverse(y, axis=(0,)) for y in outputs]
     return tree.pack_sequence_as(start, list(state)), tree.pack_sequence_as(examples[0], list(outputs))

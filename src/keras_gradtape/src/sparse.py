@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.api.sparse_arithmetic import both_filled
-from gradtape.engine.convert import to_tensor
-from gradtape.engine.op import ops
-from gradtape.sparse_tensor import coordinates, places
-from gradtape.tensor import Tensor
+from gradtape.api.sparse.arithmetic import both_filled
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
+from gradtape.engine.run.convert import to_tensor
+from gradtape.state.sparse_tensor import coordinates, places
 
 Sparse = tf.SparseTensor | tf.IndexedSlices
 _KINDS = (tf.SparseTensor, tf.IndexedSlices)

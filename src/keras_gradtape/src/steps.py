@@ -15,7 +15,7 @@ import numpy as np
 from keras.src import tree
 
 import gradtape as tf
-from gradtape.engine import dispatch
+from gradtape.engine.run import dispatch
 
 from .ops.core import convert_to_tensor
 

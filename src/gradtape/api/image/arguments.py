@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.convert import to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
 
 
 def to_image(image: Any) -> Tensor:

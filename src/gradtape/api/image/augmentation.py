@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 from ...ops import philox
-from ...tensor import Tensor
-from ..casting import cast
+from ..arrays.casting import cast
 from ..random.arguments import scrambled
 from ..random.draws import uniform
 from ..random.stateless import stateless_uniform

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine.convert import to_tensor
-from ...tensor import Tensor
-from ..io import single
-from ..strings import text_tensor
-from ..system import py_function
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ..io.bytes import single
+from ..runtime.system import py_function
+from ..text.strings import text_tensor
 from .color import convert_image_dtype
 
 NAMESPACES = ("io", "image")

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine.convert import to_tensor, with_default
-from ...engine.op import ops
-from ...tensor import Tensor
-from ..casting import cast, saturate_cast
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor, with_default
+from ..arrays.casting import cast, saturate_cast
 from .arguments import require, to_image
 
 NAMESPACES = ("image",)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 from .arguments import require, to_image, to_image_or_batch
 
 NAMESPACES = ("image",)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine.convert import to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
-from ..casting import cast
-from ..elementwise import refuse_unsigned
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
+from ..arrays.casting import cast
+from ..math.elementwise import refuse_unsigned
 from .color import convert_image_dtype
 from .resampling import mapped
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 from .arguments import on_batch, require, to_image_or_batch
 from .geometry import pad_to_bounding_box
 

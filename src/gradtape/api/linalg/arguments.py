@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes, errors
-from ...engine import dispatch
-from ...engine.convert import to_tensor
-from ...engine.op import registry
-from ...tensor import Tensor, is_tensor_like
+from ...core import dtypes, errors
+from ...core.tensor import Tensor, is_tensor_like
+from ...engine.registry.op import registry
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
 
 
 def matrices(value: Any, op: str) -> Tensor:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
+from ...core import errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 from ...ops.matrix_algebra import adjoint as conjugate_transpose
 from ...ops.matrix_algebra import conjugate
 from ...ops.solvers import adjoint_bands, banded_product
-from ...tensor import Tensor
 from .arguments import matrices, of_one_dtype
 
 NAMESPACES = ("linalg", "")

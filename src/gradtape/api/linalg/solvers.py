@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 from ...ops.diagonals import band
 from ...ops.matrix_algebra import adjoint as conjugate_transpose
-from ...tensor import Tensor
 from .arguments import matrices, of_one_dtype, square_matrices
 
 NAMESPACES = ("linalg", "")

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine.convert import integer, to_array, to_tensor
-from ...engine.op import ops
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import integer, to_array, to_tensor
 from ...ops.diagonals import longest, places
 from ...ops.matrix_algebra import adjoint as conjugate_transpose
-from ...tensor import Tensor
 from .arguments import of_one_dtype
 
 NAMESPACES = ("linalg", "")

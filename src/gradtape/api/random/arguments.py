@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
-from ...dtypes import DType
-from ...engine.convert import to_tensor
-from ...engine.op import ops
-from ...shapes import TensorShape
-from ...tensor import Tensor
+from ...core import errors
+from ...core.dtypes import DType
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
 
 NAMESPACES = ("random",)
 __all__ = ["Algorithm"]

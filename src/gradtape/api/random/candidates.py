@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ... import dtypes, errors
-from ...engine.convert import to_tensor
-from ...engine.op import ops
-from ...engine.randomness import next_global_seed
-from ...tensor import Tensor
-from ..debugging import assert_less, assert_non_negative
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
+from ...engine.run.randomness import next_global_seed
+from ..debug.checks import assert_less, assert_non_negative
 from .arguments import as_state
 
 NAMESPACES = ("random",)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...dtypes import DType
-from ...engine.convert import to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import dtypes, errors
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
 from .arguments import bounds
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -11,12 +11,12 @@ import math
 from functools import partial
 from typing import Any
 
-from ... import dtypes
-from ...dtypes import DType
-from ...engine.convert import integer, to_tensor
-from ...engine.op import ops
-from ...engine.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
-from ...tensor import Tensor
+from ...core import dtypes
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import integer, to_tensor
+from ...engine.run.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
 from . import distributions
 from .arguments import as_state, dims_of
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...engine import dispatch
-from ...engine.convert import to_tensor
-from ...engine.op import ops
-from ...engine.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
-from ...owners import Owner
-from ...tensor import Tensor
-from ...variable import Variable
+from ...core import dtypes, errors
+from ...core.owners import Owner
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...engine.run.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
+from ...state.variable import Variable
 from . import distributions
 from .arguments import Algorithm, algorithm_number, as_state, dims_of
 

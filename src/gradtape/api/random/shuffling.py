@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.convert import to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
 from .arguments import scrambled
 
 NAMESPACES = ("random.experimental",)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ... import dtypes
-from ...engine.convert import integer, to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import integer, to_tensor
 from . import distributions
 from .arguments import dims_of, scrambled
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...dtypes import DType, as_dtype
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import dtypes
+from ...core.dtypes import DType, as_dtype
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 from .fourier import resized
 from .frames import frame, integer, overlap_and_add
 from .windows import vorbis_window

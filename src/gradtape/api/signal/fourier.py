@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import dtypes, errors
-from ...engine.convert import to_array, to_tensor, with_default
-from ...engine.op import ops
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor, with_default
 from ...ops.fourier import ADJOINT_NORM
-from ...tensor import Tensor
 
 NAMESPACES = ("signal",)
 __all__ = [

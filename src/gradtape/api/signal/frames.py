@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import errors
-from ...dtypes import DType
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import errors
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 from .fourier import irfft, rfft
 from .windows import hann_window
 

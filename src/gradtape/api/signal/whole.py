@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import dtypes
-from ...dtypes import DType, as_dtype
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import dtypes
+from ...core.dtypes import DType, as_dtype
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
 from . import fourier
 
 NAMESPACES = ("",)

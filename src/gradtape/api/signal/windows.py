@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes, errors
-from ...dtypes import DType, as_dtype
-from ...engine.convert import to_array, to_tensor
-from ...engine.op import ops
-from ...tensor import Tensor
+from ...core import dtypes, errors
+from ...core.dtypes import DType, as_dtype
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
 
 NAMESPACES = ("signal",)
 __all__ = ["hamming_window", "hann_window", "kaiser_bessel_derived_window", "kaiser_window", "vorbis_window"]

@@ -15,11 +15,11 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 from keras.src.backend.config import floatx
 
 import gradtape as tf
-from gradtape import dtypes
-from gradtape.engine import dispatch
-from gradtape.engine.convert import own_read, register, to_tensor
-from gradtape.shapes import TensorShape
-from gradtape.tensor import wrap
+from gradtape.core import dtypes
+from gradtape.core.shapes import TensorShape
+from gradtape.core.tensor import wrap
+from gradtape.engine.run import dispatch
+from gradtape.engine.run.convert import own_read, register, to_tensor
 
 from .. import sparse as sparse_tensors
 from .loops import associative_scan as associative_scan

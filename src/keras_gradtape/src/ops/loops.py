@@ -8,7 +8,7 @@ from typing import Any
 from keras.src import tree
 
 import gradtape as tf
-from gradtape.engine import dispatch
+from gradtape.engine.run import dispatch
 
 _UNROLLED = 4  # loops of so few rounds are written out
 

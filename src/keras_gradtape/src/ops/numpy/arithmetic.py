@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gradtape as tf
-from gradtape.engine.op import ops
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 from gradtape.ops.powers import power as raised
-from gradtape.tensor import Tensor
 
 from ...sparse import intersection, is_sparse, like, on_values, quotient, union
 from .promotion import common, dtype_of, floating, numeric, on_bools, promote, promote_floats, tensor, weak

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from .promotion import common, dtype_of, floating, tensor, weak
 from .shaping import expand_dims, moveaxis, static

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from keras.src.backend.common.backend_utils import vectorize_impl
 
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from ..core import vectorized_map
 from .promotion import axes_of, axis_of, summed, tensor

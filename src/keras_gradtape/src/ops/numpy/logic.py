@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 import gradtape as tf
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from .promotion import axes_of, cast_all, common, numeric, promote, tensor, weak
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import gradtape as tf
-from gradtape.dtypes import int8, int32
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.dtypes import int8, int32
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from ... import sparse
 from .promotion import axis_of, cast_all, common, floating, on_bools, promote, tensor

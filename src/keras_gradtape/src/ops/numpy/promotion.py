@@ -15,11 +15,11 @@ from keras.src.backend.common.dtypes import result_type
 from keras.src.backend.common.variables import standardize_dtype
 from keras.src.backend.config import floatx
 
-from gradtape.dtypes import NUMERIC, DType, as_dtype
-from gradtape.engine.convert import own_read
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor, wrap
-from gradtape.variable import Variable
+from gradtape.core.dtypes import NUMERIC, DType, as_dtype
+from gradtape.core.tensor import Tensor, wrap
+from gradtape.engine.registry.op import ops
+from gradtape.engine.run.convert import own_read
+from gradtape.state.variable import Variable
 
 from ..core import dense_tensor
 

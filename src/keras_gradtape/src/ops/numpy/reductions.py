@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from ... import sparse
 from . import logic

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from .promotion import axis_of, common, dtype_of, floating, numeric, tensor
 from .reductions import replaced_nan

@@ -10,8 +10,8 @@ import numpy as np
 from keras.src.backend.common.backend_utils import canonicalize_axis
 
 import gradtape as tf
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from ... import sparse
 from .promotion import axes_of, axis_of, common, promote, tensor

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from gradtape.dtypes import int16
-from gradtape.engine.op import ops
-from gradtape.tensor import Tensor
+from gradtape.core.dtypes import int16
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.op import ops
 
 from ...sparse import on_values
 from .promotion import common, floating, promote_floats, tensor

@@ -1,0 +1,1 @@
+"""Tensors made, shaped, joined, cut, indexed and converted."""

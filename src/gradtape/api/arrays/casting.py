@@ -1,0 +1,111 @@
+"""TensorFlow's changes of dtype."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import DType, as_dtype
+from ...core.errors import InvalidArgumentError, UnimplementedError
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
+from ...ops import bits
+from ...state.sparse_tensor import SparseTensor
+
+NAMESPACES = ("dtypes", "")
+__all__ = [
+    "bitcast", "cast", "saturate_cast",
+]  # fmt: skip
+
+
+logger = logging.getLogger("gradtape")
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """`x` in another dtype; fractions are cut off, and of a complex value the real part is taken.
+
+    >>> import gradtape as tf
+    >>> tf.cast([1.7, -1.7], tf.int32).numpy()
+    array([ 1, -1], dtype=int32)
+    """
+    target = as_dtype(dtype)
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, target), x.indices, x.dense_shape)
+    if isinstance(x, SparseTensor):
+        return x.with_values(cast(x.values, target))
+    x = to_tensor(x)
+    if x.dtype is target:
+        return x
+    if dtypes.string in (x.dtype, target):
+        raise UnimplementedError(
+            f"Cast {x.dtype.kernel_name()} to {target.kernel_name()} is not supported [Op:Cast]. Use "
+            "tf.strings.to_number or tf.strings.as_string"
+        )
+    if x.dtype.is_complex and not target.is_complex:
+        logger.warning(
+            "You are casting an input of type %s to an incompatible dtype %s. This will discard the imaginary part and "
+            "may not be what you intended.", x.dtype.name, target.name,
+        )  # fmt: skip
+    return ops.cast(x, dtype=target)
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """`value` in another dtype, with what is out of its range replaced by its limits.
+
+    >>> import gradtape as tf
+    >>> tf.saturate_cast([300.0, -5.0], tf.uint8).numpy()
+    array([255,   0], dtype=uint8)
+    """
+    target = as_dtype(dtype)
+    value = to_tensor(value)
+    if value.dtype.is_complex and not target.is_complex:
+        value = ops.real(value)
+    if not value.dtype.is_complex:
+        return cast(_clamped(value, target.real_dtype), target)
+    if target.real_dtype.max < value.dtype.real_dtype.max:
+        parts = [_clamped(part, target.real_dtype) for part in (ops.real(value), ops.imag(value))]
+        value = ops.complex(*parts)
+    return cast(value, target)
+
+
+def _clamped(x: Tensor, target: DType) -> Tensor:
+    """`x` held between the least and the greatest number that both dtypes have: there is no infinity between them."""
+    (low, high), (least, most) = _range(x.dtype), _range(target)
+    if x.dtype.is_integer and target.is_integer and least <= low and high <= most:
+        return x
+    return ops.minimum(ops.maximum(x, _within(max(low, least), x.dtype)), _within(min(high, most), x.dtype))
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The bits of `input` read as another dtype; a dtype of another size adds or takes a last axis.
+
+    >>> import gradtape as tf
+    >>> tf.bitcast(1.0, tf.int32).numpy()
+    np.int32(1065353216)
+    """
+    target = as_dtype(type)
+    if target in (dtypes.string, dtypes.bool):
+        raise InvalidArgumentError(
+            f"Value for attr 'type' of {target.name} is not in the list of allowed values: numbers only [Op:Bitcast]"
+        )
+    return bits.bitcast(to_tensor(input), dtype=target)
+
+
+def _range(dtype: DType) -> tuple[Any, Any]:
+    if not dtype.is_numeric:
+        raise TypeError(f"Cannot find minimum value of {dtype} with type {dtype}.")
+    number = int if dtype.is_integer else float
+    return number(dtype.min), number(dtype.max)
+
+
+def _within(limit: Any, dtype: DType) -> Any:
+    """The number of this dtype nearest to the limit that is not beyond it."""
+    if dtype.is_integer:
+        return int(limit)
+    nearest = np.asarray(limit).astype(dtype.numpy)[()]
+    return np.nextafter(nearest, dtype.numpy.type(0)) if abs(float(nearest)) > abs(limit) else nearest

@@ -1,0 +1,128 @@
+"""Values into tensors and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import DType, as_dtype
+from ...core.nest import Composite
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run import convert, dispatch
+from ...state.tensor_array import TensorArray
+
+NAMESPACES = ("",)
+__all__ = ["constant", "convert_to_tensor", "get_static_value", "is_tensor", "register_tensor_conversion_function"]
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+    """A tensor of the value given; a single value fills `shape`.
+
+    >>> import gradtape as tf
+    >>> tf.constant([1.0, 2.5])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1. , 2.5], dtype=float32)>
+    >>> tf.constant(0, shape=[1, 3]).numpy()
+    array([[0, 0, 0]], dtype=int32)
+    """
+    if dtype is None:
+        tensor = convert.to_constant(value)
+    else:
+        dtype = as_dtype(dtype)
+        if hasattr(value, "_as_tensor") and value.dtype is not dtype:
+            value = ops.stop_gradient(ops.cast(value.value(), dtype=dtype))  # taken for an array, which may be cast
+        tensor = convert.to_constant(value, dtype)
+    trace = dispatch.thread.trace
+    if trace is not None and trace.follows_all and type(tensor) is Tensor:
+        trace.follow(tensor)
+    if shape is None:
+        return tensor
+    target = TensorShape(shape if not isinstance(shape, Tensor) else shape.numpy().tolist())
+    dims = tuple(target)
+    given, wanted = TensorShape(tensor.dims).num_elements(), target.num_elements()
+    if given == wanted:
+        return tensor if tensor.dims == dims else ops.reshape(tensor, shape=dims)
+    if given == 1:
+        return ops.broadcast_to(ops.reshape(tensor, shape=()), shape=dims)
+    raise TypeError(
+        f"Eager execution of tf.constant with unsupported shape. Tensor {tensor} (converted from {value!r}) has "
+        f"{given} elements, but got `shape` {target} with {wanted} elements."
+    )
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the value given; a list of tensors is stacked, and keeps their gradients.
+
+    Args:
+      dtype: The dtype the result must have.
+      dtype_hint: A dtype for the result if the value can have it.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(2.0)
+    >>> tf.convert_to_tensor([x, 3.0]).numpy()
+    array([2., 3.], dtype=float32)
+    """
+    target, hint = (None if d is None else as_dtype(d) for d in (dtype, dtype_hint))
+    if hasattr(value, "_as_tensor"):  # each reading of a variable is a source of gradients of its own
+        value = value.value()
+    return convert.to_tensor(value, target, hint)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor, a variable or a composite of tensors, rather than a value to be converted.
+
+    >>> import gradtape as tf
+    >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
+    (True, False)
+    """
+    if isinstance(x, Tensor | Composite):
+        return not isinstance(x, TensorArray)
+    return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as a NumPy array, or None if it is not known now.
+
+    >>> import gradtape as tf
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    if isinstance(tensor, Tensor):
+        return tensor.numpy() if type(tensor.computed()) is Tensor else None
+    return None if hasattr(tensor, "_as_tensor") else tensor
+
+
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...], conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    """Makes `conversion_func(value, dtype=None, name=None, as_ref=False)` convert values of `base_type`.
+
+    Args:
+      conversion_func: Returns a tensor, or NotImplemented to leave the value to the next function.
+      priority: Functions with a lower number are tried first.
+
+    >>> import gradtape as tf
+    >>> class Celsius:
+    ...     def __init__(self, degrees):
+    ...         self.degrees = degrees
+    >>> tf.register_tensor_conversion_function(
+    ...     Celsius, lambda value, dtype=None, name=None, as_ref=False: tf.constant(value.degrees + 273.0, dtype)
+    ... )
+    >>> print(tf.convert_to_tensor(Celsius(20.0)))
+    tf.Tensor(293.0, shape=(), dtype=float32)
+    """
+    bases = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not bases or not all(isinstance(base, type) for base in bases):
+        raise TypeError(f"Argument `base_type` must be a type or a tuple of types, got {base_type!r}")
+    if any(issubclass(base, int | float | np.generic | np.ndarray) for base in bases):
+        raise TypeError("Cannot register conversions for Python numeric types and NumPy scalars and arrays.")
+    if not callable(conversion_func):
+        raise TypeError(f"Argument `conversion_func` must be callable, got {conversion_func!r}")
+
+    def convert_value(value: Any, dtype: DType | None) -> Any:
+        return conversion_func(value, dtype=dtype, name=None, as_ref=False)
+
+    convert.register(base_type, convert_value, priority)

@@ -1,0 +1,243 @@
+"""Tensors from nothing but a shape, a range or a value."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import DType, as_dtype
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import ops
+from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
+
+NAMESPACES = ("linalg", "")
+__all__ = ["eye", "fill", "linspace", "one_hot", "ones", "ones_like", "range", "zeros", "zeros_like"]
+
+_range = range
+_RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+
+
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of zeros (of empty strings, of False).
+
+    >>> import gradtape as tf
+    >>> tf.zeros([2, 3], tf.int32).numpy().tolist()
+    [[0, 0, 0], [0, 0, 0]]
+    """
+    return _filled(to_shape(shape), as_dtype(dtype), 0)
+
+
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of ones (of True).
+
+    >>> import gradtape as tf
+    >>> tf.ones([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+    return _filled(to_shape(shape), as_dtype(dtype), 1)
+
+
+def _filled(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
+    if dtype is dtypes.string:
+        if value:
+            raise TypeError("Cannot convert 1 to EagerTensor of dtype string: there is no string that is one")
+        return wrap(np.full(shape, b"", object), dtype)
+    if not shape:
+        return wrap(dtype.as_numpy_dtype(value), dtype)
+    return wrap(np.zeros(shape, dtype.numpy) if not value else np.ones(shape, dtype.numpy), dtype)
+
+
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of shape `dims`, every element of which is `value`, a scalar.
+
+    >>> import gradtape as tf
+    >>> tf.fill([2, 2], 9).numpy().tolist()
+    [[9, 9], [9, 9]]
+    """
+    shape = to_shape(integers(dims, "Fill", "index_type"))
+    x = to_tensor(value)
+    if len(x.dims) == 1 and x.dims[0] == 1:
+        x = ops.reshape(x, shape=())
+    if x.dims:
+        raise errors.InvalidArgumentError(f"value must be a scalar, got shape {list(x.dims)} [Op:Fill]")
+    return ops.broadcast_to(x, shape=shape)
+
+
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+    """Zeros of the shape of `input`, and of its dtype unless another is given.
+
+    >>> import gradtape as tf
+    >>> tf.zeros_like([[1.0, 2.0]]).numpy()
+    array([[0., 0.]], dtype=float32)
+    """
+    x = to_tensor(input)
+    if dtype is None and x.dtype is not dtypes.string:
+        return ops.zeros_like(x)
+    return _filled(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0)
+
+
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+    """Ones of the shape of `input`, and of its dtype unless another is given.
+
+    >>> import gradtape as tf
+    >>> tf.ones_like([5, 6]).numpy()
+    array([1, 1], dtype=int32)
+    """
+    x = to_tensor(input)
+    target = x.dtype if dtype is None else as_dtype(dtype)
+    if target is dtypes.string:
+        raise errors.InvalidArgumentError(
+            "Value for attr 'T' of string is not in the list of allowed values: there are no ones among strings "
+            "[Op:OnesLike]"
+        )
+    return ops.ones_like(x) if dtype is None else _filled(x.dims, target, 1)
+
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+    """The numbers from `start` up to but without `limit`, in steps of `delta`; from 0 if only one bound is given.
+
+    >>> import gradtape as tf
+    >>> tf.range(3, 18, 5).numpy()
+    array([ 3,  8, 13], dtype=int32)
+    >>> tf.range(3.0).numpy()
+    array([0., 1., 2.], dtype=float32)
+    """
+    if limit is None:
+        start, limit = 0, start
+    target = None if dtype is None else as_dtype(dtype)
+    values = [to_tensor(v, None if isinstance(v, Tensor) else target) for v in (start, limit, delta)]
+    if target is None:
+        if not all(v.dtype in _RANGE_DTYPES for v in values):
+            raise AssertionError(f"tf.range takes integers and floats, got {[v.dtype.name for v in values]}")
+        target = max((v.dtype for v in values), key=_RANGE_DTYPES.index)
+    elif target not in _RANGE_DTYPES:
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'Tidx' of {target.kernel_name()} is not in the list of allowed values: "
+            f"{', '.join(d.name for d in _RANGE_DTYPES)} [Op:Range]"
+        )
+    for v, which in zip(values, ("start", "limit", "delta"), strict=True):
+        if math.prod(v.dims) != 1 or len(v.dims) > 1:
+            raise errors.InvalidArgumentError(f"{which} must be a scalar, not shape {list(v.dims)} [Op:Range]")
+    first, last, step = (v.array.astype(target.numpy).reshape(-1)[0] for v in values)
+    if step == 0:
+        raise errors.InvalidArgumentError("Requires delta != 0: 0 [Op:Range]")
+    if (step > 0 and first > last) or (step < 0 and first < last):
+        order, sign = ("<=", ">") if step > 0 else (">=", "<")
+        raise errors.InvalidArgumentError(
+            f"Requires start {order} limit when delta {sign} 0: {first}/{last} [Op:Range]"
+        )
+    if target.is_integer:
+        return wrap(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
+    # The dtype's own arithmetic says how many there are: 3 / 0.00375 is 800 in float32, and a little more in float64.
+    count = math.ceil(abs((last - first) / step))
+    return wrap(np.arange(count).astype(target.numpy) * step + first, target)
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+    """`num` numbers at equal distances from `start` to `stop`, both included; tensors give a new axis at `axis`.
+
+    >>> import gradtape as tf
+    >>> tf.linspace(10.0, 12.0, 3).numpy()
+    array([10., 11., 12.], dtype=float32)
+    """
+    a, b = to_tensors((start, stop), "LinSpace")
+    count = to_array(num)
+    if count.dtype.kind not in "iu":
+        raise TypeError(f"Argument `tensor` (name: num) must be of type integer. Received `tensor` = {num!r}")
+    if count.size != 1:
+        raise errors.InvalidArgumentError(f"num must be a scalar, not shape {list(count.shape)} [Op:LinSpace]")
+    n, axis = int(count.reshape(())), int(axis)
+    if n < 0:
+        raise errors.InvalidArgumentError(
+            f"Requires start <= limit when delta > 0: 1/{n} [Op:Range]: `num` counts numbers"
+        )
+    if not a.dtype.is_floating and not a.dtype.is_complex:
+        real = dtypes.float32 if a.dtype.size < 4 else dtypes.float64
+        a, b = (ops.cast(x, dtype=real) for x in (a, b))
+    dims = np.broadcast_shapes(a.dims, b.dims)
+    at = axis + len(dims) + 1 if axis < 0 else axis
+    if not 0 <= at <= len(dims):
+        raise errors.InvalidArgumentError(
+            f"Tried to expand dim index {axis} for tensor with {len(dims)} dimensions. [Op:ExpandDims]"
+        )
+    kept = (*dims[:at], 1, *dims[at:])
+    a, b = (ops.reshape(ops.broadcast_to(x, shape=dims), shape=kept) for x in (a, b))
+    if n < 2:
+        return ops.slice(a, key=(*(slice(None),) * at, slice(n)))
+    steps = np.arange(1, n - 1).astype(a.dtype.numpy).reshape(-1, *(1,) * (len(dims) - at))
+    inner = a + (b - a) / float(n - 1) * Tensor(steps, a.dtype)
+    return ops.concat(a, inner, b, axis=at)
+
+
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The identity matrix, or a batch of identity matrices.
+
+    >>> import gradtape as tf
+    >>> tf.eye(2, 3).numpy().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    sizes = [to_array(n) for n in (num_rows, num_rows if num_columns is None else num_columns)]
+    if any(n.dtype.kind not in "iu" or n.ndim for n in sizes):
+        raise TypeError(
+            f"Arguments `num_rows` and `num_columns` must be positive integer values. Received: num_rows={num_rows!r}, "
+            f"num_columns={num_columns!r}"
+        )
+    rows, columns = to_shape([int(n) for n in sizes])
+    target = as_dtype(dtype)
+    if target is dtypes.string:
+        raise TypeError("Cannot convert 1 to EagerTensor of dtype string: an identity matrix is made of numbers")
+    matrix = np.eye(rows, columns, dtype=target.numpy)
+    if batch_shape is not None:
+        matrix = np.tile(matrix, (*to_shape(batch_shape), 1, 1))
+    return wrap(matrix, target)
+
+
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: int | None = None, dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A new axis of size `depth`: `on_value` at the place each index names, `off_value` elsewhere.
+
+    Args:
+      axis: Where the new axis goes; last by default.
+
+    >>> import gradtape as tf
+    >>> tf.one_hot([0, 2, -1], 3).numpy().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    """
+    target = None if dtype is None else as_dtype(dtype)
+    on, off = (None if v is None else to_tensor(v, hint=target) for v in (on_value, off_value))
+    for which, value in (("on_value", on), ("off_value", off)):
+        if value is not None and target is not None and value.dtype is not target:
+            raise TypeError(f"dtype {value.dtype} of {which} does not match dtype {target}, given or of on_value")
+        target = target if value is None else value.dtype
+    target = target or dtypes.float32
+    on = to_tensor(1, target) if on is None else on
+    off = to_tensor(0, target) if off is None else off
+    x = with_default(indices, dtypes.int64, dtypes.INT)
+    if x.dtype not in (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64):
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'TI' of {x.dtype.kernel_name()} is not in the list of allowed values: uint8, int8, int32, "
+            "int64 [Op:OneHot]: `indices` are integers"
+        )
+    count = integers(depth, "OneHot")
+    if count.ndim:
+        raise errors.InvalidArgumentError(f"depth must be a scalar, but got: {list(count.shape)} [Op:OneHot]")
+    if count < 0:
+        raise errors.InvalidArgumentError(f"depth must be non-negative, got: {count} [Op:OneHot]")
+    rank = len(x.dims)
+    at = rank if axis is None or axis == -1 else axis
+    if not 0 <= at <= rank:
+        raise errors.InvalidArgumentError(
+            f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis} [Op:OneHot]"
+        )
+    return ops.one_hot(x, on, off, depth=int(count), axis=at)

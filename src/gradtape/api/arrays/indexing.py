@@ -1,0 +1,313 @@
+"""Gather and scatter: looking up and writing at indices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import as_dtype
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import ops
+from ...engine.run.convert import integer, to_shape, to_tensor, to_tensors
+from ...ops.slicing import masked
+
+NAMESPACES = ("",)
+__all__ = [
+    "boolean_mask", "gather", "gather_nd", "scatter_nd", "sequence_mask", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
+    "unravel_index",
+]  # fmt: skip
+
+
+def _indices(value: Any, title: str) -> Tensor:
+    x = value if isinstance(value, Tensor) else to_tensor(value)
+    if x.dtype not in (dtypes.int32, dtypes.int64, dtypes.int16):
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'Tindices' of {x.dtype.kernel_name()} is not in the list of allowed values: int16, int32, "
+            f"int64 [Op:{title}]. Use tf.cast(indices, tf.int32)"
+        )
+    return x
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """The slices of `params` at `indices` along `axis`; its gradient along the first axis is an IndexedSlices.
+
+    Args:
+      axis: The axis that is looked up in; `batch_dims` by default.
+      batch_dims: So many leading axes of `params` and `indices` belong together.
+
+    >>> import gradtape as tf
+    >>> tf.gather([10, 20, 30], [2, 0, 2]).numpy()
+    array([30, 10, 30], dtype=int32)
+    >>> tf.gather([[1, 2, 3], [4, 5, 6]], [[0], [2]], batch_dims=1).numpy().tolist()
+    [[1], [6]]
+    """
+    x = params if isinstance(params, Tensor) else to_tensor(params)
+    at = _indices(indices, "GatherV2")
+    if axis is None and not batch_dims and x.dims:
+        return ops.gather_rows(x, at)
+    rank, batch = len(x.dims), batch_dims
+    if not rank:
+        raise errors.InvalidArgumentError("params must be at least 1 dimensional [Op:GatherV2]")
+    if batch < 0:
+        batch += len(at.dims)
+    where = batch_dims if axis is None else integer(axis, "axis")
+    if not -rank <= where < rank:
+        raise errors.InvalidArgumentError(f"Shape must be at least rank {where + 1} but is rank {rank} [Op:GatherV2]")
+    if where == 0 and batch == 0:
+        return ops.gather_rows(x, at)
+    where %= rank
+    if not 0 <= batch <= min(where, len(at.dims)):
+        if where < batch:
+            return ops.gather(x, at, axis=where, batch=0)
+        raise errors.InvalidArgumentError(
+            f"batch_dims = {batch_dims} must be at most axis = {where} and the rank of indices {len(at.dims)}"
+        )
+    for i in range(batch):
+        if x.dims[i] != at.dims[i]:
+            raise errors.InvalidArgumentError(
+                f"params.shape[{i}]: {x.dims[i]} should be equal to indices.shape[{i}]: {at.dims[i]} [Op:GatherV2]"
+            )
+    return ops.gather(x, at, axis=where, batch=batch)
+
+
+def _coordinates(x: Tensor, batch: int, title: str) -> int:
+    if len(x.dims) <= batch:
+        raise errors.InvalidArgumentError(f"indices must be at least a vector [Op:{title}]")
+    return x.dims[-1]
+
+
+def gather_nd(
+    params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
+) -> Tensor:
+    """The elements or slices of `params` at the coordinates along the last axis of `indices`.
+
+    Args:
+      bad_indices_policy: 'IGNORE' gives zeros for coordinates out of range, which are otherwise an error.
+
+    >>> import gradtape as tf
+    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 0], [1, 1]]).numpy()
+    array([1, 4], dtype=int32)
+    """
+    x, at = to_tensor(params), _indices(indices, "GatherNd")
+    batch = integer(batch_dims, "batch_dims")
+    depth = _coordinates(at, batch, "GatherNd")
+    dims = x.dims
+    if batch + depth > len(dims):
+        raise errors.InvalidArgumentError(
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {len(dims) - batch} "
+            "[Op:GatherNd]"
+        )
+    lead = dims[batch : batch + depth]
+    if bad_indices_policy == "IGNORE":
+        good = _in_range(at, lead)
+        found = gather_nd(x, ops.where(_expanded(good, 1), at, ops.zeros_like(at)), batch)
+        kept = _expanded(good, len(found.dims) - len(good.dims))
+        return ops.where(kept, found, ops.zeros_like(found))
+    if depth == 1 and len(at.dims) == 2 and not batch:
+        return ops.gather_rows(x, ops.reshape(_checked(at, lead), shape=at.dims[:-1]))
+    flat = ops.reshape(x, shape=(*dims[:batch], math.prod(lead), *dims[batch + depth :]))
+    return ops.gather(flat, ops.ravel_index(at, dims=lead), axis=batch, batch=batch)
+
+
+def _checked(indices: Tensor, lead: tuple[int, ...]) -> Tensor:
+    ops.ravel_index(indices, dims=lead)
+    return indices
+
+
+def _in_range(indices: Tensor, lead: tuple[int, ...]) -> Tensor:
+    limits = Tensor(np.array(lead, indices.dtype.numpy))
+    inside = ops.logical_and(ops.greater_equal(indices, 0), ops.less(indices, limits))
+    return ops.all(inside, axis=(len(indices.dims) - 1,), keepdims=False)
+
+
+def _expanded(x: Tensor, count: int) -> Tensor:
+    return ops.reshape(x, shape=(*x.dims, *(1,) * count))
+
+
+def _rows(indices: Any, updates: Tensor, dims: tuple[int, ...], title: str, policy: str) -> tuple[Any, Tensor, Any]:
+    """For writing into a tensor of shape `dims`: the row numbers, the updates as rows, and the shape in rows."""
+    at = _indices(indices, title)
+    if not at.dims or not updates.dims:
+        raise errors.InvalidArgumentError(
+            f"{'Updates' if at.dims else 'Indices'} shape must have rank at least one. Found:[] [Op:{title}]"
+        )
+    depth, outer = at.dims[-1], at.dims[:-1]
+    if depth > len(dims) or updates.dims != (*outer, *dims[depth:]):
+        raise errors.InvalidArgumentError(
+            f"Inner dimensions of output shape must match inner dimensions of updates shape. Output: {list(dims)} "
+            f"updates: {list(updates.dims)}; for indices of shape {list(at.dims)} the updates' shape must be "
+            f"{[*outer, *dims[depth:]]} [Op:{title}]"
+        )
+    lead, rest = dims[:depth], dims[depth:]
+    count = math.prod(outer)
+    flat, values = ops.reshape(at, shape=(count, depth)), ops.reshape(updates, shape=(count, *rest))
+    if policy == "IGNORE":
+        good = ops.nonzero(_in_range(flat, lead))
+        good = ops.reshape(good, shape=good.dims[:1])
+        flat, values = (ops.gather(t, good, axis=0, batch=0) for t in (flat, values))
+    return ops.ravel_index(flat, dims=lead), values, (math.prod(lead), *rest)
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None) -> Tensor:
+    """Zeros of `shape` with `updates` added at the coordinates along the last axis of `indices`.
+
+    >>> import gradtape as tf
+    >>> tf.scatter_nd([[1], [3], [1]], [10, 20, 5], [4]).numpy()
+    array([ 0, 15,  0, 20], dtype=int32)
+    """
+    at, u = _indices(indices, "ScatterNd"), to_tensor(updates)
+    size = to_tensor(shape, hint=at.dtype if not isinstance(shape, Tensor) else None)
+    if size.dtype is not at.dtype:
+        raise errors.InvalidArgumentError(
+            f"cannot compute ScatterNd as input #2(zero-based) was expected to be a {at.dtype.kernel_name()} tensor "
+            f"but is a {size.dtype.kernel_name()} tensor [Op:ScatterNd]"
+        )
+    dims = to_shape(size)
+    rows, values, flat = _rows(at, u, dims, "ScatterNd", bad_indices_policy)
+    if u.dtype.kind & dtypes.NUMERIC:
+        return ops.reshape(ops.scatter_add(values, rows, shape=flat), shape=dims)
+    nothing = np.full(flat, b"" if u.dtype is dtypes.string else False, u.dtype.numpy)
+    return ops.reshape(ops.put_rows(Tensor(nothing, u.dtype), rows, values), shape=dims)
+
+
+def _scattered(op: str, tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> Tensor:
+    x, u = to_tensors((tensor, updates), title)
+    rows, values, flat = _rows(indices, u, x.dims, title, policy)
+    y = getattr(ops, op)(ops.reshape(x, shape=flat), rows, values)
+    return ops.reshape(y, shape=x.dims)
+
+
+def _added(tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> tuple[Tensor, Tensor]:
+    x, u = to_tensors((tensor, updates), title)
+    rows, values, flat = _rows(indices, u, x.dims, title, policy)
+    return x, ops.reshape(ops.scatter_add(values, rows, shape=flat), shape=x.dims)
+
+
+def tensor_scatter_nd_add(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """`tensor` with `updates` added at `indices`.
+
+    >>> import gradtape as tf
+    >>> tf.tensor_scatter_nd_add([1, 1, 1], [[0], [2], [0]], [5, 6, 7]).numpy()
+    array([13,  1,  7], dtype=int32)
+    """
+    x, change = _added(tensor, indices, updates, bad_indices_policy, "TensorScatterAdd")
+    return x + change
+
+
+def tensor_scatter_nd_sub(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """`tensor` with `updates` subtracted at `indices`.
+
+    >>> import gradtape as tf
+    >>> tf.tensor_scatter_nd_sub([1, 1, 1], [[0], [2]], [5, 6]).numpy()
+    array([-4,  1, -5], dtype=int32)
+    """
+    x, change = _added(tensor, indices, updates, bad_indices_policy, "TensorScatterSub")
+    return x - change
+
+
+def tensor_scatter_nd_max(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """`tensor` with the larger of its value and the update at `indices`.
+
+    >>> import gradtape as tf
+    >>> tf.tensor_scatter_nd_max([1, 8, 1], [[0], [1]], [5, 6]).numpy()
+    array([5, 8, 1], dtype=int32)
+    """
+    return _scattered("max_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMax")
+
+
+def tensor_scatter_nd_min(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """`tensor` with the smaller of its value and the update at `indices`.
+
+    >>> import gradtape as tf
+    >>> tf.tensor_scatter_nd_min([1, 8, 1], [[0], [1]], [5, 6]).numpy()
+    array([1, 6, 1], dtype=int32)
+    """
+    return _scattered("min_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMin")
+
+
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` written at `indices`.
+
+    >>> import gradtape as tf
+    >>> tf.tensor_scatter_nd_update([1, 1, 1], [[0], [2]], [5, 6]).numpy()
+    array([5, 1, 6], dtype=int32)
+    """
+    return _scattered("put_rows", tensor, indices, updates, "", "TensorScatterUpdate")
+
+
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
+    """The elements or slices of `tensor`, from `axis` on, where `mask` is true.
+
+    >>> import gradtape as tf
+    >>> tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True]).numpy().tolist()
+    [[1, 2], [5, 6]]
+    """
+    x = to_tensor(tensor)
+    at = 0 if axis is None else integer(axis, "axis")
+    keep = to_tensor(mask)
+    keep = keep if keep.dtype is dtypes.bool else ops.cast(keep, dtype=dtypes.bool)
+    return masked(x, keep, at + len(x.dims) if at < 0 else at)
+
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
+    """True in the first `lengths[i]` of `maxlen` places, by default as many as the longest needs.
+
+    >>> import gradtape as tf
+    >>> tf.sequence_mask([1, 3], dtype=tf.int32).numpy().tolist()
+    [[1, 0, 0], [1, 1, 1]]
+    """
+    x = to_tensor(lengths)
+    limit = _longest(x) if maxlen is None else to_tensor(maxlen)
+    if limit.dims:
+        raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen!r}")
+    if limit.array < 0:
+        raise errors.InvalidArgumentError(f"Requires start <= limit when delta > 0: 0/{limit.array} [Op:Range]")
+    places = Tensor(np.arange(math.ceil(limit.array)).astype(limit.dtype.numpy), limit.dtype)
+    mask = ops.less(places, ops.cast(_expanded(x, 1), dtype=limit.dtype))
+    target = as_dtype(dtype)
+    return mask if target is dtypes.bool else ops.cast(mask, dtype=target)
+
+
+def _longest(lengths: Tensor) -> Tensor:
+    """The largest of the lengths, 0 if there are none."""
+    flat = ops.reshape(lengths, shape=(math.prod(lengths.dims),))
+    with_zero = ops.concat(flat, Tensor(np.zeros(1, flat.dtype.numpy), flat.dtype), axis=0)
+    return ops.max(with_zero, axis=(0,), keepdims=False)
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    """The coordinates, in an array of shape `dims`, of positions counted in row-major order.
+
+    >>> import gradtape as tf
+    >>> tf.unravel_index([2, 5], [2, 3]).numpy().tolist()
+    [[0, 1], [2, 2]]
+    """
+    if isinstance(dims, np.ndarray):
+        indices = to_tensor(indices, hint=dtypes.int32)
+    at, shape = to_tensors((indices, dims), "UnravelIndex")
+    try:
+        found = np.unravel_index(at.array, to_shape(shape))
+    except ValueError:
+        raise errors.InvalidArgumentError(
+            f"index is out of bound as with dims {to_shape(shape)}: got {at.array} [Op:UnravelIndex]"
+        ) from None
+    return wrap(np.stack(found).astype(at.dtype.numpy), at.dtype)

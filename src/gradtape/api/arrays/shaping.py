@@ -1,0 +1,236 @@
+"""The shape of tensors: asking for it, and changing it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import as_dtype
+from ...core.shapes import TensorShape
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import ops
+from ...engine.run.convert import integers, to_shape, to_tensor
+from ...state.sparse_tensor import SparseTensor
+
+NAMESPACES = ("",)
+__all__ = [
+    "ensure_shape", "expand_dims", "identity", "identity_n", "rank", "reshape", "shape", "shape_n", "size", "squeeze",
+    "transpose",
+]  # fmt: skip
+
+
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The shape of `input` as an integer tensor.
+
+    >>> import gradtape as tf
+    >>> tf.shape([[1, 2, 3]]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    return wrap(np.array(_dims(input), _count_dtype(out_type).numpy), _count_dtype(out_type))
+
+
+def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+    """The shapes of several tensors.
+
+    >>> import gradtape as tf
+    >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], 3.0])]
+    [[2], []]
+    """
+    return [shape(x, out_type) for x in input]
+
+
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The number of elements of `input`.
+
+    >>> import gradtape as tf
+    >>> print(tf.size([[1, 2, 3]]))
+    tf.Tensor(3, shape=(), dtype=int32)
+    """
+    dtype = dtypes.int32 if out_type is None else as_dtype(out_type)
+    return wrap(dtype.as_numpy_dtype(math.prod(_dims(input))), dtype)
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions of `input`.
+
+    >>> import gradtape as tf
+    >>> print(tf.rank([[1, 2, 3]]))
+    tf.Tensor(2, shape=(), dtype=int32)
+    """
+    return wrap(np.int32(len(_dims(input))), dtypes.int32)
+
+
+def _dims(x: Any) -> tuple[int, ...]:
+    return x.dims if isinstance(x, Tensor | SparseTensor) else to_tensor(x).dims
+
+
+def _count_dtype(out_type: Any) -> dtypes.DType:
+    dtype = dtypes.int32 if out_type is None else as_dtype(out_type)
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'out_type' of {dtype.kernel_name()} is not in the list of allowed values: int32, int64"
+        )
+    return dtype
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x`, checked to have `shape`, in which None stands for any size.
+
+    >>> import gradtape as tf
+    >>> tf.ensure_shape([1, 2], [None]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    tensor = to_tensor(x)
+    expected = TensorShape(to_shape(shape) if isinstance(shape, Tensor) else shape)
+    if not TensorShape(tensor.dims).is_compatible_with(expected):
+        raise errors.InvalidArgumentError(
+            f"Shape of tensor input {list(tensor.dims)} is not compatible with expected shape {expected}. "
+            "[Op:EnsureShape]"
+        )
+    return ops.identity(tensor)
+
+
+def identity(input: Any, name: str | None = None) -> Any:
+    """A new tensor of the same value.
+
+    >>> import gradtape as tf
+    >>> print(tf.identity(1.0))
+    tf.Tensor(1.0, shape=(), dtype=float32)
+    """
+    if isinstance(input, SparseTensor):
+        return input.with_values(ops.identity(input.values))
+    if isinstance(input, IndexedSlices):
+        return IndexedSlices(ops.identity(to_tensor(input.values)), input.indices, input.dense_shape)
+    return ops.identity(to_tensor(input))
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """New tensors of the same values, made by one op: an unused one has gradient zero, not None.
+
+    >>> import gradtape as tf
+    >>> [t.numpy().tolist() for t in tf.identity_n([[1, 2], 3.0])]
+    [[1, 2], 3.0]
+    """
+    tensors = [to_tensor(x) for x in input]
+    if not tensors:
+        raise errors.InvalidArgumentError("Length for attr 'T' of 0 must be at least minimum 1 [Op:IdentityN]")
+    return list(ops.identity_n(*tensors))
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The same elements, in the same order, in another shape; one size may be -1 and is then found.
+
+    >>> import gradtape as tf
+    >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy().tolist()
+    [[1, 2, 3], [4, 5, 6]]
+    """
+    x = tensor if isinstance(tensor, Tensor) else to_tensor(tensor)
+    if not ((type(shape) is list or type(shape) is tuple) and all(type(n) is int for n in shape)):
+        array = integers(shape, "Reshape", "Tshape")
+        if array.ndim > 1:
+            raise errors.InvalidArgumentError(f"sizes input must be 1-D, not {list(array.shape)} [Op:Reshape]")
+        shape = array.reshape(-1).tolist()
+    dims = x.dims
+    target = tuple(shape)
+    count = math.prod(dims)
+    known = 1
+    found = -1
+    for i, n in enumerate(target):
+        if n >= 0:
+            known *= n
+        elif n == -1 and found < 0:
+            found = i
+        elif n == -1:
+            raise errors.InvalidArgumentError(f"Only one input size may be -1, not both {found} and {i} [Op:Reshape]")
+        else:
+            raise errors.InvalidArgumentError(f"Size {i} must be non-negative, not {n} [Op:Reshape]")
+    if found >= 0:
+        if not known and not count:  # the sizes that are not 0 say what is left
+            known, count = (math.prod(n for n in sizes if n > 0) for sizes in (target, dims))
+        if not known or count % known:
+            raise errors.InvalidArgumentError(
+                f"Input to reshape is a tensor with {count} values, but the requested shape {list(target)} requires a "
+                f"multiple of {known} [Op:Reshape]"
+            )
+        target = (*target[:found], count // known, *target[found + 1 :])
+    elif known != count:
+        raise errors.InvalidArgumentError(
+            f"Input to reshape is a tensor with {count} values, but the requested shape {list(target)} has {known} "
+            "[Op:Reshape]"
+        )
+    return ops.reshape(x, shape=target)
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+    """The axes in the order `perm`, by default reversed; `conjugate` also conjugates complex values.
+
+    >>> import gradtape as tf
+    >>> tf.transpose([[1, 2, 3]]).numpy().tolist()
+    [[1], [2], [3]]
+    """
+    x = to_tensor(a)
+    n = len(x.dims)
+    if perm is None:
+        order = tuple(range(n - 1, -1, -1))
+    else:
+        array = integers(perm, "Transpose", "Tperm")
+        if array.shape != (n,):
+            raise errors.InvalidArgumentError(
+                f"transpose expects a vector of size {n}. But input(1) is a vector of size {array.size} [Op:Transpose]"
+            )
+        wrong = [i for i in array.tolist() if not -n <= i < n]
+        if wrong:
+            raise errors.InvalidArgumentError(f"{wrong[0]} is out of range [0 .. {n}) [Op:Transpose]")
+        order = tuple(i % n for i in array.tolist())
+        missing = set(range(n)) - set(order)
+        if missing:
+            raise errors.InvalidArgumentError(f"{min(missing)} is missing from {list(order)}. [Op:Transpose]")
+    y = ops.transpose(x, perm=order)
+    return ops.conj(y) if conjugate and x.dtype.is_complex else y
+
+
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+    """A new axis of size 1 at `axis`.
+
+    >>> import gradtape as tf
+    >>> tf.expand_dims([1, 2], -1).numpy().tolist()
+    [[1], [2]]
+    """
+    x = to_tensor(input)
+    given = integers(axis, "ExpandDims", "Tdim")
+    if given.size != 1:
+        raise errors.InvalidArgumentError("'dim' must be a tensor with a single value [Op:ExpandDims]")
+    n, at = len(x.dims), int(given.reshape(-1)[0])
+    if not -n - 1 <= at <= n:
+        raise errors.InvalidArgumentError(
+            f"Tried to expand dim index {at} for tensor with {n} dimensions. [Op:ExpandDims]"
+        )
+    at %= n + 1
+    return ops.reshape(x, shape=(*x.dims[:at], 1, *x.dims[at:]))
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Without the axes of size 1: all of them, or those in `axis`.
+
+    >>> import gradtape as tf
+    >>> tf.squeeze([[[1], [2]]], axis=[0]).numpy().tolist()
+    [[1], [2]]
+    """
+    x = to_tensor(input)
+    n = len(x.dims)
+    axes = [] if axis is None else np.atleast_1d(integers(axis, "Squeeze")).tolist()
+    for i in axes:
+        if not -n <= i < n:
+            raise errors.InvalidArgumentError(
+                f"Tried to squeeze dim index {i} for tensor with {n} dimensions. [Op:Squeeze]"
+            )
+        if x.dims[i] != 1:
+            raise errors.InvalidArgumentError(
+                f"Can not squeeze dim[{i % n}], expected a dimension of 1, got {x.dims[i]} [Op:Squeeze]"
+            )
+    gone = {i % n for i in axes} or {i for i in range(n) if x.dims[i] == 1}
+    return ops.reshape(x, shape=tuple(d for i, d in enumerate(x.dims) if i not in gone))

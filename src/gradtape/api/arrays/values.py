@@ -1,0 +1,62 @@
+"""TensorFlow's classes of values: tensors, variables, their shapes and specs, and what holds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.scopes import get_current_name_scope, name_scope
+from ...core.shapes import TensorShape
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...state.module import Module
+from ...state.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec, spec_of
+from ...state.tensor_array import TensorArray
+from ...state.variable import Variable, VariableAggregation, VariableSynchronization
+
+NAMESPACES = ("",)
+
+__all__ = [
+    "AggregationMethod",
+    "IndexedSlices",
+    "IndexedSlicesSpec",
+    "Module",
+    "SparseTensorSpec",
+    "Tensor",
+    "TensorArray",
+    "TensorShape",
+    "TensorSpec",
+    "TypeSpec",
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+    "get_current_name_scope",
+    "name_scope",
+    "newaxis",
+    "type_spec_from_value",
+]
+
+newaxis = None
+
+
+class AggregationMethod:
+    """How `tf.gradients` adds up the gradients of a value used several times; all ways give the same sum.
+
+    >>> import gradtape as tf
+    >>> tf.AggregationMethod.DEFAULT
+    0
+    """
+
+    ADD_N = 0
+    DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+def type_spec_from_value(value: Any) -> TypeSpec:
+    """The spec of a tensor, of slices, or of anything that converts to a tensor.
+
+    >>> import gradtape as tf
+    >>> tf.type_spec_from_value([1.0, 2.0])
+    TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+    """
+    return spec_of(value)

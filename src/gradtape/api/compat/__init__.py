@@ -1,0 +1,1 @@
+"""`tf.compat` and `tf.types`: what older programs call."""

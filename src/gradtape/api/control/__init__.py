@@ -1,0 +1,1 @@
+"""Control flow, `tf.function`, AutoGraph and differentiation."""

@@ -1,0 +1,248 @@
+"""Choices and loops as functions.
+
+Eagerly, the branch is taken and the loop is run; what runs is what is recorded. In a function that is being traced,
+they become part of its graph.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...core import dtypes, nest
+from ...core.errors import InvalidArgumentError
+from ...core.tensor import Reference, Tensor
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...graph.control_flow import structured_loops
+from ...graph.control_flow.cond import choose
+from ...graph.trace.traced import TracedTensor
+from ..debug.checks import Assert
+from ..math.reductions import reduce_any, reduce_sum
+
+NAMESPACES = ("",)
+__all__ = ["case", "cond", "switch_case", "while_loop"]
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`true_fn()` if `pred` is true, `false_fn()` otherwise.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(3.0)
+    >>> float(tf.cond(x > 2.0, lambda: x * x, lambda: -x))
+    9.0
+    """
+    for argument, branch in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if branch is None:
+            raise TypeError(f"cond(): '{argument}' argument required")
+        if not callable(branch):
+            raise TypeError(f"'{argument}' must be callable, got {branch!r}.")
+    if pred is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported type to a Tensor. Give a pred")
+    if isinstance(pred, bool) and dispatch.thread.trace is not None:
+        raise TypeError("pred must not be a Python bool", pred)
+    if isinstance(pred, TracedTensor):
+        branches: Any = {"false_fn": false_fn, "true_fn": true_fn}
+        return choose(_truth(pred), branches, _different_branches, last_first=True)
+    return true_fn() if pred else false_fn()  # type: ignore[misc]
+
+
+def _truth(pred: Tensor) -> Tensor:
+    """Which of two branches a predicate stands for: 0 or 1."""
+    if pred.dims:
+        raise InvalidArgumentError(f"the predicate of tf.cond must be a scalar, but it has shape {list(pred.dims)}")
+    return ops.cast(pred if pred.dtype is dtypes.bool else pred != 0, dtype=dtypes.int32)
+
+
+def _different_branches(first: Any, other: Any, details: str) -> Exception:
+    return TypeError(
+        "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+        f"values.\n\ntrue_fn output: {first!r}\nfalse_fn output: {other!r}\n\nError details:\n{details}"
+    )
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str | None = "case",
+) -> Any:
+    """What the function of the first pair `(predicate, function)` whose predicate is true returns.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(5.0)
+    >>> float(tf.case([(x < 1.0, lambda: x), (x < 9.0, lambda: 2.0 * x)], default=lambda: -x))
+    10.0
+    """
+    pairs = _pairs(pred_fn_pairs, exclusive)
+    if default is not None and not callable(default):
+        raise TypeError(f"default must be callable, got {default!r}")
+    for predicate, function in pairs:
+        if not isinstance(predicate, Tensor):
+            raise TypeError(f"pred must be a Tensor, got: {predicate!r}")
+        if not callable(function):
+            raise TypeError(f"the function of each pair must be callable, got {function!r}")
+    if any(isinstance(predicate, TracedTensor) for predicate, _ in pairs):
+        return _case_in_graph(pairs, default, exclusive)
+    for predicate, function in pairs:
+        if predicate:
+            return function()
+    if default is None:
+        raise InvalidArgumentError(
+            f"None of conditions evaluated as True: {[bool(predicate) for predicate, _ in pairs]}. Give a `default`"
+        )
+    return default()
+
+
+def _case_in_graph(pairs: list[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:
+    """`case` as choices of a function that is being traced, each inside the one before."""
+    holding = ops.stack(*[predicate for predicate, _ in pairs], axis=0)
+    if exclusive:
+        count: Any = reduce_sum(ops.cast(holding, dtype=dtypes.int32))
+        Assert(count < 2, ["Input error: exclusive=True: more than 1 conditions evaluated as True:", holding])
+    if default is None:
+        *pairs, (_, last) = pairs
+        Assert(reduce_any(holding), ["Input error: None of conditions evaluated as True:", holding])
+        default = last
+    for predicate, function in reversed(pairs):
+        default = functools.partial(cond, predicate, function, default)
+    return default()
+
+
+def _pairs(given: Any, exclusive: bool) -> list[Any]:
+    if isinstance(given, dict):
+        if not exclusive and not isinstance(given, OrderedDict):
+            raise ValueError(
+                "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when `exclusive=False` and "
+                "eager mode is enabled. Use a list of pairs"
+            )
+        return [(key.deref() if isinstance(key, Reference) else key, fn) for key, fn in given.items()]
+    if not isinstance(given, list | tuple):
+        raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(given)}")
+    for pair in given:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair!r}.")
+    return list(given)
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = "switch_case"
+) -> Any:
+    """What the branch number `branch_index` returns; out of range, `default` or else the last branch.
+
+    >>> import gradtape as tf
+    >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
+    'one'
+    """
+    branches = _branches(branch_fns)
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype!r}")
+    if isinstance(branch_index, TracedTensor):
+        every = [*branches] if default is None else [*branches, default]
+        at = ops.cast(branch_index, dtype=dtypes.int32)
+        inside = ops.logical_and(at >= 0, at < len(branches))
+        named = {f"branch {i}": branch for i, branch in enumerate(every)}
+        return choose(ops.where(inside, at, to_tensor(len(every) - 1)), named, _different_branches)
+    index = int(branch_index)
+    if 0 <= index < len(branches):
+        return branches[index]()
+    return default() if default is not None else branches[-1]()
+
+
+def _branches(given: Any) -> list[Callable[[], Any]]:
+    if not isinstance(given, list | tuple | dict):
+        raise TypeError(f"'branch_fns' must be a list, tuple, or dict, got {type(given)}")
+    if not given:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    entries = list(given.items() if isinstance(given, dict) else given)
+    if all(callable(entry) for entry in entries):
+        return entries
+    for entry in entries:
+        if not isinstance(entry, tuple) or len(entry) != 2:
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {entry!r}.")
+        if not isinstance(entry[0], int):
+            raise TypeError(f"key must be a Python `int`, got {type(entry[0])}")
+        if not callable(entry[1]):
+            raise TypeError(f"fn for key {entry[0]} must be callable.")
+    keys = sorted(key for key, _ in entries)
+    if keys != list(range(len(keys))):
+        found = ",".join(map(str, keys))
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found {{{found}}}"
+        )
+    return [function for _, function in sorted(entries, key=lambda entry: entry[0])]
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`; returns the last ones.
+
+    Eagerly every iteration is recorded as it runs: `shape_invariants`, `parallel_iterations`, `back_prop` and
+    `swap_memory` change nothing. In a function, a loop variable keeps its shape unless `shape_invariants` are given,
+    and no gradient flows through a loop with `back_prop=False`.
+
+    >>> import gradtape as tf
+    >>> i, p = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * 2), (tf.constant(0), tf.constant(1)))
+    >>> int(p)
+    32
+    """
+    for argument, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"'{argument}' must be callable, got {function!r}.")
+    if not isinstance(parallel_iterations, int) or parallel_iterations < 1:
+        raise TypeError(f"'parallel_iterations' must be a positive integer, got {parallel_iterations!r}.")
+    if not isinstance(loop_vars, list | tuple) or not loop_vars:
+        raise ValueError(f"'loop_vars' must be provided, as a list or tuple, got {loop_vars!r}.")
+    structure = list(loop_vars)
+    if dispatch.thread.trace is not None and structured_loops.is_stageable(loop_vars):
+        try:
+            found = structured_loops.while_loop(
+                cond, lambda state: _next(body, state, structure), loop_vars, shape_invariants, maximum_iterations
+            )  # fmt: skip
+            return found if back_prop else nest.map_structure(ops.stop_gradient, found)
+        except structured_loops.OneByOne:
+            pass
+    limit = float("inf") if maximum_iterations is None else int(maximum_iterations)
+    given = loop_vars
+    count = 0
+    one_round = structured_loops.rounds()
+    while count < limit and cond(*loop_vars):
+        with one_round():
+            loop_vars = _next(body, loop_vars, structure)
+        count += 1
+    last = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else to_tensor(x), loop_vars)
+    return last if dispatch.thread.trace is None else nest.pack_sequence_as(given, nest.flatten(last))
+
+
+def _next(body: Callable[..., Any], loop_vars: Any, structure: list[Any]) -> Any:
+    """What one round makes of the loop variables."""
+    found = body(*loop_vars)
+    if not isinstance(found, list | tuple):
+        if len(structure) > 1 or dispatch.thread.trace is None:
+            raise TypeError(
+                f"`body` must return a list or tuple with a value for each of the {len(structure)} loop variables, got "
+                f"{type(found).__name__}"
+            )
+        found = [found]
+    nest.assert_same_structure(structure, list(found))
+    return found

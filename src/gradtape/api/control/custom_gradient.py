@@ -1,0 +1,146 @@
+"""Gradients of one's own: rules written by the user, gradients cut or passed through, values computed twice."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
+from ...engine.tape.custom import custom_call, recomputed, register_gradient
+from ...state.sparse_tensor import SparseTensor
+
+NAMESPACES = ("",)
+__all__ = ["RegisterGradient", "custom_gradient", "grad_pass_through", "no_gradient", "recompute_grad", "stop_gradient"]
+
+
+class _WithGradient:
+    """A callable, bound to its object where it is used as a method, whose calls are recorded with their own rule.
+
+    `pairing(f)` is the function that returns the result and the rule.
+    """
+
+    def __init__(self, f: Callable[..., Any], pairing: Callable[..., Any], name: str | None = None) -> None:
+        functools.update_wrapper(self, f)
+        self._f = f
+        self._pairing = pairing
+        self._pair = pairing(f)
+        self._name = str(name or getattr(f, "__name__", "function"))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return custom_call(self._pair, self._name, args, kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return _WithGradient(functools.partial(self._f, instance), self._pairing, self._name)
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """A decorator for a function that returns `(result, grad_fn)`: the gradient of its calls is `grad_fn`.
+
+    `grad_fn(*dys)` is given the gradient of each result and returns one for each argument, None where there is none. It
+    is ordinary code: it can be differentiated again. Arguments may be passed by keyword. If the function reads
+    variables, `grad_fn` must take `variables` and return `(gradients, variable_gradients)`.
+
+    >>> import gradtape as tf
+    >>> @tf.custom_gradient
+    ... def log1pexp(x):
+    ...     e = tf.exp(x)
+    ...     return tf.math.log(1 + e), lambda dy: dy * (1 - 1 / (1 + e))
+    >>> x = tf.constant(100.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = log1pexp(x)
+    >>> float(tape.gradient(y, x))
+    1.0
+    """
+    if f is None:
+        return custom_gradient
+    return _WithGradient(f, lambda f: f)
+
+
+def recompute_grad(f: Callable[..., Any]) -> Any:
+    """`f`, keeping only its inputs: for the gradient it is run once more, with the same random numbers.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.recompute_grad(lambda x: x * x * x)(x)
+    >>> float(tape.gradient(y, x))
+    27.0
+    """
+    return _WithGradient(f, recomputed)
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Any:
+    """`f` with the gradient of the identity: what comes in from behind goes straight through.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(1.4)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.grad_pass_through(tf.round)(x)
+    >>> float(y), float(tape.gradient(y, x))
+    (1.0, 1.0)
+    """
+    return _WithGradient(f, _passed_through)
+
+
+def _passed_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    def pair(*args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
+        def straight(*gs: Tensor, variables: Any = None) -> Any:
+            return (gs, [None] * len(variables)) if variables else gs
+
+        return f(*args, **kwargs), straight
+
+    return pair
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Any:
+    """The value of `input`, as a constant: no gradient flows back, and no tangent forward.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * tf.stop_gradient(x)
+    >>> float(tape.gradient(y, x))
+    2.0
+    """
+    if isinstance(input, SparseTensor):
+        return input.with_values(ops.stop_gradient(input.values))
+    return ops.stop_gradient(to_tensor(input))
+
+
+class RegisterGradient:
+    """A decorator that registers the gradient function of a type of op, which must not have one yet.
+
+    Ops of gradtape carry their rules themselves (see `gradtape.extend`): the registry is there for code that fills it.
+
+    >>> import gradtape as tf
+    >>> @tf.RegisterGradient("DoublingOp")
+    ... def doubling_gradient(op, grad):
+    ...     return 2.0 * grad
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError(f"op_type must be a string, got {op_type!r}")
+        self._op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        register_gradient(self._op_type, f)
+        return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Registers that a type of op has no gradient.
+
+    >>> import gradtape as tf
+    >>> tf.no_gradient("CountingOp")
+    """
+    register_gradient(op_type, None)

@@ -1,0 +1,57 @@
+"""`tf.function`: Python functions as graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...graph.function.function import Function
+
+NAMESPACES = ("",)
+__all__ = ["function"]
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Makes a Python function run as a graph: traced once for each signature of its arguments, then run as one piece.
+
+    The Python code runs while it is traced, and not again: what it does beside tensor operations (a Python `print`, an
+    append to a list) happens then only. Tensors count by shape and dtype, Python values by what they are.
+
+    Args:
+      input_signature: `TensorSpec`s of the arguments; calls that do not fit are refused.
+      autograph: whether Python's `if`, `while` and `for` over tensors become part of the graph.
+      jit_compile: whether the graph is compiled by XLA, which needs JAX.
+      reduce_retracing: whether a second shape of an argument makes a function for all sizes.
+
+    >>> import gradtape as tf
+    >>> @tf.function
+    ... def square(x):
+    ...     print("tracing")
+    ...     return x * x
+    >>> float(square(tf.constant(3.0)))
+    tracing
+    9.0
+    >>> float(square(tf.constant(4.0)))
+    16.0
+    """
+    if experimental_attributes:
+        raise ValueError(f"{', '.join(experimental_attributes)} is not supported by tf.function as an attribute.")
+    compiled = jit_compile if jit_compile is not None else experimental_compile
+    relaxed = bool(reduce_retracing or experimental_relax_shapes)
+
+    def decorated(f: Callable[..., Any]) -> Function:
+        return Function(f, input_signature, autograph, compiled, relaxed, experimental_autograph_options)
+
+    return decorated if func is None else decorated(func)

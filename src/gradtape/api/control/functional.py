@@ -1,0 +1,364 @@
+"""Functions over the first axis of tensors: maps, folds and scans, and the vectorised map."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.dtypes import DType, as_dtype
+from ...core.errors import InvalidArgumentError, OutOfRangeError
+from ...core.tensor import Tensor
+from ...engine.registry.batching import NeedsValue, common_size, vectorize
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...graph.control_flow import structured_loops
+from ...state.sparse_tensor import SparseTensor
+from ...state.specs import SparseTensorSpec
+from ..sparse.shaping import concat, expand_dims, reshape, slice
+
+NAMESPACES = ("",)
+__all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
+
+logger = logging.getLogger("gradtape")
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """`fn` on each element along the first axis of `elems`, one after the other, stacked.
+
+    Args:
+      elems: a tensor or a nest of them with the same first axis; `fn` gets an element in the same structure.
+        Sparse tensors are taken apart as well.
+      fn_output_signature: the dtypes or `TypeSpec`s that `fn` returns, where they are not those of `elems`.
+
+    >>> import gradtape as tf
+    >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0])).numpy().tolist()
+    [1.0, 4.0]
+    """
+    _check_callable(fn)
+    flat = _elements(elems, sparse=True)
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    declared = nest.map_structure(_kind_of_element, elems) if signature is None else signature
+    specs = nest.flatten(declared)
+    size = _same_size(flat)
+    dense = not any(isinstance(x, SparseTensor | SparseTensorSpec) for x in (*flat, *specs))
+    if dispatch.thread.trace is not None and size != 1 and dense:
+        try:
+            return _map_in_graph(fn, elems, flat, declared, specs)
+        except structured_loops.OneByOne:
+            pass
+    columns: list[list[Any]] = [[] for _ in specs]
+    one_round = structured_loops.rounds()
+    for element in _rows(elems, flat, size):
+        with one_round():
+            result = fn(element)
+        nest.assert_same_structure(declared, result)
+        for column, spec, y in zip(columns, specs, nest.flatten(result), strict=True):
+            if isinstance(y, SparseTensor) or isinstance(spec, SparseTensorSpec):
+                _check_sparse(y, spec)
+                column.append(expand_dims(y, 0))
+            else:
+                column.append(_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
+    return nest.pack_sequence_as(declared, list(map(_stacked, columns, specs)))
+
+
+def _kind_of_element(x: Any) -> Any:
+    """What an element of `x` is, for a function that returns the same."""
+    return SparseTensorSpec(x.dims[1:], x.dtype) if isinstance(x, SparseTensor) else to_tensor(x).dtype
+
+
+def _check_sparse(y: Any, spec: Any) -> None:
+    if not (isinstance(spec, SparseTensorSpec) and spec.is_compatible_with(y)):
+        raise ValueError(
+            f"Error in map_fn: Expected `fn` to return a: {spec!r} But it returned a: {type(y).__name__} (value={y}). "
+            "To fix, update the `fn_output_signature` (or `dtype`) argument to `map_fn`."
+        )
+
+
+def _stacked(column: list[Any], spec: Any) -> Any:
+    """The results for all elements as one."""
+    if isinstance(spec, SparseTensorSpec):
+        if column:
+            return concat(0, column, expand_nonconcat_dims=True)
+        dims = [0, *(n or 0 for n in spec.shape.as_list())]
+        return SparseTensor(np.zeros((0, len(dims)), np.int64), np.zeros(0, spec.dtype.numpy), dims)
+    return ops.stack(*column, axis=0) if column else _empty(spec)
+
+
+def _map_in_graph(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor], declared: Any, specs: list[Any]) -> Any:
+    """`map_fn` as one node of the function that is being traced."""
+
+    def one(state: Any, rows: list[Tensor]) -> tuple[Any, Any]:
+        result = fn(nest.pack_sequence_as(elems, rows))
+        nest.assert_same_structure(declared, result)
+        checked = [_declared(y, _dtype_of(s), _shape_of(s)) for y, s in zip(nest.flatten(result), specs, strict=True)]
+        return state, nest.pack_sequence_as(declared, checked)
+
+    return structured_loops.mapped(one, (), flat)[1]
+
+
+def _check_callable(fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"fn must be callable, got {fn!r}")
+
+
+def _elements(elems: Any, sparse: bool = False) -> list[Any]:
+    """The leaves of `elems` as tensors of rank 1 or more."""
+    flat = [x if sparse and isinstance(x, SparseTensor) else to_tensor(x) for x in nest.flatten(elems)]
+    if not flat:
+        raise ValueError(
+            f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems!r}, which does not contain "
+            "any Tensors."
+        )
+    if any(not x.dims for x in flat):
+        raise ValueError(
+            "Elements in elems must be 1+ dimensional Tensors, not scalars. A list is a structure here: use "
+            "tf.constant([...]) for a tensor"
+        )
+    return flat
+
+
+def _same_size(flat: list[Any]) -> int:
+    size: int = flat[0].dims[0]
+    for x in flat:
+        if x.dims[0] != size:
+            raise ValueError(f"Dimensions {size} and {x.dims[0]} are not compatible: first axes of elems must agree")
+    return size
+
+
+def _rows(elems: Any, flat: list[Any], size: int) -> list[Any]:
+    """The elements along the first axis, each in the structure of `elems`."""
+    columns = [_sparse_rows(x) if isinstance(x, SparseTensor) else ops.rows(x) for x in flat] if size else []
+    return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
+
+
+def _sparse_rows(x: SparseTensor) -> list[SparseTensor]:
+    size, *dims = x.dims
+    origin = [0] * len(dims)
+    return [reshape(slice(x, [i, *origin], [1, *dims]), dims) for i in range(size)]
+
+
+def _dtype_of(spec: Any) -> DType:
+    return spec.dtype if hasattr(spec, "shape") else as_dtype(spec)
+
+
+def _shape_of(spec: Any) -> Any:
+    return spec.shape if hasattr(spec, "shape") else None
+
+
+def _declared(y: Any, dtype: DType, shape: Any) -> Tensor:
+    """`y` if it has the dtype declared and a shape that fits."""
+    y = to_tensor(y, hint=dtype)
+    if y.dtype is not dtype:
+        raise InvalidArgumentError(
+            f"TensorArray dtype is {dtype.name} but Op is trying to write dtype {y.dtype.name}. Say so with "
+            f"fn_output_signature=tf.{y.dtype.name}"
+        )
+    if shape is not None and not y.shape.is_compatible_with(shape):
+        raise ValueError(f"Incompatible shape for value ({y.shape}), expected ({tuple(shape)})")
+    return y
+
+
+def _empty(spec: Any) -> Tensor:
+    shape = _shape_of(spec)
+    dims = [] if shape is None or shape.rank is None else [n or 0 for n in shape.as_list()]
+    return Tensor(np.zeros((0, *dims), _dtype_of(spec).numpy), _dtype_of(spec))
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])`; without one, `elems[0]` is the start.
+
+    >>> import gradtape as tf
+    >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
+    -4.0
+    """
+    return _last(fn, elems, initializer, reverse=False)
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`foldl` from the last element to the first.
+
+    >>> import gradtape as tf
+    >>> float(tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
+    0.0
+    """
+    return _last(fn, elems, initializer, reverse=True)
+
+
+def _last(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> Any:
+    """The value a fold ends with."""
+    if dispatch.thread.trace is not None:
+        try:
+            return _fold_in_graph(fn, elems, initializer, reverse, emits=False)[0]
+        except structured_loops.OneByOne:
+            pass
+    return nest.map_structure(to_tensor, _fold(fn, elems, initializer, reverse)[-1])
+
+
+def _fold_in_graph(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool, emits: bool
+) -> tuple[Any, Any]:
+    """A fold as one node of the function that is being traced: its last value and, if asked for, all, stacked."""
+    _check_callable(fn)
+    flat = _elements(elems)
+    size = _same_size(flat)
+    if size < 2:
+        raise structured_loops.OneByOne
+    start = initializer
+    if initializer is None:
+        start = nest.pack_sequence_as(elems, [x[-1 if reverse else 0] for x in flat])
+        flat = [x[:-1] if reverse else x[1:] for x in flat]
+    start = nest.map_structure(to_tensor, start)
+
+    def one(state: Any, rows: list[Tensor]) -> tuple[Any, Any]:
+        found = fn(state, nest.pack_sequence_as(elems, rows))
+        nest.assert_same_structure(start, found)
+        found = nest.map_structure(lambda y, first: to_tensor(y, hint=first.dtype), found, start)
+        return found, found if emits else ()
+
+    last, made = structured_loops.mapped(one, start, flat, reverse)
+    if not emits or initializer is not None:
+        return last, made
+
+    def joined(first: Tensor, rest: Tensor) -> Tensor:
+        return ops.concat(*((rest, first[None]) if reverse else (first[None], rest)), axis=0)
+
+    return last, nest.map_structure(joined, start, made)
+
+
+def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
+    """The accumulated values, the start included, in the order in which they are made."""
+    _check_callable(fn)
+    flat = _elements(elems)
+    rows = _rows(elems, flat, _same_size(flat))
+    if reverse:
+        rows.reverse()
+    if initializer is None:
+        if not rows:
+            raise OutOfRangeError(
+                "Tried to read from index 0 but array size is: 0. A fold over no elements needs an initializer"
+            )
+        initializer = rows.pop(0)
+    made = [initializer]
+    one_round = structured_loops.rounds()
+    for row in rows:
+        with one_round():
+            made.append(fn(made[-1], row))
+        nest.assert_same_structure(initializer, made[-1])
+    return made
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The values a fold goes through, stacked; with `reverse`, from the last element to the first.
+
+    >>> import gradtape as tf
+    >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
+    [1.0, 3.0, 6.0]
+    """
+    if initializer is not None:
+        initializer = nest.map_structure(to_tensor, initializer)
+    if dispatch.thread.trace is not None:
+        try:
+            return _fold_in_graph(fn, elems, initializer, reverse, emits=True)[1]
+        except structured_loops.OneByOne:
+            pass
+    made = _fold(fn, elems, initializer, reverse)
+    start = made[0]
+    if initializer is not None:
+        made = made[1:]
+    if reverse:
+        made.reverse()
+    columns: list[list[Tensor]] = [[] for _ in nest.flatten(start)]
+    for value in made:
+        for column, y, first in zip(columns, nest.flatten(value), nest.flatten(start), strict=True):
+            column.append(_declared(y, first.dtype, first.dims))
+    stacked = [
+        ops.stack(*column, axis=0) if column else Tensor(np.zeros((0, *first.dims), first.dtype.numpy), first.dtype)
+        for column, first in zip(columns, nest.flatten(start), strict=True)
+    ]
+    return nest.pack_sequence_as(start, stacked)
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """`fn` on every element along the first axis of `elems`, computed together, stacked.
+
+    `fn` runs once, on tensors that stand for all elements. Where it needs the value of one (in a Python `if`, or for
+    `.numpy()`), it is run for each element instead, unless `fallback_to_while_loop` is false. A first axis of size 1
+    serves all elements.
+
+    >>> import gradtape as tf
+    >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> tf.vectorized_map(lambda row: tf.reduce_sum(row * row), a).numpy().tolist()
+    [5.0, 25.0]
+    """
+    _check_callable(fn)
+    flat = _elements(elems)
+    packed = nest.pack_sequence_as(elems, flat)
+    try:
+        return vectorize(fn, packed)
+    except NeedsValue as reason:
+        if not fallback_to_while_loop:
+            raise
+        if warn:
+            logger.warning("vectorized_map runs its function once for each element: %s", reason)
+    return _one_by_one(fn, packed, flat)
+
+
+def _one_by_one(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor]) -> Any:
+    size = common_size(flat)
+    spread = [
+        ops.broadcast_to(x, shape=(size, *x.dims[1:])) if x.dims[0] != size else x for x in flat
+    ]
+    if not size:
+        blank = nest.map_structure(lambda x: Tensor(np.zeros(x.dims[1:], x.dtype.numpy), x.dtype), elems)
+        return nest.map_structure(lambda y: None if y is None else _empty_like(to_tensor(y)), fn(blank))
+    results = [fn(element) for element in _rows(elems, spread, size)]
+    columns = zip(*map(nest.flatten, results), strict=True)
+    stacked = [None if column[0] is None else ops.stack(*map(to_tensor, column), axis=0) for column in columns]
+    return nest.pack_sequence_as(results[0], stacked)
+
+
+def _empty_like(y: Tensor) -> Tensor:
+    return Tensor(np.zeros((0, *y.dims), y.dtype.numpy), y.dtype)

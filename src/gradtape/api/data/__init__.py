@@ -1,0 +1,1 @@
+"""`tf.data` and `tf.train`: datasets and checkpoints."""

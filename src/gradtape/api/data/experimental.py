@@ -1,0 +1,190 @@
+"""`tf.data.experimental`: the older names of what datasets do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...datasets.dataset import AUTOTUNE, Dataset
+from ...datasets.iterators import Optional
+from ...datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+
+NAMESPACES = ("data.experimental",)
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Counter",
+    "assert_cardinality",
+    "cardinality",
+    "choose_from_datasets",
+    "enumerate_dataset",
+    "get_next_as_optional",
+    "get_single_element",
+    "get_structure",
+    "sample_from_datasets",
+    "scan",
+    "take_while",
+    "unbatch",
+    "unique",
+]
+
+
+def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
+    """Numbers without end: `Dataset.counter`.
+
+    >>> import gradtape as tf
+    >>> list(tf.data.experimental.Counter().take(2).as_numpy_iterator())
+    [np.int64(0), np.int64(1)]
+    """
+    return Dataset.counter(start, step, dtype)
+
+
+def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:
+    """Elements of the datasets that `choice_dataset` names one after the other: `Dataset.choose_from_datasets`.
+
+    >>> import gradtape as tf
+    >>> data = [tf.data.Dataset.from_tensors(3), tf.data.Dataset.from_tensors(4)]
+    >>> chosen = tf.data.experimental.choose_from_datasets(data, tf.data.Dataset.from_tensors(tf.constant(1, tf.int64)))
+    >>> [int(x) for x in chosen]
+    [4]
+    """
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def sample_from_datasets(
+    datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """Elements of datasets drawn at random: `Dataset.sample_from_datasets`.
+
+    >>> import gradtape as tf
+    >>> data = [tf.data.Dataset.range(2), tf.data.Dataset.range(2)]
+    >>> sorted(int(x) for x in tf.data.experimental.sample_from_datasets(data))
+    [0, 0, 1, 1]
+    """
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
+def cardinality(dataset: Dataset) -> Tensor:
+    """The number of elements: `dataset.cardinality()`.
+
+    >>> import gradtape as tf
+    >>> int(tf.data.experimental.cardinality(tf.data.Dataset.range(4)))
+    4
+    """
+    return dataset.cardinality()
+
+
+def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset]:
+    """For `apply`: says how many elements there are, which is checked at the end of a pass.
+
+    >>> import gradtape as tf
+    >>> data = tf.data.Dataset.range(6).filter(lambda x: x < 3)
+    >>> len(data.apply(tf.data.experimental.assert_cardinality(3)))
+    3
+    """
+
+    def counted(elements: Iterator[Any]) -> Iterator[Any]:
+        count = 0
+        for element in elements:
+            count += 1
+            if 0 <= expected_cardinality < count:
+                raise errors.FailedPreconditionError(
+                    f"Input dataset was expected to contain {expected_cardinality} elements but contained more."
+                )
+            yield element
+        if count != expected_cardinality:
+            expected = "an infinite number of" if expected_cardinality == INFINITE_CARDINALITY else expected_cardinality
+            raise errors.FailedPreconditionError(
+                f"Input dataset was expected to contain {expected} elements but contained only {count}."
+            )
+
+    return lambda dataset: dataset._derived(
+        "_AssertCardinalityDataset", counted, size=int(expected_cardinality), sampled=lambda elements: elements
+    )
+
+
+def get_single_element(dataset: Dataset) -> Any:
+    """The only element of a dataset.
+
+    >>> import gradtape as tf
+    >>> int(tf.data.experimental.get_single_element(tf.data.Dataset.from_tensors(3)))
+    3
+    """
+    return dataset.get_single_element()
+
+
+def get_next_as_optional(iterator: Any) -> Optional:
+    """The next element of an iterator, or the absence of one.
+
+    >>> import gradtape as tf
+    >>> iterator = iter(tf.data.Dataset.range(1))
+    >>> bool(tf.data.experimental.get_next_as_optional(iterator).has_value())
+    True
+    """
+    return iterator.get_next_as_optional()
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """The specs of an element.
+
+    >>> import gradtape as tf
+    >>> tf.data.experimental.get_structure(tf.data.Dataset.range(1))
+    TensorSpec(shape=(), dtype=tf.int64, name=None)
+    """
+    return dataset_or_iterator.element_spec
+
+
+def enumerate_dataset(start: int = 0) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.enumerate(start)`.
+
+    >>> import gradtape as tf
+    >>> data = tf.data.Dataset.range(5, 7).apply(tf.data.experimental.enumerate_dataset())
+    >>> [(int(i), int(x)) for i, x in data]
+    [(0, 5), (1, 6)]
+    """
+    return lambda dataset: dataset.enumerate(start)
+
+
+def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.scan(initial_state, scan_func)`.
+
+    >>> import gradtape as tf
+    >>> zero = tf.constant(0, tf.int64)
+    >>> data = tf.data.Dataset.range(3).apply(tf.data.experimental.scan(zero, lambda s, x: (s + x, s + x)))
+    >>> [int(x) for x in data]
+    [0, 1, 3]
+    """
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def take_while(predicate: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.take_while(predicate)`.
+
+    >>> import gradtape as tf
+    >>> [int(x) for x in tf.data.Dataset.range(5).apply(tf.data.experimental.take_while(lambda x: x < 2))]
+    [0, 1]
+    """
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def unbatch() -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.unbatch()`.
+
+    >>> import gradtape as tf
+    >>> [int(x) for x in tf.data.Dataset.range(3).batch(2).apply(tf.data.experimental.unbatch())]
+    [0, 1, 2]
+    """
+    return lambda dataset: dataset.unbatch()
+
+
+def unique() -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.unique()`.
+
+    >>> import gradtape as tf
+    >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([3, 3, 4]).apply(tf.data.experimental.unique())]
+    [3, 4]
+    """
+    return lambda dataset: dataset.unique()

@@ -1,0 +1,144 @@
+"""`tf.train`: checkpoints and averages of variables."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ...checkpoints import state
+from ...checkpoints.checkpoint import Checkpoint
+from ...checkpoints.manager import CheckpointManager
+from ...checkpoints.restoration import opened
+from ...checkpoints.state import CheckpointState
+from ...core import errors
+from ...state.archive import Reader
+from ...state.moving_average import ExponentialMovingAverage
+
+NAMESPACES = ("train",)
+__all__ = [
+    "Checkpoint",
+    "CheckpointManager",
+    "CheckpointOptions",
+    "ExponentialMovingAverage",
+    "get_checkpoint_state",
+    "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
+]
+
+
+class CheckpointOptions:
+    """Settings of TensorFlow's way to write checkpoints; here they are accepted and change nothing."""
+
+    def __init__(
+        self,
+        experimental_io_device: Any = None,
+        experimental_enable_async_checkpoint: bool = False,
+        experimental_write_callbacks: Any = None,
+        enable_async: bool = False,
+        experimental_skip_slot_variables: bool = False,
+        experimental_sharding_callback: Any = None,
+    ) -> None:
+        if experimental_write_callbacks or experimental_sharding_callback:
+            raise NotImplementedError("callbacks of checkpoints are not in gradtape")
+        self.experimental_io_device = experimental_io_device
+        self.enable_async = enable_async or experimental_enable_async_checkpoint
+        self.experimental_enable_async_checkpoint = self.enable_async
+        self.experimental_skip_slot_variables = experimental_skip_slot_variables
+
+
+def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
+    """The path of the checkpoint that was saved last in a folder, or None.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.train.latest_checkpoint(folder) is None
+    True
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/ckpt")
+    >>> tf.train.latest_checkpoint(folder) == path
+    True
+    """
+    return state.latest(os.fsdecode(checkpoint_dir), latest_filename or "checkpoint")
+
+
+def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> CheckpointState | None:
+    """What the file `checkpoint` of a folder says, or None if there is none.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/ckpt")
+    >>> tf.train.get_checkpoint_state(folder).model_checkpoint_path == path
+    True
+    """
+    return state.read(os.fsdecode(checkpoint_dir), latest_filename or "checkpoint")
+
+
+class CheckpointReader:
+    """The values of a checkpoint, by key."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shapes of the values."""
+        return {name: list(self._reader.shape(name)) for name in self._reader.dtypes}
+
+    def get_variable_to_dtype_map(self) -> dict[str, Any]:
+        """The dtypes of the values."""
+        return dict(self._reader.dtypes)
+
+    def has_tensor(self, tensor_str: str) -> bool:
+        """Whether there is a value of this key."""
+        return tensor_str in self._reader.dtypes
+
+    def get_tensor(self, tensor_str: str) -> Any:
+        """The value of this key as a NumPy array."""
+        if not self.has_tensor(tensor_str):
+            raise errors.NotFoundError(f"Key {tensor_str} not found in checkpoint")
+        return self._reader.read(tensor_str).numpy()
+
+    def debug_string(self) -> bytes:
+        """All keys with dtype and shape, a line each."""
+        shapes = self.get_variable_to_shape_map()
+        lines = [f"{name} ({self._reader.dtypes[name].name}) {shape}" for name, shape in sorted(shapes.items())]
+        return "\n".join(lines).encode()
+
+
+def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
+    """The values of a checkpoint, or of the latest one of a folder.
+
+    >>> import gradtape as tf, tempfile
+    >>> path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write(tempfile.mkdtemp() + "/ckpt")
+    >>> tf.train.load_checkpoint(path).get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
+    array([1., 2.], dtype=float32)
+    """
+    given = os.fsdecode(ckpt_dir_or_file)
+    if os.path.isdir(given):
+        found = latest_checkpoint(given)
+        if found is None:
+            raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {given}")
+        given = found
+    return CheckpointReader(opened(given))
+
+
+def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+    """One value of a checkpoint, as a NumPy array.
+
+    >>> import gradtape as tf, tempfile
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
+    >>> tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE")
+    np.float32(1.0)
+    """
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name)
+
+
+def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+    """The keys and shapes of the values of a checkpoint.
+
+    >>> import gradtape as tf, tempfile
+    >>> path = tf.train.Checkpoint(layers=[tf.Variable([1.0, 2.0])]).write(tempfile.mkdtemp() + "/ckpt")
+    >>> tf.train.list_variables(path)
+    [('layers/0/.ATTRIBUTES/VARIABLE_VALUE', [2])]
+    """
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())

@@ -1,0 +1,1 @@
+"""`tf.debugging`: checks of values, shapes and dtypes."""

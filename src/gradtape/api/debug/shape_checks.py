@@ -1,0 +1,136 @@
+"""`tf.debugging`'s checks of ranks and shapes: ValueError says which tensor does not have the shape asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_array, to_tensor
+
+NAMESPACES = ("debugging", "")
+__all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_in", "assert_scalar", "assert_shapes"]
+
+
+def _prefix(message: Any) -> str:
+    return f"{message}.  " if message else ""
+
+
+def _rank(given: Any) -> int:
+    rank = to_array(given)
+    if rank.dtype.kind not in "iu":
+        raise TypeError(f"tensor must be of type tf.int32; got {rank.dtype.name}: a rank is an integer")
+    if rank.shape:
+        raise ValueError(f"Rank must be a scalar, got shape {rank.shape}.")
+    return int(rank)
+
+
+def _check_rank(x: Any, holds: bool, wanted: str, message: Any) -> None:
+    if not holds:
+        raise ValueError(
+            f"{_prefix(message)}Tensor  must have rank {wanted}.  Received rank {len(x.dims)}, shape {x.shape}"
+        )
+
+
+def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+    """Raises ValueError unless `x` has `rank` dimensions.
+
+    >>> import gradtape as tf
+    >>> tf.debugging.assert_rank(tf.constant([1.0]), 1)
+    """
+    x, n = to_tensor(x), _rank(rank)
+    _check_rank(x, len(x.dims) == n, f"{n}", message)
+
+
+def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> None:
+    """Raises ValueError unless `x` has `rank` dimensions or more.
+
+    >>> import gradtape as tf
+    >>> tf.debugging.assert_rank_at_least(tf.constant([[1.0]]), 1)
+    """
+    x, n = to_tensor(x), _rank(rank)
+    _check_rank(x, len(x.dims) >= n, f"at least {n}", message)
+
+
+def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> None:
+    """Raises ValueError unless the number of `x`'s dimensions is one of `ranks`.
+
+    >>> import gradtape as tf
+    >>> tf.debugging.assert_rank_in(tf.constant([1.0]), (1, 2))
+    """
+    x, allowed = to_tensor(x), tuple(_rank(rank) for rank in ranks)
+    _check_rank(x, len(x.dims) in allowed, f"in {allowed}", message)
+
+
+def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> None:
+    """Raises ValueError unless `tensor` has no dimensions.
+
+    >>> import gradtape as tf
+    >>> tf.debugging.assert_scalar(tf.constant(1.0))
+    """
+    x = to_tensor(tensor)
+    if x.dims:
+        raise ValueError(f"{_prefix(message)}Expected scalar shape, saw shape: {x.shape}.")
+
+
+def assert_shapes(
+    shapes: Any, data: Any = None, summarize: int | None = None, message: Any = None, name: str | None = None
+) -> None:
+    """Raises ValueError unless tensors have the shapes given, with letters for sizes that must agree.
+
+    Args:
+      shapes: pairs `(tensor, shape)`, or a dict. An entry of a shape is an integer, a name that stands for the same
+        size everywhere, or None or "." for any size; `...` or "*" in front stands for any number of dimensions. The
+        shape None is any shape; `()` and `(1,)` are the same.
+
+    >>> import gradtape as tf
+    >>> x, w = tf.ones([5, 3]), tf.ones([3, 2])
+    >>> tf.debugging.assert_shapes([(x, ("N", "D")), (w, ("D", "K"))])
+    """
+    known: dict[Any, tuple[int, str]] = {}
+    for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
+        if wanted is None:
+            continue
+        x = to_tensor(tensor)
+        for axis, symbol in _axes(x, wanted, message):
+            size = x.dims[axis] if x.dims else 1  # a scalar passes for a vector of one
+            where = f"tensor {_described(x)} dimension {axis}"
+            if isinstance(symbol, int):
+                expected, origin = symbol, "Specified explicitly"
+            else:
+                expected, origin = known.setdefault(symbol, (size, f"Specified by {where}"))
+            if size != expected:
+                raise ValueError(
+                    f"{_prefix(message)}{origin}.  T{where[1:]} must have size {expected}.  Received size {size}, "
+                    f"shape {x.shape}"
+                )
+
+
+def _axes(x: Tensor, wanted: Any, message: Any) -> list[tuple[int, Any]]:
+    """The axes of `x` whose size is asked for, with what is asked."""
+    if not hasattr(wanted, "__iter__"):
+        raise ValueError(
+            f"{_prefix(message)}Tensor {_described(x)}.  Specified shape must be an iterable.  Received specified "
+            f"shape: {wanted!r}"
+        )
+    entries = ["..." if entry is Ellipsis else entry for entry in wanted] or [1]
+    rank, leading = len(x.dims), bool(entries) and entries[0] in ("...", "*")
+    for index, entry in enumerate(entries[1:], 1):
+        if entry in ("...", "*"):
+            raise ValueError(
+                f"{_prefix(message)}Tensor {_described(x)} specified shape index {index}.  Symbol `...` or `*` for a "
+                "variable number of unspecified dimensions is only allowed as the first entry"
+            )
+    if leading:
+        entries = entries[1:]
+        _check_rank(x, rank >= len(entries), f"at least {len(entries)}", message)
+    elif len(entries) == 1:
+        _check_rank(x, rank in (0, 1), "in (0, 1)", message)
+        rank = 1
+    else:
+        _check_rank(x, rank == len(entries), f"{len(entries)}", message)
+    sizes = [int(e) if isinstance(e, str) and e.isdigit() else e for e in entries]
+    return [(axis, e) for axis, e in enumerate(sizes, rank - len(sizes)) if e is not None and e != "."]
+
+
+def _described(x: Tensor) -> str:
+    return f"shape={x.shape} dtype={x.dtype.name}"

@@ -1,0 +1,150 @@
+"""`tf.io`: files and bytes. Images are in `tf.io` too, and live in `api/image/codecs.py`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import glob
+import os
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...ops.text import each
+from ..runtime.system import py_function
+from ..text.strings import text_tensor
+from .files import failures
+
+NAMESPACES = ("io",)
+__all__ = ["decode_base64", "decode_raw", "encode_base64", "matching_files", "read_file", "write_file"]
+
+
+def read_file(filename: Any, name: str | None = None) -> Tensor:
+    """What is in a file, as one string.
+
+    >>> import gradtape as tf, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "greeting.txt")
+    >>> tf.io.write_file(path, "hello")
+    >>> tf.io.read_file(path).numpy()
+    b'hello'
+    """
+    return py_function(lambda path: _read(single("filename", path)), [text_tensor(filename)], dtypes.string)
+
+
+def _read(path: bytes) -> bytes:
+    with failures(path), open(path, "rb") as file:
+        return file.read()
+
+
+def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+    """Makes a file that contains the string `contents`, and the folders on the way to it.
+
+    >>> import gradtape as tf, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "new", "greeting.txt")
+    >>> tf.io.write_file(path, "hello")
+    >>> tf.io.read_file(path).numpy()
+    b'hello'
+    """
+
+    def write(path: Tensor, text: Tensor) -> bytes:
+        place, data = single("filename", path), single("contents", text)
+        with failures(place):
+            os.makedirs(os.path.dirname(place) or b".", exist_ok=True)
+            with open(place, "wb") as file:
+                file.write(data)
+        return b""
+
+    py_function(write, [text_tensor(filename), text_tensor(contents)], dtypes.string)
+
+
+def single(what: str, value: Tensor) -> bytes:
+    """The one string that `value` must be."""
+    if value.dims:
+        raise errors.InvalidArgumentError(f"Input {what} tensor must be scalar, but had shape: {list(value.dims)}")
+    return np.asarray(value.array).item()
+
+
+def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+    """The files whose names match a pattern, or one of several, in order.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.io.matching_files(tempfile.mkdtemp() + "/*.txt").shape
+    TensorShape([0])
+    """
+
+    def match(patterns: Tensor) -> Tensor:
+        found = {path for one in np.ravel(patterns.array) for path in glob.glob(one)}
+        return Tensor(np.array(sorted(found), dtype=object).reshape(-1), dtypes.string)
+
+    return py_function(match, [text_tensor(pattern)], dtypes.string)
+
+
+def decode_raw(
+    input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None, name: str | None = None
+) -> Tensor:
+    """The bytes of each string read as numbers, along a new last axis.
+
+    >>> import gradtape as tf
+    >>> tf.io.decode_raw(["ab", "cd"], tf.uint8).numpy().tolist()
+    [[97, 98], [99, 100]]
+    """
+    dtype = dtypes.as_dtype(out_type)
+    kind = np.dtype(dtype.as_numpy_dtype)
+    stored = kind if kind.itemsize == 1 or dtype.narrow else kind.newbyteorder("<" if little_endian else ">")
+    size = None if fixed_length is None else int(fixed_length)
+    if size is not None and (size <= 0 or size % kind.itemsize):
+        raise errors.InvalidArgumentError(
+            f"fixed_length ({size}) must be a positive multiple of the size of {dtype.name} ({kind.itemsize})"
+        )
+
+    def read(array: Any) -> Any:
+        texts = [text if size is None else text[:size].ljust(size, b"\0") for text in np.ravel(array)]
+        sizes = {len(text) for text in texts}
+        if len(sizes) > 1:
+            raise errors.InvalidArgumentError(
+                f"DecodeRaw requires input strings to all be the same size, got sizes {sorted(sizes)}; see fixed_length"
+            )
+        if sizes and max(sizes) % kind.itemsize:
+            raise errors.InvalidArgumentError(
+                f"Input to DecodeRaw has length {max(sizes)} that is not a multiple of {kind.itemsize}, the size of "
+                f"{dtype.name}"
+            )
+        count = max(sizes, default=0) // kind.itemsize
+        return np.frombuffer(b"".join(texts), stored).astype(kind).reshape(*array.shape, count)
+
+    return ops.cut_text(text_tensor(input_bytes), function=read)
+
+
+def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+    """Strings in base64 for the web.
+
+    >>> import gradtape as tf
+    >>> tf.io.encode_base64("hello").numpy()
+    b'aGVsbG8'
+    """
+
+    def encoded(text: bytes) -> bytes:
+        full = base64.urlsafe_b64encode(text)
+        return full if pad else full.rstrip(b"=")
+
+    return ops.map_text(text_tensor(input), function=each(encoded))
+
+
+def decode_base64(input: Any, name: str | None = None) -> Tensor:
+    """What strings in base64 for the web stand for.
+
+    >>> import gradtape as tf
+    >>> tf.io.decode_base64("aGVsbG8").numpy()
+    b'hello'
+    """
+
+    def decoded(text: bytes) -> bytes:
+        try:
+            return base64.b64decode(text.rstrip(b"=") + b"=" * (-len(text.rstrip(b"=")) % 4), b"-_", validate=True)
+        except binascii.Error as error:
+            raise errors.InvalidArgumentError(f"Invalid base64: {text!r}: {error}") from None
+
+    return ops.map_text(text_tensor(input), function=each(decoded))

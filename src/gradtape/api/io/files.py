@@ -1,0 +1,322 @@
+"""`tf.io.gfile`: files of this machine, with TensorFlow's errors."""
+
+from __future__ import annotations
+
+import glob as globbing
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ...core import errors
+
+NAMESPACES = ("io.gfile",)
+__all__ = [
+    "GFile", "copy", "exists", "glob", "isdir", "join", "listdir", "makedirs", "mkdir", "remove", "rename", "rmtree",
+    "stat", "walk",
+]  # fmt: skip
+
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+
+
+@contextmanager
+def failures(path: Any) -> Iterator[None]:
+    """What the system says about `path`, as TensorFlow's error."""
+    try:
+        yield
+    except OSError as error:
+        kinds: dict[type[OSError], Any] = {
+            FileNotFoundError: errors.NotFoundError,
+            FileExistsError: errors.AlreadyExistsError,
+            PermissionError: errors.PermissionDeniedError,
+        }
+        known = (mine for theirs, mine in kinds.items() if isinstance(error, theirs))
+        kind = next(known, errors.FailedPreconditionError)
+        raise kind(f"{os.fsdecode(path)}; {error.strerror}") from error
+
+
+class GFile:
+    """A file, opened when it is first used: `GFile(name, "r")`, also as a context manager.
+
+    >>> import gradtape as tf, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "lines.txt")
+    >>> with tf.io.gfile.GFile(path, "w") as file:
+    ...     file.write("one\\ntwo\\n")
+    >>> tf.io.gfile.GFile(path).readlines()
+    ['one\\n', 'two\\n']
+    """
+
+    def __init__(self, name: Any, mode: str = "r") -> None:
+        self._name = name
+        self._mode = mode
+        self._file: Any = None
+        if mode.replace("b", "") not in _MODES:
+            raise errors.InvalidArgumentError(f"mode is not {' or '.join(map(repr, _MODES))}, got {mode!r}")
+
+    @property
+    def name(self) -> Any:
+        """The file's name."""
+        return self._name
+
+    @property
+    def mode(self) -> str:
+        """How it is opened."""
+        return self._mode
+
+    def _opened(self) -> Any:
+        if self._file is None:
+            with failures(self._name):
+                as_text: dict[str, Any] = {} if "b" in self._mode else {"encoding": "utf-8", "newline": ""}
+                self._file = open(self._name, self._mode, **as_text)
+        return self._file
+
+    def size(self) -> int:
+        """How many bytes it has."""
+        return stat(self._name).length
+
+    def write(self, file_content: Any) -> None:
+        """Appends text or bytes."""
+        if "r" in self._mode and "+" not in self._mode:
+            raise errors.PermissionDeniedError(f"File {os.fsdecode(self._name)} isn't open for writing")
+        binary = "b" in self._mode
+        if isinstance(file_content, bytes) and not binary:
+            file_content = file_content.decode()
+        elif isinstance(file_content, str) and binary:
+            file_content = file_content.encode()
+        self._opened().write(file_content)
+
+    def read(self, n: int = -1) -> Any:
+        """The next `n` characters or bytes, or all that is left."""
+        return self._reading().read(n)
+
+    def readline(self) -> Any:
+        """The next line, with its end."""
+        return self._reading().readline()
+
+    def readlines(self) -> list[Any]:
+        """All lines that are left."""
+        return self._reading().readlines()
+
+    def _reading(self) -> Any:
+        if "r" not in self._mode and "+" not in self._mode:
+            raise errors.PermissionDeniedError(f"File {os.fsdecode(self._name)} isn't open for reading")
+        return self._opened()
+
+    def seek(self, offset: int | None = None, whence: int = 0) -> None:
+        """Goes to a place in the file."""
+        if offset is None:
+            raise TypeError("seek(): offset argument required")
+        if whence not in (0, 1, 2):
+            raise errors.InvalidArgumentError(f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
+        self._opened().seek(offset, whence)
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def tell(self) -> int:
+        """The place in the file."""
+        return self._opened().tell()
+
+    def flush(self) -> None:
+        """Hands what was written to the system."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the file, which a later use opens again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def next(self) -> Any:
+        """The next line; StopIteration behind the last one."""
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def __iter__(self) -> GFile:
+        return self
+
+    def __next__(self) -> Any:
+        return self.next()
+
+    def __enter__(self) -> GFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _Status(NamedTuple):
+    """What `stat` says: the size in bytes, the time of the last change in nanoseconds, and whether it is a folder."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+def stat(path: Any) -> _Status:
+    """Size, time of the last change and kind of a file.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.io.gfile.stat(tempfile.mkdtemp()).is_directory
+    True
+    """
+    with failures(path):
+        found = os.stat(path)
+    return _Status(found.st_size, found.st_mtime_ns, os.path.isdir(path))
+
+
+def exists(path: Any) -> bool:
+    """Whether there is such a file or folder.
+
+    >>> import gradtape as tf
+    >>> tf.io.gfile.exists("/no/such/file")
+    False
+    """
+    return os.path.exists(path)
+
+
+def isdir(path: Any) -> bool:
+    """Whether there is such a folder.
+
+    >>> import gradtape as tf
+    >>> tf.io.gfile.isdir("/no/such/folder")
+    False
+    """
+    return os.path.isdir(path)
+
+
+def listdir(path: Any) -> list[str]:
+    """The names in a folder.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.io.gfile.listdir(tempfile.mkdtemp())
+    []
+    """
+    if not isdir(path):
+        raise errors.NotFoundError(f"Could not find directory {os.fsdecode(path)}")
+    return [os.fsdecode(name) for name in os.listdir(path)]
+
+
+def walk(
+    top: Any, topdown: bool = True, onerror: Callable[..., Any] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Every folder below `top`, itself included, with the names of the folders and of the files in it.
+
+    >>> import gradtape as tf, tempfile
+    >>> [(folders, files) for _, folders, files in tf.io.gfile.walk(tempfile.mkdtemp())]
+    [([], [])]
+    """
+    for folder, folders, files in os.walk(os.fsdecode(top), topdown, onerror):
+        yield folder, sorted(folders), sorted(files)
+
+
+def glob(pattern: Any) -> list[str]:
+    """The files whose names match a pattern, or one of several.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.io.gfile.glob(tempfile.mkdtemp() + "/*.txt")
+    []
+    """
+    patterns = [pattern] if isinstance(pattern, str | bytes | os.PathLike) else pattern
+    return [path for one in patterns for path in sorted(globbing.glob(os.fsdecode(one)))]
+
+
+def join(path: Any, *paths: Any) -> Any:
+    """A path put together of its parts.
+
+    >>> import gradtape as tf
+    >>> tf.io.gfile.join("folder", "file.txt")
+    'folder/file.txt'
+    """
+    return os.path.join(path, *paths)
+
+
+def mkdir(path: Any) -> None:
+    """Makes a folder in one that there is; nothing happens if there is one already.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.io.gfile.mkdir(tempfile.mkdtemp() + "/new")
+    """
+    if not isdir(path):
+        with failures(path):
+            os.mkdir(path)
+
+
+def makedirs(path: Any) -> None:
+    """Makes a folder, and those on the way to it.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.io.gfile.makedirs(tempfile.mkdtemp() + "/new/newer")
+    """
+    with failures(path):
+        os.makedirs(path, exist_ok=True)
+
+
+def remove(path: Any) -> None:
+    """Removes a file.
+
+    >>> import gradtape as tf, tempfile
+    >>> path = tempfile.mkdtemp() + "/file"
+    >>> _ = open(path, "w").close()
+    >>> tf.io.gfile.remove(path)
+    >>> tf.io.gfile.exists(path)
+    False
+    """
+    with failures(path):
+        os.remove(path)
+
+
+def rmtree(path: Any) -> None:
+    """Removes a folder and all that is in it.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.io.gfile.rmtree(folder)
+    >>> tf.io.gfile.exists(folder)
+    False
+    """
+    with failures(path):
+        shutil.rmtree(path)
+
+
+def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
+    """Copies what is in a file.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.io.write_file(folder + "/a", "text")
+    >>> tf.io.gfile.copy(folder + "/a", folder + "/b")
+    >>> tf.io.read_file(folder + "/b").numpy()
+    b'text'
+    """
+    _refuse_to_overwrite(dst, overwrite)
+    with failures(src):
+        shutil.copyfile(src, dst)
+
+
+def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+    """Gives a file or a folder another name.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.io.write_file(folder + "/a", "text")
+    >>> tf.io.gfile.rename(folder + "/a", folder + "/b")
+    >>> tf.io.gfile.listdir(folder)
+    ['b']
+    """
+    _refuse_to_overwrite(dst, overwrite)
+    with failures(src):
+        os.replace(src, dst)
+
+
+def _refuse_to_overwrite(path: Any, overwrite: bool) -> None:
+    if not overwrite and exists(path):
+        raise errors.AlreadyExistsError(f"file already exists: {os.fsdecode(path)}; overwrite=True replaces it")

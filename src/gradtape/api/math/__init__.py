@@ -1,0 +1,1 @@
+"""`tf.math`: elementwise functions, reductions, scans, products, sorting, segments."""

@@ -1,0 +1,196 @@
+"""Counts: unique values, bins, confusion matrices."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
+from .sorting import position_type
+
+NAMESPACES = ("math", "")
+__all__ = [
+    "bincount", "confusion_matrix", "histogram_fixed_width", "histogram_fixed_width_bins", "unique",
+    "unique_with_counts",
+]  # fmt: skip
+
+Unique = namedtuple("Unique", ["y", "idx"])
+UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
+
+
+def _unique(x: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
+    x = to_tensor(x)
+    if len(x.dims) != 1:
+        raise errors.InvalidArgumentError(
+            f"unique expects a 1D vector, got shape {list(x.dims)} [Op:Unique]. Use tf.reshape(x, [-1])"
+        )
+    return ops.unique(x, dtype=position_type(out_idx, (dtypes.int32, dtypes.int64), "Unique", "out_idx").numpy)
+
+
+def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
+    """The distinct values of `x` in order of appearance, and where each element of `x` is among them.
+
+    >>> import gradtape as tf
+    >>> y, idx = tf.unique([4, 2, 4])
+    >>> y.numpy(), idx.numpy()
+    (array([4, 2], dtype=int32), array([0, 1, 0], dtype=int32))
+    """
+    return Unique(*_unique(x, out_idx)[:2])
+
+
+def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
+    """Like `unique`, and how often each distinct value occurs.
+
+    >>> import gradtape as tf
+    >>> tf.unique_with_counts([4, 2, 4]).count.numpy()
+    array([2, 1], dtype=int32)
+    """
+    return UniqueWithCounts(*_unique(x, out_idx))
+
+
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    axis: int | None = None,
+    binary_output: bool = False,
+) -> Tensor:
+    """How often each of 0, 1, 2, ... occurs in `arr`, or the sum of the weights of those that do.
+
+    Args:
+      minlength, maxlength: bounds of the result's length; larger values are not counted.
+      dtype: the result's dtype when there are no weights.
+      axis: None or 0 counts everything together, -1 each row.
+      binary_output: only whether a number occurs: 0 or 1.
+
+    >>> import gradtape as tf
+    >>> tf.math.bincount([1, 1, 3]).numpy()
+    array([0, 2, 0, 1], dtype=int32)
+    """
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    x = to_tensor(arr)
+    if not x.dtype.is_integer:
+        x = ops.cast(x, dtype=dtypes.int32)
+    values = x.array
+    if values.size and values.min() < 0:
+        raise errors.InvalidArgumentError("Input arr must be non-negative! [Op:DenseBincount]")
+    given = () if weights is None else (to_tensor(weights),)
+    if given and given[0].dims != x.dims:
+        raise errors.InvalidArgumentError(
+            f"`weights` must be the same shape as `arr`, {list(x.dims)}, got {list(given[0].dims)} [Op:DenseBincount]"
+        )
+    size = int(values.max()) + 1 if values.size else 0
+    if minlength is not None:
+        size = max(size, int(to_array(minlength)))
+    if maxlength is not None:
+        size = min(size, int(to_array(maxlength)))
+    if axis != -1:
+        x, *flat = (ops.reshape(t, shape=(values.size,)) for t in (x, *given))
+        given = tuple(flat)
+    counted = given[0].dtype if given else dtypes.as_dtype(dtype)
+    return ops.bincount(x, *given, size=size, binary=bool(binary_output), dtype=counted.numpy)
+
+
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    weights: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How often each label (row) was predicted as each class (column), or the sum of the weights of those.
+
+    >>> import gradtape as tf
+    >>> tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy()
+    array([[1, 0],
+           [1, 1]], dtype=int32)
+    """
+    given = [ops.cast(to_tensor(x), dtype=dtypes.int64) for x in (labels, predictions)]
+    rank = min(len(x.dims) for x in given)
+    rows, columns = (ops.reshape(x, shape=x.dims[:-1]) if len(x.dims) > rank and x.dims[-1] == 1 else x for x in given)
+    if rows.dims != columns.dims:
+        raise errors.InvalidArgumentError(
+            f"Shapes of all inputs must match: labels have the shape {list(rows.dims)}, predictions "
+            f"{list(columns.dims)}"
+        )
+    bound = None if num_classes is None else int(to_array(num_classes))
+    for what, values in (("labels", rows.array), ("predictions", columns.array)):
+        if values.size and values.min() < 0:
+            raise errors.InvalidArgumentError(f"`{what}` contains negative values: {values}. Classes count from 0")
+        if bound is not None and values.size and values.max() >= bound:
+            raise errors.InvalidArgumentError(f"`{what}` out of bound: {values.max()} is not below num_classes={bound}")
+    if bound is None:
+        bound = int(max(rows.array.max(initial=0), columns.array.max(initial=0))) + 1
+    wanted = dtypes.as_dtype(dtype)
+    counted = ops.cast(to_tensor(np.ones(rows.dims) if weights is None else weights), dtype=wanted)
+    places = rows * to_tensor(np.int64(bound)) + columns
+    size = math.prod(rows.dims)
+    flat = ops.segment_sum(
+        ops.reshape(counted, shape=(size,)), ops.reshape(places, shape=(size,)), count=bound * bound
+    )
+    return ops.reshape(flat, shape=(bound, bound))
+
+
+def _bins(values: Any, value_range: Any, nbins: Any, dtype: Any) -> tuple[Tensor, int]:
+    x = to_tensor(values)
+    limits = to_tensor(value_range, hint=x.dtype)
+    if limits.dtype is not x.dtype:
+        limits = ops.cast(limits, dtype=x.dtype)
+    bins = to_array(nbins)
+    if bins.shape:
+        raise errors.InvalidArgumentError(f"nbins should be a scalar, got shape {bins.shape} [Op:HistogramFixedWidth]")
+    count = int(bins)
+    if count < 1:
+        raise errors.InvalidArgumentError(
+            f"nbins should be a positive number, but got '{count}' [Op:HistogramFixedWidth]"
+        )
+    if limits.dims != (2,):
+        raise errors.InvalidArgumentError(
+            f"value_range should be a vector of 2 elements, got shape {list(limits.dims)} [Op:HistogramFixedWidth]"
+        )
+    low, high = to_array(limits).tolist()
+    if not low < high:
+        raise errors.InvalidArgumentError(
+            f"value_range should satisfy value_range[0] < value_range[1], but got '[{low:g}, {high:g}]' "
+            "[Op:HistogramFixedWidth]"
+        )
+    if x.dtype.is_floating and np.isnan(to_array(x)).any():
+        raise errors.InvalidArgumentError("Histogram values must not contain NaN [Op:HistogramFixedWidth]")
+    return ops.histogram_bins(x, limits, count=count, dtype=dtypes.as_dtype(dtype).numpy), count
+
+
+def histogram_fixed_width(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """How many values fall into each of `nbins` equal parts of `value_range`; those outside go to the ends.
+
+    >>> import gradtape as tf
+    >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
+    array([2, 1, 1, 0, 2], dtype=int32)
+    """
+    bins, count = _bins(values, value_range, nbins, dtypes.int32)
+    flat = ops.reshape(bins, shape=(math.prod(bins.dims),))
+    return ops.bincount(flat, size=count, binary=False, dtype=dtypes.as_dtype(dtype).numpy)
+
+
+def histogram_fixed_width_bins(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """Into which of `nbins` equal parts of `value_range` each value falls; those outside go to the ends.
+
+    >>> import gradtape as tf
+    >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
+    array([0, 0, 1, 2, 4, 4], dtype=int32)
+    """
+    return _bins(values, value_range, nbins, dtypes.int32)[0]

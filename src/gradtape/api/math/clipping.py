@@ -1,0 +1,116 @@
+"""TensorFlow's ways to keep values, and the norms of gradients, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import InvalidArgumentError
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
+from ...ops import arithmetic, powers
+from ..arrays.casting import cast
+
+NAMESPACES = ("linalg", "")
+__all__ = [
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm",
+]  # fmt: skip
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    """`t` with what is below `clip_value_min` or above `clip_value_max` replaced by it.
+
+    >>> import gradtape as tf
+    >>> tf.clip_by_value([-1.0, 0.5, 9.0], 0.0, 1.0).numpy()
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    values = t.values if isinstance(t, IndexedSlices) else to_tensor(t)
+    clipped = arithmetic.minimum.call(values, clip_value_max)
+    clipped = arithmetic.maximum.call(clipped, clip_value_min)
+    if clipped.dims != values.dims:
+        raise ValueError(f"Shapes {values.shape} and {clipped.shape} are incompatible: the limits would broadcast `t`")
+    return _like(t, clipped)
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    """`t` scaled down, if it must be, to an L2 norm of `clip_norm` along `axes` (all, unless told).
+
+    >>> import gradtape as tf
+    >>> tf.clip_by_norm([3.0, 4.0], 1.0).numpy()
+    array([0.6, 0.8], dtype=float32)
+    """
+    values = t.values if isinstance(t, IndexedSlices) else to_tensor(t)
+    rank = len(values.dims)
+    given = np.arange(rank) if axes is None else to_array(axes, np.int64).reshape(-1)
+    along = tuple((given % max(rank, 1)).tolist())
+    clip_norm = ops.maximum(_limit(clip_norm, values), 0)
+    squares = ops.sum(values * values, axis=along, keepdims=True)
+    positive = squares > 0
+    norm = ops.where(positive, powers.sqrt(ops.where(positive, squares, 1)), squares)
+    return _like(t, values * clip_norm / ops.maximum(norm, clip_norm))
+
+
+def clip_by_global_norm(
+    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+) -> tuple[list[Any], Tensor]:
+    """A list of tensors scaled down together to a common norm of `clip_norm`, and the norm they had.
+
+    >>> import gradtape as tf
+    >>> tf.clip_by_global_norm([tf.constant([3.0, 4.0]), None], 1.0)[0][0].numpy()
+    array([0.6, 0.8], dtype=float32)
+    """
+    _check_list(t_list)
+    known = global_norm(t_list) if use_norm is None else use_norm
+    norm = to_tensor(known)
+    limit = _limit(clip_norm, norm)
+    scale = limit * ops.minimum(ops.reciprocal(norm), ops.reciprocal(limit))
+    scale = ops.where(ops.is_finite(norm), scale, float("nan"))
+    clipped = []
+    for t in t_list:
+        if t is not None:
+            values = to_tensor(t.values if isinstance(t, IndexedSlices) else t)
+            t = _like(t, values * cast(scale, values.dtype))
+        clipped.append(t)
+    return clipped, known
+
+
+def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+    """The L2 norm of all elements of all tensors of a list, in which None counts as nothing.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.global_norm([tf.constant([3.0]), None, tf.constant(4.0)]).numpy()
+    np.float32(5.0)
+    """
+    _check_list(t_list)
+    squares = []
+    for t in t_list:
+        if t is not None:
+            values = t.values if isinstance(t, IndexedSlices) else to_tensor(t)
+            if values.dtype.is_complex:
+                raise InvalidArgumentError(
+                    f"Value for attr 'T' of {values.dtype.kernel_name()} is not in the list of allowed values: half, "
+                    "bfloat16, float, double [Op:L2Loss]. Use tf.abs first"
+                )
+            squares.append(ops.sum(values * values, axis=tuple(range(len(values.dims))), keepdims=False))
+    if not squares:
+        return to_tensor(0.0)
+    return powers.sqrt(sum(squares[1:], squares[0]))
+
+
+def _like(t: Any, values: Tensor) -> Any:
+    """The values in the form that `t` has."""
+    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+
+
+def _limit(limit: Any, values: Tensor) -> Tensor:
+    limit = to_tensor(limit, hint=values.dtype)
+    return limit if limit.dtype is values.dtype else ops.cast(limit, dtype=values.dtype)
+
+
+def _check_list(t_list: Any) -> None:
+    if not isinstance(t_list, Sequence) or isinstance(t_list, str):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")

@@ -1,0 +1,365 @@
+"""Reductions along axes: TensorFlow's `reduce_*`, softmax, norms."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor, is_tensor_like
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
+
+NAMESPACES = ("math", "linalg", "")
+__all__ = [
+    "count_nonzero", "l2_normalize", "log_softmax", "norm", "normalize", "reduce_all", "reduce_any",
+    "reduce_euclidean_norm", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_std", "reduce_sum", "reduce_variance", "softmax", "trace", "zero_fraction",
+]  # fmt: skip
+
+
+def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
+    """The axes of `x` that `axis` (None, an integer, a list or a tensor of them) names, non-negative and in order."""
+    rank = len(x.dims)
+    if axis is None:
+        return tuple(range(rank))
+    if type(axis) is int and 0 <= axis < rank:
+        return (axis,)
+    if type(axis) in (list, tuple) and len(axis) == 1 and type(axis[0]) is int:
+        return (single_axis(rank, axis[0]),)
+    given = to_array(axis)
+    if given.size and given.dtype.kind not in "iu":
+        raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32: an axis is an integer")
+    found = sorted(single_axis(rank, int(i)) for i in given.ravel())
+    for i, j in pairwise(found):
+        if i == j:
+            raise errors.InvalidArgumentError(
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {i}, in axis={axis!r}. Name each once"
+            )
+    return tuple(found)
+
+
+def single_axis(rank: int, axis: int) -> int:
+    """`axis`, which may count from the end, as a number from 0."""
+    if not -rank <= axis < rank:
+        raise errors.InvalidArgumentError(
+            f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)): expected a dimension in the "
+            f"range [{-rank}, {rank})"
+        )
+    return axis % rank
+
+
+def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The sum of the elements along `axis`, all of them if it is None.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
+    array([4, 6], dtype=int32)
+    """
+    x = to_tensor(input_tensor)
+    return ops.sum(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The mean of the elements along `axis`; of integers, rounded towards zero.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
+    array([1.5, 3.5], dtype=float32)
+    """
+    x = to_tensor(input_tensor)
+    return ops.mean(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The largest of the elements along `axis`. Those that tie share the gradient evenly.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_max([[1, 5], [3, 4]], axis=1).numpy()
+    array([5, 4], dtype=int32)
+    """
+    x = to_tensor(input_tensor)
+    return ops.max(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The smallest of the elements along `axis`. Those that tie share the gradient evenly.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_min([[1, 5], [3, 4]], axis=1).numpy()
+    array([1, 3], dtype=int32)
+    """
+    x = to_tensor(input_tensor)
+    return ops.min(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The product of the elements along `axis`; its gradient is right with zeros among them.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_prod([[1, 5], [3, 4]], axis=1).numpy()
+    array([ 5, 12], dtype=int32)
+    """
+    x = to_tensor(input_tensor)
+    return ops.prod(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def _truth(input_tensor: Any, op: str) -> Tensor:
+    x = to_tensor(input_tensor, dtype=None if is_tensor_like(input_tensor) else dtypes.bool)
+    if x.dtype is not dtypes.bool:
+        raise errors.InvalidArgumentError(
+            f"cannot compute {op} as input #0(zero-based) was expected to be a bool tensor but is a "
+            f"{x.dtype.kernel_name()} tensor [Op:{op}]. Compare it, as in x != 0, or use tf.cast(x, tf.bool)"
+        )
+    return x
+
+
+def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """Whether all elements along `axis` are true.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_all([[True, False], [True, True]], axis=1).numpy()
+    array([False,  True])
+    """
+    x = _truth(input_tensor, "All")
+    return ops.all(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """Whether any element along `axis` is true.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_any([[True, False], [False, False]], axis=1).numpy()
+    array([ True, False])
+    """
+    x = _truth(input_tensor, "Any")
+    return ops.any(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """log Σ exp(x) along `axis`, without overflow.
+
+    >>> import gradtape as tf
+    >>> tf.reduce_logsumexp([1000.0, -1000.0]).numpy()
+    np.float32(1000.0)
+    """
+    x = to_tensor(input_tensor)
+    return ops.logsumexp(x, axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The square root of the sum of the squares along `axis`; of integers, rounded towards zero.
+
+    >>> import gradtape as tf
+    >>> tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy()
+    array([ 5., 13.], dtype=float32)
+    """
+    x = to_tensor(input_tensor)
+    axes = reduced_axes(x, axis)
+    if x.dtype.is_complex:
+        return ops.sqrt(ops.sum(x * ops.conj(x), axis=axes, keepdims=bool(keepdims)))
+    return ops.euclidean_norm(x, axis=axes, keepdims=bool(keepdims))
+
+
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The mean of |x - mean|² along `axis`.
+
+    >>> import gradtape as tf
+    >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
+    np.float32(1.25)
+    """
+    x = to_tensor(input_tensor)
+    axes = reduced_axes(x, axis)
+    mean = ops.mean(x, axis=axes, keepdims=True)
+    if x.dtype.is_integer:
+        raise TypeError(
+            f"Input must be either real or complex. Received integer type {x.dtype}. Use tf.cast(x, ...) first"
+        )
+    deviation = x - mean
+    squares = ops.real(deviation * ops.conj(deviation)) if x.dtype.is_complex else ops.square(deviation)
+    return ops.mean(squares, axis=axes, keepdims=bool(keepdims))
+
+
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The standard deviation of the elements along `axis`: the square root of `reduce_variance`.
+
+    >>> import gradtape as tf
+    >>> tf.math.reduce_std([1.0, 2.0, 3.0, 4.0]).numpy()
+    np.float32(1.118034)
+    """
+    return ops.sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def count_nonzero(
+    input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """How many elements along `axis` are not zero (or not empty, of strings).
+
+    >>> import gradtape as tf
+    >>> tf.math.count_nonzero([[0, 1, 2], [0, 0, 3]], axis=1).numpy()
+    array([2, 1])
+    """
+    x = to_tensor(input)
+    zero = "" if x.dtype is dtypes.string else np.zeros((), x.dtype.numpy)
+    nonzero = x if x.dtype.is_bool else ops.not_equal(x, to_tensor(zero))
+    count = ops.sum(ops.cast(nonzero, dtype=dtypes.int64), axis=reduced_axes(x, axis), keepdims=bool(keepdims))
+    return ops.cast(count, dtype=dtypes.as_dtype(dtype))
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    """Which part of the elements is zero.
+
+    >>> import gradtape as tf
+    >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy()
+    np.float32(0.5)
+    """
+    x = to_tensor(value)
+    zeros = ops.cast(ops.equal(x, to_tensor(np.zeros((), x.dtype.numpy))), dtype=dtypes.float32)
+    return ops.mean(zeros, axis=tuple(range(len(x.dims))), keepdims=False)
+
+
+def _weighed_axis(x: Tensor, axis: Any) -> int:
+    rank = len(x.dims)
+    i = -1 if axis is None else int(axis)
+    if not rank:
+        raise errors.InvalidArgumentError(
+            "logits must have at least one dimension, got a scalar. Use tf.reshape(logits, [1])"
+        )
+    if not -rank <= i < rank:
+        raise errors.InvalidArgumentError(
+            f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in the input. "
+            f"Received: dim={i}"
+        )
+    return i % rank
+
+
+def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """exp(x) / Σ exp(x) along `axis`, the last if it is None.
+
+    >>> import gradtape as tf
+    >>> tf.nn.softmax([0.0, 0.0]).numpy()
+    array([0.5, 0.5], dtype=float32)
+    """
+    x = to_tensor(logits)
+    return ops.softmax(x, axis=_weighed_axis(x, axis))
+
+
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """x - log Σ exp(x) along `axis`, the last if it is None.
+
+    >>> import gradtape as tf
+    >>> tf.nn.log_softmax([0.0, 0.0]).numpy()
+    array([-0.6931472, -0.6931472], dtype=float32)
+    """
+    x = to_tensor(logits)
+    return ops.log_softmax(x, axis=_weighed_axis(x, axis))
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
+    """`x / sqrt(max(Σ x², epsilon))`, the sum along `axis`; `dim` is an old name for `axis`.
+
+    >>> import gradtape as tf
+    >>> tf.math.l2_normalize([3.0, 4.0]).numpy()
+    array([0.6, 0.8], dtype=float32)
+    """
+    if axis is not None and dim is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'.")
+    x = to_tensor(x)
+    axes = reduced_axes(x, axis if dim is None else dim)
+    if x.dtype.is_complex:
+        squares = ops.sum(ops.square(ops.real(x)) + ops.square(ops.imag(x)), axis=axes, keepdims=True)
+        scale = ops.rsqrt(ops.maximum(squares, epsilon))
+        return ops.complex(ops.real(x) * scale, ops.imag(x) * scale)
+    return x * ops.rsqrt(ops.maximum(ops.sum(ops.square(x), axis=axes, keepdims=True), epsilon))
+
+
+def norm(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None, name: str | None = None
+) -> Tensor:
+    """The norm of vectors (one `axis`, or None: all elements) or of matrices (a pair of axes).
+
+    Args:
+      ord: for vectors "euclidean", any positive number or inf; for matrices "euclidean", "fro", 1, 2 (the largest
+        singular value) or inf.
+
+    >>> import gradtape as tf
+    >>> tf.norm([[3.0, 4.0], [0.0, 12.0]]).numpy()
+    np.float32(13.0)
+    """
+    x = to_tensor(tensor)
+    return _norm(x, ord, axis, bool(keepdims))
+
+
+def _norm(x: Tensor, order: Any, axis: Any, keepdims: bool) -> Tensor:
+    of_matrices = isinstance(axis, tuple | list) or (isinstance(axis, Tensor) and bool(axis.dims))
+    if of_matrices:
+        axis = tuple(to_array(axis).tolist())
+        if len(axis) != 2:
+            raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
+        if axis[0] == axis[1]:
+            raise ValueError(f"'axis' must contain different axes, got {axis}: a matrix has two")
+        if order not in ("euclidean", "fro", 1, 2, np.inf):
+            raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {order!r}")
+    else:
+        if order != "euclidean" and (isinstance(order, str) or not order > 0):
+            raise ValueError(f"'ord' must be a supported vector norm, got {order!r}: 'euclidean' or a positive number")
+    axes = reduced_axes(x, axis)
+    if of_matrices and order == 2:
+        return _spectral_norm(x, axis, axes, keepdims)
+    if order in ("euclidean", "fro", 2):
+        squares = x * ops.conj(x) if x.dtype.is_complex else ops.square(x)
+        return ops.sqrt(ops.sum(squares, axis=axes, keepdims=keepdims))
+    size = ops.abs(x)
+    if of_matrices:
+        columns, rows = (reduced_axes(x, i) for i in (axis if order == 1 else reversed(axis)))
+        result = ops.max(ops.sum(size, axis=columns, keepdims=True), axis=rows, keepdims=True)
+        kept = tuple(1 if i in axes else n for i, n in enumerate(x.dims) if keepdims or i not in axes)
+        return ops.reshape(result, shape=kept)
+    if order == 1:
+        return ops.sum(size, axis=axes, keepdims=keepdims)
+    if order == np.inf:
+        return ops.max(size, axis=axes, keepdims=keepdims)
+    return ops.pow(ops.sum(ops.pow(size, order), axis=axes, keepdims=keepdims), 1.0 / order)
+
+
+def _spectral_norm(x: Tensor, axis: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Tensor:
+    from ..namespace import resolve
+
+    rank = len(x.dims)
+    rest = tuple(i for i in range(rank) if i not in axes)
+    matrices = ops.transpose(x, perm=(*rest, *(i % rank for i in axis)))
+    largest = ops.max(resolve("linalg.svd")(matrices, compute_uv=False), axis=(len(rest),), keepdims=False)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(x.dims) if keepdims or i not in axes)
+    return ops.reshape(largest, shape=kept)
+
+
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """`(tensor / norm, norm)`, the norm as `tf.norm` has it with its dimensions kept.
+
+    >>> import gradtape as tf
+    >>> unit, length = tf.linalg.normalize([3.0, 4.0])
+    >>> unit.numpy(), length.numpy()
+    (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
+    """
+    x = to_tensor(tensor)
+    length = _norm(x, ord, axis, True)
+    length = ops.cast(length, dtype=x.dtype) if x.dtype.is_complex else length
+    return x / length, length
+
+
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum of the main diagonal of the innermost matrices.
+
+    >>> import gradtape as tf
+    >>> tf.linalg.trace([[1.0, 2.0], [3.0, 4.0]]).numpy()
+    np.float32(5.0)
+    """
+    x = to_tensor(x)
+    rank = len(x.dims)
+    if rank < 2:
+        raise errors.InvalidArgumentError(f"input must be at least 2-dim, received shape: {list(x.dims)}")
+    return ops.sum(ops.take_diagonal(x, axes=(rank - 2, rank - 1)), axis=(rank - 2,), keepdims=False)

@@ -1,0 +1,77 @@
+"""Running sums, products and logsumexps along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
+from ...ops.scans import delayed
+
+NAMESPACES = ("math", "")
+__all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
+
+
+def _scanned_axis(x: Tensor, axis: Any) -> int:
+    given = to_array(axis)
+    rank = len(x.dims)
+    if given.ndim:
+        raise errors.InvalidArgumentError(f"ScanOp: axis must be a scalar, not {given.tolist()}")
+    if not -rank <= int(given) < rank:
+        raise errors.InvalidArgumentError(
+            f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {int(given)}"
+        )
+    return int(given) % rank
+
+
+def _scan(scan: Any, x: Tensor, axis: int, exclusive: bool, reverse: bool, first: Any) -> Tensor:
+    """`scan` with TensorFlow's options: `exclusive` puts what `first` makes of a slice before the values."""
+    if reverse:
+        x = ops.reverse(x, axis=(axis,))
+    if exclusive:
+        x = delayed(ops, x, axis, first)
+    y = scan(x, axis=axis)
+    return ops.reverse(y, axis=(axis,)) if reverse else y
+
+
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """The running sum along `axis`; `exclusive` leaves each element out of its own sum, `reverse` runs from the end.
+
+    >>> import gradtape as tf
+    >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
+    (array([1, 3, 6], dtype=int32), array([5, 3, 0], dtype=int32))
+    """
+    x = to_tensor(x)
+    return ops.cumsum(x, axis=_scanned_axis(x, axis), exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """The running product along `axis`, with the options of `cumsum`; its gradient is right with zeros too.
+
+    >>> import gradtape as tf
+    >>> tf.math.cumprod([2, 3, 4]).numpy()
+    array([ 2,  6, 24], dtype=int32)
+    """
+    x = to_tensor(x)
+    return _scan(ops.cumprod, x, _scanned_axis(x, axis), exclusive, reverse, ops.ones_like)
+
+
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """The running logsumexp along `axis`, with the options of `cumsum`.
+
+    >>> import gradtape as tf
+    >>> tf.math.cumulative_logsumexp([0.0, 0.0]).numpy()
+    array([0.       , 0.6931472], dtype=float32)
+    """
+    x = to_tensor(x)
+
+    def lowest(part: Tensor) -> Tensor:
+        return to_tensor(np.full(part.dims, -np.inf, part.dtype.numpy))
+
+    return _scan(ops.cumulative_logsumexp, x, _scanned_axis(x, axis), exclusive, reverse, lowest)

@@ -1,0 +1,282 @@
+"""Orders: argmax, sort, top_k and their like."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import Any
+
+from ...core import dtypes, errors
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import integer, to_tensor, with_default
+
+NAMESPACES = ("math", "")
+__all__ = [
+    "approx_max_k", "approx_min_k", "argmax", "argmin", "argsort", "in_top_k", "invert_permutation",
+    "is_non_decreasing", "is_strictly_increasing", "searchsorted", "sort", "top_k",
+]  # fmt: skip
+
+TopKV2 = namedtuple("TopKV2", ["values", "indices"])
+ApproxTopK = namedtuple("ApproxTopK", ["values", "indices"])
+
+
+def _axis_of(x: Tensor, axis: Any, title: str) -> int:
+    rank, i = len(x.dims), integer(axis, "axis")
+    if not -rank <= i < rank:
+        raise errors.InvalidArgumentError(
+            f"Expected dimension in the range [{-rank}, {rank}), but got {i} [Op:{title}] for a tensor of shape "
+            f"{list(x.dims)}"
+        )
+    return i % rank
+
+
+def position_type(dtype: Any, allowed: tuple[DType, ...], title: str, attribute: str = "output_type") -> DType:
+    """The dtype of positions, if the op called `title` allows it."""
+    wanted = dtypes.as_dtype(dtype)
+    if wanted not in allowed:
+        raise errors.InvalidArgumentError(
+            f"Value for attr '{attribute}' of {wanted.kernel_name()} is not in the list of allowed values: "
+            f"{', '.join(d.name for d in allowed)} [Op:{title}]"
+        )
+    return wanted
+
+
+def _ordered(x: Any, title: str) -> Tensor:
+    x = to_tensor(x)
+    if x.dtype is dtypes.string or x.dtype.is_complex:
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'T' of {x.dtype.kernel_name()} is not in the list of allowed values: reals and bool "
+            f"[Op:{title}]"
+        )
+    return x
+
+
+def argmax(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+    """Where the largest value along `axis` is (the first axis if it is None); of equal ones, the first.
+
+    >>> import gradtape as tf
+    >>> tf.argmax([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
+    array([1, 0])
+    """
+    x = _ordered(input, "ArgMax")
+    dtype = position_type(output_type, (dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64), "ArgMax")
+    return ops.argmax(x, axis=_axis_of(x, 0 if axis is None else axis, "ArgMax"), dtype=dtype.numpy)
+
+
+def argmin(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+    """Where the smallest value along `axis` is (the first axis if it is None); of equal ones, the first.
+
+    >>> import gradtape as tf
+    >>> tf.argmin([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
+    array([0, 1])
+    """
+    x = _ordered(input, "ArgMin")
+    dtype = position_type(output_type, (dtypes.int32, dtypes.int64), "ArgMin")
+    return ops.argmin(x, axis=_axis_of(x, 0 if axis is None else axis, "ArgMin"), dtype=dtype.numpy)
+
+
+def _descending(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(
+            f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}"
+        )
+    return direction == "DESCENDING"
+
+
+def argsort(
+    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
+    """The positions that sort `values` along `axis`; equal values always keep their order.
+
+    >>> import gradtape as tf
+    >>> tf.argsort([3.0, 1.0, 2.0]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    descending = _descending(direction)
+    x = to_tensor(values)
+    return ops.argsort(x, axis=_axis_of(x, axis, "Sort"), descending=descending)
+
+
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+    """`values` in order along `axis`; each keeps its gradient.
+
+    >>> import gradtape as tf
+    >>> tf.sort([3.0, 1.0, 2.0], direction="DESCENDING").numpy()
+    array([3., 2., 1.], dtype=float32)
+    """
+    descending = _descending(direction)
+    x = to_tensor(values)
+    return ops.sort(x, axis=_axis_of(x, axis, "Sort"), descending=descending)
+
+
+def top_k(
+    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
+) -> TopKV2:
+    """The `k` largest values along the last axis, in order, and where they are; of equal ones the first come first.
+
+    >>> import gradtape as tf
+    >>> values, indices = tf.math.top_k([1.0, 5.0, 3.0], k=2)
+    >>> values.numpy(), indices.numpy()
+    (array([5., 3.], dtype=float32), array([1, 2], dtype=int32))
+    """
+    x = to_tensor(input)
+    count = integer(k, "k")
+    if not x.dims:
+        raise errors.InvalidArgumentError("input must be >= 1-D, got shape [] [Op:TopKV2]")
+    if count < 0:
+        raise errors.InvalidArgumentError(f"Need k >= 0, got {count} [Op:TopKV2]")
+    if count > x.dims[-1]:
+        raise errors.InvalidArgumentError(
+            f"input must have at least k columns. Had {x.dims[-1]}, needed {count} [Op:TopKV2]"
+        )
+    dtype = position_type(index_type, (dtypes.int16, dtypes.int32, dtypes.int64), "TopKV2")
+    values, indices = ops.top_k(x, k=count)
+    return TopKV2(values, indices if dtype is dtypes.int32 else ops.cast(indices, dtype=dtype))
+
+
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+    """Whether each row's target class is among its `k` largest predictions; one that ties with the last of them is.
+
+    >>> import gradtape as tf
+    >>> tf.math.in_top_k([1, 2], [[0.1, 0.8, 0.1], [0.5, 0.3, 0.2]], k=1).numpy()
+    array([ True, False])
+    """
+    predicted = to_tensor(predictions, dtype=dtypes.float32)
+    wanted = to_tensor(targets)
+    if len(predicted.dims) != 2:
+        raise errors.InvalidArgumentError(
+            f"predictions must be 2-dimensional, got shape {list(predicted.dims)} [Op:InTopKV2]"
+        )
+    if wanted.dims != predicted.dims[:1]:
+        raise errors.InvalidArgumentError(
+            f"First dimension of predictions {predicted.dims[0]} must match length of targets {list(wanted.dims)} "
+            "[Op:InTopKV2]"
+        )
+    return ops.in_top_k(wanted, predicted, k=integer(k, "k"))
+
+
+def _extreme_k(operand: Any, k: int, axis: int, largest: bool) -> ApproxTopK:
+    x = to_tensor(operand)
+    axis = _axis_of(x, axis, "ApproxTopK")
+    order = (*(i for i in range(len(x.dims)) if i != axis), axis)
+    back = (*range(axis), len(order) - 1, *range(axis, len(order) - 1))
+    turned = ops.transpose(x, perm=order)
+    values, indices = top_k(turned if largest else -turned, k)
+    values, indices = (ops.transpose(y, perm=back) for y in (values, indices))
+    return ApproxTopK(values if largest else -values, indices)
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:
+    """The `k` largest values along an axis and where they are; here they are exact, whatever recall is asked for.
+
+    >>> import gradtape as tf
+    >>> tf.math.approx_max_k([1.0, 5.0, 3.0], k=2)[0].numpy()
+    array([5., 3.], dtype=float32)
+    """
+    return _extreme_k(operand, k, reduction_dimension, largest=True)
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:
+    """The `k` smallest values along an axis and where they are; here they are exact, whatever recall is asked for.
+
+    >>> import gradtape as tf
+    >>> tf.math.approx_min_k([1.0, 5.0, 3.0], k=2)[0].numpy()
+    array([1., 3.], dtype=float32)
+    """
+    return _extreme_k(operand, k, reduction_dimension, largest=False)
+
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """Where each of `values` belongs in the sorted last axis of `sorted_sequence`: before its equals, or after them.
+
+    >>> import gradtape as tf
+    >>> tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 9.0]).numpy()
+    array([0, 1, 3], dtype=int32)
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = {side!r}.")
+    sequence, sought = to_tensor(sorted_sequence), to_tensor(values)
+    if not sequence.dims or not sought.dims:
+        raise errors.InvalidArgumentError("searchsorted needs at least one dimension, got a scalar. Use [value]")
+    if sequence.dtype is not sought.dtype:
+        raise errors.InvalidArgumentError(
+            f"cannot compute LowerBound as input #1(zero-based) was expected to be a {sequence.dtype.kernel_name()} "
+            f"tensor but is a {sought.dtype.kernel_name()} tensor [Op:LowerBound]. Use tf.cast(x, ...) to make them "
+            "agree"
+        )
+    lead = math.prod(sequence.dims[:-1])
+    if math.prod(sought.dims[:-1]) != lead:
+        raise errors.InvalidArgumentError(
+            f"Leading dim_size of both tensors must match: got the shapes {list(sequence.dims)} and "
+            f"{list(sought.dims)} [Op:LowerBound]"
+        )
+    rows, places = (ops.reshape(x, shape=(lead, x.dims[-1])) for x in (sequence, sought))
+    dtype = position_type(out_type, (dtypes.int32, dtypes.int64), "LowerBound")
+    found = ops.search_sorted(rows, places, side=side, dtype=dtype.numpy)
+    return ops.reshape(found, shape=sought.dims)
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """`y` with `y[x[i]] = i`.
+
+    >>> import gradtape as tf
+    >>> tf.math.invert_permutation([2, 0, 1]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    x = with_default(x, dtypes.int32, dtypes.INT)
+    if len(x.dims) != 1:
+        raise errors.InvalidArgumentError(
+            f"invert_permutation expects a 1D vector, got shape {list(x.dims)} [Op:InvertPermutation]"
+        )
+    return ops.invert_permutation(x)
+
+
+def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
+    x = to_tensor(x)
+    if not x.dtype.is_numeric:
+        raise TypeError(f"Expected x to be numeric, instead found: {x}")
+    size = math.prod(x.dims)
+    flat = ops.reshape(x, shape=(size,))
+    return ops.slice(flat, key=(slice(0, max(size - 1, 0)),)), ops.slice(flat, key=(slice(1, None),))
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether no element is smaller than the one before it.
+
+    >>> import gradtape as tf
+    >>> tf.math.is_non_decreasing([1.0, 1.0, 3.0]).numpy()
+    np.True_
+    """
+    before, after = _neighbours(x)
+    return ops.all(ops.less_equal(before, after), axis=(0,))
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether every element is larger than the one before it.
+
+    >>> import gradtape as tf
+    >>> tf.math.is_strictly_increasing([1.0, 1.0, 3.0]).numpy()
+    np.False_
+    """
+    before, after = _neighbours(x)
+    return ops.all(ops.less(before, after), axis=(0,))

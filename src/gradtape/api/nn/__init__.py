@@ -1,0 +1,1 @@
+"""`tf.nn`: activations, losses, convolutions, pooling, embeddings; initializers and quantization."""

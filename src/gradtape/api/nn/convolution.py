@@ -1,0 +1,401 @@
+"""Convolutions, in every layout and dimension, made of `ops.conv` and its transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.convert import to_array, to_tensor
+
+NAMESPACES = ("nn",)
+__all__ = [
+    "atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d",
+    "conv3d_transpose", "conv_transpose", "convolution", "depthwise_conv2d", "separable_conv2d",
+]  # fmt: skip
+
+_LAYOUTS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
+
+
+def channels_first(data_format: str | None, n: int) -> bool:
+    """Whether `data_format`, for `n` axes of space, has the channels before them."""
+    last, first = _LAYOUTS[n]
+    if data_format is None or data_format == last:
+        return False
+    if data_format == first:
+        return True
+    raise errors.InvalidArgumentError(
+        f'Value for attr \'data_format\' of "{data_format}" is not in the list of allowed values: "{last}", "{first}"'
+    )
+
+
+def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
+    """A stride, dilation or window for each of `n` axes of space, from one number, `n` of them or `n + 2`."""
+    if value is None:
+        return (1,) * n
+    given = [int(k) for k in to_array(value).ravel()]
+    if len(given) == 1:
+        given = given * n
+    if len(given) == n + 2:
+        rest, given = (given[:2], given[2:]) if first else ([given[0], given[-1]], given[1:-1])
+        if rest != [1, 1]:
+            raise errors.InvalidArgumentError(
+                f"{what}={value!r} moves over examples or channels, which is not supported: both must be 1"
+            )
+    if len(given) != n:
+        lengths = f"1, {n} or {n + 2}" if n > 1 else "1 or 3"
+        raise ValueError(f"{what} should be of length {lengths}. Received: {what}={value!r} of length {len(given)}")
+    if min(given) < 1:
+        raise errors.InvalidArgumentError(f"{what} must be positive. Received: {what}={value!r}")
+    return tuple(given)
+
+
+def paddings_of(
+    padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
+    first: bool,
+) -> tuple[tuple[int, int], ...]:
+    """The zeros before and after each axis of space: from "SAME", "VALID", or a list of pairs for all axes."""
+    n = len(space)
+    if not isinstance(padding, str):
+        pairs = [(int(a), int(b)) for a, b in to_array(padding).tolist()]
+        if len(pairs) != n + 2:
+            raise ValueError(
+                f"When padding is a list, it must be of size {n + 2}. Received: padding={padding!r} of size "
+                f"{len(pairs)}"
+            )
+        outer, pairs = (pairs[:2], pairs[2:]) if first else ([pairs[0], pairs[-1]], pairs[1:-1])
+        if outer != [(0, 0), (0, 0)]:
+            raise ValueError(f"padding must be zero for the examples and the channels. Received: padding={padding!r}")
+        return tuple(pairs)
+    if padding == "VALID":
+        return ((0, 0),) * n
+    if padding != "SAME":
+        raise errors.InvalidArgumentError(
+            f'Value for attr \'padding\' of "{padding}" is not in the list of allowed values: "SAME", "VALID", '
+            '"EXPLICIT"'
+        )
+    found = []
+    for size, k, s, d in zip(space, window, strides, dilations, strict=True):
+        total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
+        found.append((total // 2, total - total // 2))
+    return tuple(found)
+
+
+def checked_paddings(
+    padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
+    first: bool,
+) -> tuple[tuple[int, int], ...]:
+    """`paddings_of` a window that fits into the padded space. An output of size 0 is an error in a function only."""
+    pairs = paddings_of(padding, space, window, strides, dilations, first)
+    if padding == "SAME":
+        return pairs
+    least = 1 if dispatch.thread.trace is None else 0
+    for size, k, d, pair in zip(space, window, dilations, pairs, strict=True):
+        whole, extent = size + sum(pair), (k - 1) * d + 1
+        if whole < extent - least:
+            raise errors.InvalidArgumentError(
+                f"Computed output size would be negative: Negative dimension size caused by subtracting {extent} from "
+                f"{whole}. A window of {k} with dilation {d} does not fit into {size} values with padding {pair}. Use "
+                "padding='SAME' or a smaller window"
+            )
+    return pairs
+
+
+def to_channels_last(x: Tensor, first: bool) -> Tensor:
+    """`x` with its channels, the second axis, at the end."""
+    rank = len(x.dims)
+    return ops.transpose(x, perm=(0, *range(2, rank), 1)) if first else x
+
+
+def to_channels_first(x: Tensor, first: bool) -> Tensor:
+    """Undoes `to_channels_last`."""
+    rank = len(x.dims)
+    return ops.transpose(x, perm=(0, rank - 1, *range(1, rank - 1))) if first else x
+
+
+def _operands(x: Any, filters: Any) -> tuple[Tensor, Tensor]:
+    if hasattr(filters, "dtype") and not hasattr(x, "dtype"):
+        filters = to_tensor(filters)
+        return to_tensor(x, hint=filters.dtype), filters
+    x = to_tensor(x)
+    filters = filters if hasattr(filters, "dtype") else to_tensor(filters, dtype=x.dtype)
+    return x, to_tensor(filters)
+
+
+def _wide(op: Any, x: Tensor, w: Tensor, **attrs: Any) -> Tensor:
+    """`op` in float32 for half precision, for which NumPy has no fast matrix product."""
+    if x.dtype is dtypes.float16 and w.dtype is dtypes.float16:
+        y = op(ops.cast(x, dtype=dtypes.float32), ops.cast(w, dtype=dtypes.float32), **attrs)
+        return ops.cast(y, dtype=dtypes.float16)
+    return op(x, w, **attrs)
+
+
+def _wrong_rank(what: str, x: Tensor, rank: int) -> NoReturn:
+    raise errors.InvalidArgumentError(f"{what} must have {rank} dimensions. Received: shape {x.dims}")
+
+
+def _convolve(
+    x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, n: int, first: bool, depthwise: bool = False
+) -> Tensor:
+    x, w = _operands(x, filters)
+    if len(w.dims) != n + 2:
+        _wrong_rank("filters", w, n + 2)
+    lead = x.dims[: len(x.dims) - n - 1]
+    if len(x.dims) < n + 2:
+        _wrong_rank("input", x, n + 2)
+    if len(lead) > 1:
+        count = 1
+        for size in lead:
+            count *= size
+        x = ops.reshape(x, shape=(count, *x.dims[len(lead) :]))
+    x = to_channels_last(x, first)
+    channels, *window = x.dims[-1], *w.dims[:-2]
+    steps = by_axis(strides, n, first, "strides")
+    holes = by_axis(dilations, n, first, "dilations")
+    if depthwise:
+        if w.dims[-2] != channels:
+            raise errors.InvalidArgumentError(
+                f"input and filter must have the same depth: {channels} vs {w.dims[-2]}: the third axis of the filter "
+                "counts the channels of the input"
+            )
+        w = ops.reshape(w, shape=(*window, 1, channels * w.dims[-1]))
+    groups = channels // w.dims[-2] if w.dims[-2] else 1
+    if w.dims[-2] * groups != channels or (groups and w.dims[-1] % groups):
+        raise errors.InvalidArgumentError(
+            f"input depth must be evenly divisible by filter depth: {channels} vs {w.dims[-2]}, and the {w.dims[-1]} "
+            "outputs by the number of groups. Change the next to last axis of the filters"
+        )
+    pairs = checked_paddings(padding, x.dims[1:-1], window, steps, holes, first)
+    y = _wide(ops.conv, x, w, strides=steps, paddings=pairs, dilations=holes, groups=groups)
+    y = to_channels_first(y, first)
+    return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y
+
+
+def conv1d(
+    input: Any, filters: Any, stride: Any, padding: Any, data_format: str = "NWC", dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A 1-D convolution (cross-correlation) of `(..., width, channels)` with `(window, channels, outputs)`.
+
+    >>> import gradtape as tf
+    >>> x = tf.reshape(tf.constant([1.0, 2.0, 4.0, 8.0]), (1, 4, 1))
+    >>> tf.nn.conv1d(x, tf.reshape(tf.constant([-1.0, 1.0]), (2, 1, 1)), 1, "VALID").numpy().ravel()
+    array([1., 2., 4.], dtype=float32)
+    """
+    return _convolve(input, filters, stride, padding, dilations, 1, channels_first(data_format, 1))
+
+
+def conv2d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A 2-D convolution (cross-correlation) of images `(..., height, width, channels)` with `filters`.
+
+    Args:
+      filters: of shape `(height, width, channels // groups, outputs)`.
+      padding: "SAME", "VALID", or the zeros before and after each axis,
+        `[[0, 0], [top, bottom], [left, right], [0, 0]]`.
+
+    >>> import gradtape as tf
+    >>> x = tf.reshape(tf.range(9.0), (1, 3, 3, 1))
+    >>> tf.nn.conv2d(x, tf.ones((2, 2, 1, 1)), strides=1, padding="VALID").numpy()[0, :, :, 0]
+    array([[ 8., 12.],
+           [20., 24.]], dtype=float32)
+    """
+    return _convolve(input, filters, strides, padding, dilations, 2, channels_first(data_format, 2))
+
+
+def conv3d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NDHWC", dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A 3-D convolution of volumes `(..., depth, height, width, channels)` with `filters`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.conv3d(tf.ones((1, 3, 3, 3, 1)), tf.ones((2, 2, 2, 1, 4)), [1, 1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 2, 2, 2, 4])
+    """
+    return _convolve(input, filters, strides, padding, dilations, 3, channels_first(data_format, 3))
+
+
+def convolution(
+    input: Any, filters: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A convolution over as many axes of space, 1 to 3, as `filters` has.
+
+    >>> import gradtape as tf
+    >>> tf.nn.convolution(tf.ones((2, 5, 3)), tf.ones((2, 3, 4)), padding="SAME").shape
+    TensorShape([2, 5, 4])
+    """
+    n = len(to_tensor(filters).dims) - 2
+    if n not in _LAYOUTS:
+        raise ValueError(f"filters must have 1, 2 or 3 axes of space. Received: filters of rank {n + 2}")
+    first = data_format is not None and data_format.startswith("NC")
+    if data_format is not None and data_format not in _LAYOUTS[n]:
+        raise ValueError(f"data_format must be one of {_LAYOUTS[n]} for {n} axes of space. Received: {data_format!r}")
+    steps, holes = by_axis(strides, n, first, "strides"), by_axis(dilations, n, first, "dilations")
+    if max(steps) > 1 and max(holes) > 1:
+        raise ValueError(
+            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+            f"strides={list(steps)} and dilation_rate={list(holes)}"
+        )
+    return _convolve(input, filters, steps, padding, holes, n, first)
+
+
+def _transposed(
+    x: Any, filters: Any, output_shape: Any, strides: Any, padding: Any, dilations: Any, n: int, first: bool
+) -> Tensor:
+    x, w = _operands(x, filters)
+    for what, given in (("input", x), ("filters", w)):
+        if len(given.dims) != n + 2:
+            _wrong_rank(what, given, n + 2)
+    x = to_channels_last(x, first)
+    shape = [int(k) for k in to_array(output_shape).ravel()]
+    if len(shape) == n + 2:
+        count, size, channels = (shape[0], shape[2:], shape[1]) if first else (shape[0], shape[1:-1], shape[-1])
+        if (count, channels) != (x.dims[0], w.dims[-2]):
+            raise errors.InvalidArgumentError(
+                f"output_shape={shape} does not fit {x.dims[0]} examples and filters of shape {w.dims}, whose next to "
+                "last axis counts the output's channels"
+            )
+    elif len(shape) == n:
+        size = shape
+    else:
+        raise ValueError(f"output_shape must be of length {n} or {n + 2}. Received: output_shape={output_shape!r}")
+    if x.dims[-1] != w.dims[-1]:
+        raise errors.InvalidArgumentError(
+            f"input depth {x.dims[-1]} must be the last axis of the filters, whose shape is {w.dims}"
+        )
+    steps, holes = by_axis(strides, n, first, "strides"), by_axis(dilations, n, first, "dilations")
+    window = w.dims[:-2]
+    pairs = paddings_of(padding, size, window, steps, holes, first)
+    for i in range(n):
+        fits = (size[i] + sum(pairs[i]) - (window[i] - 1) * holes[i] - 1) // steps[i] + 1
+        if fits != x.dims[1 + i]:
+            raise errors.InvalidArgumentError(
+                f"Conv{n}DSlowBackpropInput: Size of out_backprop doesn't match computed: actual = {x.dims[1 + i]}, "
+                f"computed = {fits}, spatial_dim: {i}, output_shape: {size[i]}, stride: {steps[i]}. Choose an "
+                "output_shape whose convolution has the input's shape"
+            )
+    y = _wide(
+        ops.conv_input, x, w, size=tuple(size), strides=steps, paddings=pairs, dilations=holes, groups=1
+    )
+    return to_channels_first(y, first)
+
+
+def conv1d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv1d`; `filters` is `(window, outputs, channels)`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.conv1d_transpose(tf.ones((1, 2, 1)), tf.ones((2, 1, 1)), [1, 4, 1], 2).numpy().ravel()
+    array([1., 1., 1., 1.], dtype=float32)
+    """
+    first = channels_first(data_format, 1)
+    return _transposed(input, filters, output_shape, strides, padding, dilations, 1, first)
+
+
+def conv2d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NHWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv2d`; `filters` is `(height, width, outputs, channels)`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.conv2d_transpose(tf.ones((1, 4, 4, 3)), tf.ones((2, 2, 5, 3)), [1, 8, 8, 5], strides=2).shape
+    TensorShape([1, 8, 8, 5])
+    """
+    first = channels_first(data_format, 2)
+    return _transposed(input, filters, output_shape, strides, padding, dilations, 2, first)
+
+
+def conv3d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NDHWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv3d`; `filters` is `(depth, height, width, outputs, channels)`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.conv3d_transpose(tf.ones((1, 2, 2, 2, 1)), tf.ones((2, 2, 2, 3, 1)), [1, 4, 4, 4, 3], 2).shape
+    TensorShape([1, 4, 4, 4, 3])
+    """
+    first = channels_first(data_format, 3)
+    return _transposed(input, filters, output_shape, strides, padding, dilations, 3, first)
+
+
+def conv_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `convolution`, over as many axes of space as `output_shape` has.
+
+    >>> import gradtape as tf
+    >>> tf.nn.conv_transpose(tf.ones((1, 4, 3)), tf.ones((2, 5, 3)), [1, 8, 5], 2).shape
+    TensorShape([1, 8, 5])
+    """
+    n = to_array(output_shape).size - 2
+    if n not in _LAYOUTS:
+        raise ValueError(
+            f"`output_shape` must be of length 3, 4 or 5. Received: output_shape={output_shape!r} of length {n + 2}."
+        )
+    first = channels_first(data_format, n)
+    return _transposed(input, filters, output_shape, strides, padding, dilations, n, first)
+
+
+def depthwise_conv2d(
+    input: Any, filter: Any, strides: Any, padding: Any, data_format: str | None = None, dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Each channel convolved with filters of its own; `filter` is `(height, width, channels, multiplier)`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.depthwise_conv2d(tf.ones((1, 4, 4, 3)), tf.ones((2, 2, 3, 2)), [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 3, 3, 6])
+    """
+    if isinstance(strides, int):
+        raise TypeError(f"Expected list for 'strides' argument to 'depthwise_conv2d_native' Op, not {strides!r}.")
+    first = channels_first(data_format, 2)
+    return _convolve(input, filter, strides, padding, dilations, 2, first, depthwise=True)
+
+
+def separable_conv2d(
+    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
+    data_format: str | None = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`depthwise_conv2d`, then a 1 by 1 convolution that mixes the channels.
+
+    >>> import gradtape as tf
+    >>> x, depthwise, pointwise = tf.ones((1, 4, 4, 3)), tf.ones((2, 2, 3, 2)), tf.ones((1, 1, 6, 4))
+    >>> tf.nn.separable_conv2d(x, depthwise, pointwise, [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 3, 3, 4])
+    """
+    y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    return conv2d(y, pointwise_filter, 1, "VALID", data_format or "NHWC")
+
+
+def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Tensor:
+    """`conv2d` whose filters have holes: they see every `rate`-th value.
+
+    >>> import gradtape as tf
+    >>> tf.nn.atrous_conv2d(tf.ones((1, 5, 5, 1)), tf.ones((2, 2, 1, 1)), 2, "VALID").shape
+    TensorShape([1, 3, 3, 1])
+    """
+    return conv2d(value, filters, 1, padding, dilations=rate)
+
+
+def atrous_conv2d_transpose(
+    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
+) -> Tensor:
+    """The transpose of `atrous_conv2d`.
+
+    >>> import gradtape as tf
+    >>> tf.nn.atrous_conv2d_transpose(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 4, 1)), [1, 5, 5, 4], 2, "VALID").shape
+    TensorShape([1, 5, 5, 4])
+    """
+    return conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate)

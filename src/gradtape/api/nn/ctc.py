@@ -1,0 +1,132 @@
+"""Connectionist temporal classification: the probability of a label sequence, summed over all its alignments."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_array, to_tensor
+from ...state.sparse_tensor import SparseTensor
+from ..arrays.indexing import gather, scatter_nd
+from ..debug.checks import assert_less_equal
+from ..math.scans import cumsum
+from ..math.segments import unsorted_segment_sum
+
+NAMESPACES = ("nn",)
+__all__ = ["collapse_repeated", "ctc_loss"]
+
+_LOG_ZERO = math.log(1e-307)  # finite, so that the derivative of an impossible path is 0 and not nan
+
+
+def _log_add(*terms: Tensor) -> Tensor:
+    stacked = ops.stack(*terms, axis=0)
+    return ops.logsumexp(stacked, axis=(0,), keepdims=False)
+
+
+def _rows_of(labels: SparseTensor, batch: int) -> tuple[Tensor, Tensor]:
+    """The labels of each row side by side, from the first column on, and how many they are."""
+    rows = ops.slice(labels.indices, key=(slice(None), 0))
+    lengths = unsorted_segment_sum(ops.ones_like(rows), rows, batch)
+    columns = cumsum(ops.ones_like(rows), exclusive=True) - gather(cumsum(lengths, exclusive=True), rows)
+    dense = scatter_nd(ops.stack(rows, columns, axis=1), labels.values, [batch, max(labels.shape[1], 1)])
+    return dense, ops.cast(lengths, dtype=dtypes.int32)
+
+
+def _states(x: Tensor, part: slice) -> Tensor:
+    return ops.slice(x, key=(slice(None), part))
+
+
+def _if(condition: Tensor, dtype: Any) -> Tensor:
+    """0 where `condition` is true, the logarithm of (almost) zero elsewhere."""
+    return (1 - ops.cast(condition, dtype=dtype)) * _LOG_ZERO
+
+
+def ctc_loss(
+    labels: Any, logits: Any, label_length: Any, logit_length: Any, logits_time_major: bool = True, unique: Any = None,
+    blank_index: int | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`-log` of the probability of each row of `labels` under `logits`, of shape `(frames, batch, classes)`.
+
+    Args:
+      labels: dense, of shape `(batch, most labels)`; or sparse, then each row's labels are its values in their order,
+        `label_length` is not used, and `blank_index` must be given.
+      logits_time_major: False if the shape of the logits is `(batch, frames, classes)`.
+      blank_index: the class that stands for no label, 0 unless told; negative numbers count from the end.
+
+    >>> import gradtape as tf
+    >>> tf.nn.ctc_loss([[1, 2]], tf.zeros((3, 1, 3)), label_length=[2], logit_length=[3]).numpy()
+    array([1.686399], dtype=float32)
+    """
+    x = to_tensor(logits)
+    if len(x.dims) != 3:
+        raise ValueError(f"logits must have three axes, frames, batch and classes. Received: shape {x.dims}")
+    if not logits_time_major:
+        x = ops.transpose(x, perm=(1, 0, 2))
+    frames, batch, classes = x.dims
+    if isinstance(labels, SparseTensor):
+        if blank_index is None:
+            raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
+        labels, label_length = _rows_of(labels, batch)
+        assert_less_equal(
+            label_length, logit_length, "Not enough time for target transition sequence: more labels than frames"
+        )
+    blank = 0 if blank_index is None else blank_index + classes if blank_index < 0 else blank_index
+    if not 0 <= blank < classes:
+        raise errors.InvalidArgumentError(f"blank_index={blank_index} is not one of the {classes} classes")
+    narrow = x.dtype if x.dtype in (dtypes.float16, dtypes.bfloat16) else None
+    x = x if narrow is None else ops.cast(x, dtype=dtypes.float32)
+    targets, lengths, ends = (
+        ops.cast(to_tensor(value), dtype=dtypes.int64) for value in (labels, label_length, logit_length)
+    )
+    most = targets.dims[1]
+    states = 2 * most + 1
+    # The states of an alignment: a blank, a label, a blank, a label, ..., a blank.
+    blanks = ops.zeros_like(targets) + blank
+    pairs = ops.reshape(ops.stack(blanks, targets, axis=2), shape=(batch, 2 * most))
+    path = ops.concat(pairs, ops.constant(np.full((batch, 1), blank)), axis=1)
+    hits = ops.equal(ops.reshape(path, shape=(batch, 1, states)), ops.constant(np.arange(classes)[:, None]))
+    emitted = ops.matmul(
+        ops.transpose(ops.log_softmax(x, axis=2), perm=(1, 0, 2)), ops.cast(hits, dtype=x.dtype)
+    )  # (batch, frames, states)
+    is_label = ops.constant(np.arange(states) % 2 == 1)
+    changes = ops.not_equal(_states(path, slice(2, None)), _states(path, slice(-2)))
+    skips = ops.logical_and(changes, ops.slice(is_label, key=(slice(2, None),)))
+    skip_cost = _if(skips, x.dtype)
+    none = ops.constant(np.full((batch, 2), _LOG_ZERO, x.dtype.numpy))
+    first = np.where(np.arange(states) < 2, 0, _LOG_ZERO).astype(x.dtype.numpy)
+    alpha = ops.constant(first) + ops.slice(emitted, key=(slice(None), 0))
+    for t in range(1, frames):
+        one = ops.concat(_states(none, slice(1)), _states(alpha, slice(-1)), axis=1)
+        two = ops.concat(none, _states(alpha, slice(-2)) + skip_cost, axis=1)
+        moved = _log_add(alpha, one, two) + ops.slice(emitted, key=(slice(None), t))
+        running = ops.reshape(ops.less(ops.constant(np.array(t)), ends), shape=(batch, 1))
+        alpha = ops.where(running, moved, alpha)
+    last = ops.reshape(2 * lengths, shape=(batch, 1))
+    place = ops.constant(np.arange(states))
+    final = ops.logical_or(ops.equal(place, last), ops.equal(place, last - 1))
+    loss = -ops.logsumexp(alpha + _if(final, x.dtype), axis=(1,), keepdims=False)
+    return loss if narrow is None else ops.cast(loss, dtype=narrow)
+
+
+def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Each row of `labels` with runs of the same label merged into one, and the rows' new lengths.
+
+    >>> import gradtape as tf
+    >>> rows, lengths = tf.nn.collapse_repeated([[1, 1, 2, 2, 1], [3, 3, 3, 0, 0]], [5, 3])
+    >>> rows.numpy().tolist(), lengths.numpy().tolist()
+    ([[1, 2, 1], [3, 0, 0]], [3, 1])
+    """
+    rows, given = to_tensor(labels), to_tensor(seq_length)
+    values, lengths = to_array(rows), to_array(given)
+    starts = np.ones(values.shape, bool)
+    starts[:, 1:] = values[:, 1:] != values[:, :-1]
+    starts &= np.arange(values.shape[1]) < lengths[:, None]
+    counts = starts.sum(axis=1)
+    merged = np.zeros((len(values), int(counts.max(initial=0))), values.dtype)
+    merged[np.arange(merged.shape[1]) < counts[:, None]] = values[starts]
+    return Tensor(merged, rows.dtype), Tensor(counts.astype(lengths.dtype), given.dtype)

@@ -1,0 +1,189 @@
+"""Decoders of connectionist temporal classification: the label sequences that logits over frames speak for."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_array, to_tensor
+from ...state.sparse_tensor import SparseTensor
+
+NAMESPACES = ("nn",)
+__all__ = ["ctc_beam_search_decoder", "ctc_greedy_decoder"]
+
+
+def ctc_greedy_decoder(
+    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: int | None = None
+) -> tuple[list[SparseTensor], Tensor]:
+    """The most probable class of each frame, without blanks, and minus the sum of their logits.
+
+    Args:
+      inputs: logits of shape `(frames, batch, classes)`.
+      merge_repeated: whether a class that is the most probable in successive frames is one label.
+      blank_index: the class that stands for no label, the last unless told.
+
+    >>> import gradtape as tf
+    >>> logits = tf.math.log([[[0.6, 0.1, 0.3]], [[0.6, 0.1, 0.3]], [[0.1, 0.2, 0.7]], [[0.1, 0.8, 0.1]]])
+    >>> (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, [4])
+    >>> decoded.values.numpy()
+    array([0, 1])
+    """
+    logits, lengths = _logits(inputs, sequence_length, "CTCGreedyDecoder")
+    frames, _, classes = logits.shape
+    blank = classes - 1 if blank_index is None else blank_index
+    if not -classes <= blank < classes:
+        raise errors.InvalidArgumentError(
+            f"blank_index expected to be between {-classes} and {classes - 1} but was {blank} [Op:CTCGreedyDecoder]"
+        )
+    best = logits.argmax(axis=2)
+    counted = np.arange(frames)[:, None] < lengths
+    emitted = counted & (best != blank % classes)
+    if merge_repeated:
+        emitted[1:] &= best[1:] != best[:-1]
+    score = -np.where(counted, logits.max(axis=2), 0).sum(axis=0, dtype=logits.dtype)
+    decoded = [best[emitted[:, i], i] for i in range(len(lengths))]
+    return [_labels(decoded)], Tensor(score[:, None])
+
+
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Tensor]:
+    """The `top_paths` most probable label sequences, each summed over its alignments, and their log-probabilities.
+
+    Args:
+      inputs: logits of shape `(frames, batch, classes)`; the last class stands for no label.
+      beam_width: how many beginnings of sequences are kept from frame to frame.
+
+    >>> import gradtape as tf
+    >>> logits = tf.math.log([[[0.4, 0.6]], [[0.4, 0.6]]])
+    >>> (decoded,), log_probability = tf.nn.ctc_beam_search_decoder(logits, [2])
+    >>> decoded.values.numpy(), tf.exp(log_probability).numpy().round(3)
+    (array([0]), array([[0.64]], dtype=float32))
+    """
+    title = "CTCBeamSearchDecoder"
+    for attribute, value in (("beam_width", beam_width), ("top_paths", top_paths)):
+        if value < 1:
+            raise errors.InvalidArgumentError(
+                f"Value for attr '{attribute}' of {value} must be at least minimum 1 [Op:{title}]"
+            )
+    logits, lengths = _logits(inputs, sequence_length, title)
+    if top_paths > beam_width:
+        raise errors.InvalidArgumentError(
+            f"requested more paths than the beam width: top_paths={top_paths}, beam_width={beam_width} [Op:{title}]"
+        )
+    peak = logits.max(axis=2, keepdims=True)
+    logs = logits - peak - np.log(np.exp(logits - peak).sum(axis=2, keepdims=True))
+    found = [_beam(logs[: max(n, 0), i], beam_width) for i, n in enumerate(lengths)]
+    fewest = min(len(paths) for paths, _ in found)
+    if fewest < top_paths:
+        raise errors.InvalidArgumentError(
+            f"Less leaves in the beam search than requested: top_paths={top_paths}, found {fewest} [Op:{title}]"
+        )
+    decoded = [_labels([paths[k] for paths, _ in found]) for k in range(top_paths)]
+    return decoded, Tensor(np.stack([totals[:top_paths] for _, totals in found]))
+
+
+def _beam(logs: Any, width: int) -> tuple[list[tuple[int, ...]], Any]:
+    """The `width` most probable label sequences and their log-probabilities, the most probable first.
+
+    The probability of a beginning is kept in two parts: alignments that end with a blank and with its last label.
+    A label follows itself only after a blank; without one it is the same label going on.
+    """
+    paths: list[tuple[int, ...]] = [()]
+    blank, label = np.zeros(1, logs.dtype), np.full(1, -np.inf, logs.dtype)
+    for frame in logs:
+        classes, silence = frame[:-1], frame[-1]
+        total = np.logaddexp(blank, label)
+        last = np.array([path[-1] if path else -1 for path in paths])
+        longer = np.where(np.arange(len(classes)) == last[:, None], blank[:, None], total[:, None]) + classes
+        stays = label + np.where(last < 0, 0, frame[last])
+        rows = {path: row for row, path in enumerate(paths)}
+        children: list[dict[int, int]] = [{} for _ in paths]  # those that are in the beam themselves
+        for row, path in enumerate(paths):
+            parent = rows.get(path[:-1]) if path else None
+            if parent is not None:
+                stays[row] = np.logaddexp(stays[row], longer[parent, path[-1]])
+                children[parent][path[-1]] = row
+        kept = total + silence
+        old = len(paths)
+        best = _survivors(np.logaddexp(kept, stays), total, longer, children, width)
+        blank = np.concatenate([kept, np.full(longer.size, -np.inf, logs.dtype)])[best]
+        label = np.concatenate([stays, longer.reshape(-1)])[best]
+        paths = [paths[i] if i < old else (*paths[(i - old) // len(classes)], (i - old) % len(classes)) for i in best]
+    return paths, np.logaddexp(blank, label)
+
+
+def _survivors(sums: Any, total: Any, longer: Any, children: list[dict[int, int]], width: int) -> list[int]:
+    """The numbers of the `width` best beginnings: those in the beam come first, then each with one label more.
+
+    Like TensorFlow, a beginning that has lost its place before its parent asks for it is not made longer.
+    """
+    old, classes = longer.shape
+    beam = [(value, -row) for row, value in enumerate(sums.tolist())]
+    heapq.heapify(beam)
+    lost: set[int] = set()
+    given_up: set[int] = set()
+    for row, before in enumerate(total.tolist()):
+        floor = beam[0][0] if len(beam) == width else -np.inf
+        if row in given_up or before <= floor:
+            continue
+        for c in sorted({*np.flatnonzero(longer[row] > floor).tolist(), *children[row]}):
+            if c in children[row]:
+                if children[row][c] in lost:
+                    given_up.add(children[row][c])
+                continue
+            candidate = (float(longer[row, c]), -(old + row * classes + c))
+            if len(beam) < width:
+                heapq.heappush(beam, candidate)
+            elif candidate[0] > beam[0][0]:
+                lost.add(-heapq.heapreplace(beam, candidate)[1])
+    return [-number for _, number in sorted(beam, reverse=True)]
+
+
+def _logits(inputs: Any, sequence_length: Any, title: str) -> tuple[Any, Any]:
+    """The logits and the number of frames of each member of the batch, checked."""
+    given = to_tensor(inputs)
+    if given.dtype not in (dtypes.float32, dtypes.float64):
+        if isinstance(inputs, Tensor):
+            raise errors.InvalidArgumentError(
+                f"Value for attr 'T' of {given.dtype.kernel_name()} is not in the list of allowed values: float, "
+                f"double [Op:{title}]"
+            )
+        given = to_tensor(inputs, dtypes.float32)
+    if isinstance(sequence_length, Tensor) and sequence_length.dtype is not dtypes.int32:
+        raise errors.InvalidArgumentError(
+            f"cannot compute {title} as input #1(zero-based) was expected to be a int32 tensor but is a "
+            f"{sequence_length.dtype.kernel_name()} tensor [Op:{title}]"
+        )
+    logits, lengths = to_array(given), to_array(to_tensor(sequence_length, dtypes.int32))
+    if logits.ndim != 3:
+        raise errors.InvalidArgumentError(
+            f"inputs is not a 3-Tensor of frames, batch and classes, but of shape {list(logits.shape)} [Op:{title}]"
+        )
+    if not logits.size:
+        raise errors.InvalidArgumentError(f"inputs must not be empty, got shape {list(logits.shape)} [Op:{title}]")
+    frames, batch, _ = logits.shape
+    if lengths.shape != (batch,):
+        raise errors.FailedPreconditionError(
+            f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.size} batch_size: {batch} "
+            f"[Op:{title}]"
+        )
+    if (lengths > frames).any():
+        raise errors.FailedPreconditionError(
+            f"sequence_length({int(np.argmax(lengths > frames))}) <= {frames} does not hold: {lengths.tolist()} "
+            f"[Op:{title}]"
+        )
+    return logits, lengths
+
+
+def _labels(sequences: list[Any]) -> SparseTensor:
+    """One sequence of labels a row."""
+    sizes = [len(sequence) for sequence in sequences]
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    columns = np.concatenate([np.arange(n) for n in sizes])
+    values = np.concatenate([np.asarray(sequence, np.int64) for sequence in sequences])
+    return SparseTensor(np.stack([rows, columns], axis=1), values, np.array([len(sizes), max(sizes)]))

@@ -1,0 +1,161 @@
+"""Initializers: objects that make the first value of a variable, given its shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import DType, as_dtype
+from ...core.tensor import Tensor
+from ..arrays.conversion import constant
+from ..arrays.creation import ones, zeros
+
+NAMESPACES = ("",)
+__all__ = [
+    "constant_initializer", "ones_initializer", "random_normal_initializer", "random_uniform_initializer",
+    "zeros_initializer",
+]  # fmt: skip
+
+
+class _Initializer:
+    """What all initializers share: a configuration to be made again from."""
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments this initializer was made with."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """An initializer made with the arguments in `config`."""
+        return cls(**{name: value for name, value in config.items() if name != "dtype"})
+
+
+def _only_partitions(kwargs: dict[str, Any]) -> None:
+    for name in kwargs:
+        if name not in ("partition_shape", "partition_offset"):
+            raise TypeError(
+                f"Keyword argument should be one of ['partition_shape', 'partition_offset']. Received: {name}"
+            )
+
+
+def _part(shape: Any, kwargs: dict[str, Any]) -> Any:
+    _only_partitions(kwargs)
+    return kwargs.get("partition_shape", shape)
+
+
+def _numeric(dtype: Any) -> DType:
+    target = as_dtype(dtype)
+    if target is dtypes.string:
+        raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {target}.")
+    return target
+
+
+class zeros_initializer(_Initializer):
+    """Makes zeros.
+
+    >>> import gradtape as tf
+    >>> tf.zeros_initializer()([2]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """Zeros of this shape."""
+        return zeros(_part(shape, kwargs), _numeric(dtype))
+
+
+class ones_initializer(_Initializer):
+    """Makes ones.
+
+    >>> import gradtape as tf
+    >>> tf.ones_initializer()([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """Ones of this shape."""
+        return ones(_part(shape, kwargs), _numeric(dtype))
+
+
+class constant_initializer(_Initializer):
+    """Makes tensors of one value, or of the values of a list as long as needed.
+
+    >>> import gradtape as tf
+    >>> tf.constant_initializer(3)([2], tf.float32).numpy()
+    array([3., 3.], dtype=float32)
+    """
+
+    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
+        if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
+            raise TypeError(
+                f"Invalid type for initial value: {type(value).__name__}. Expected Python scalar, list or tuple of "
+                "values, or numpy.ndarray."
+            )
+        self.value = value
+        self.support_partition = support_partition
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
+        """The value in this shape."""
+        return constant(self.value, dtype=dtype, shape=_part(shape, kwargs))
+
+    def get_config(self) -> dict[str, Any]:
+        return {"value": self.value}
+
+
+def _drawn(kind: str, seed: int | None, *arguments: Any) -> Tensor:
+    """A random tensor: a fresh one, or the one that belongs to the seed."""
+    from ..namespace import resolve
+
+    if seed is None:
+        return resolve(f"random.{kind}")(*arguments)
+    shape, *others = arguments
+    return resolve(f"random.stateless_{kind}")(shape, [seed, 0], *others)
+
+
+class random_uniform_initializer(_Initializer):
+    """Makes tensors of numbers drawn evenly from `minval` to `maxval`.
+
+    >>> import gradtape as tf
+    >>> tf.random_uniform_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None) -> None:
+        self.minval = minval
+        self.maxval = maxval
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """A draw of this shape: with a seed, the same one at every call."""
+        target = as_dtype(dtype)
+        if not target.is_floating and not target.is_integer:
+            raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {target}.")
+        return _drawn("uniform", self.seed, _part(shape, kwargs), self.minval, self.maxval, target)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
+
+
+class random_normal_initializer(_Initializer):
+    """Makes tensors of numbers drawn from a normal distribution.
+
+    >>> import gradtape as tf
+    >>> tf.random_normal_initializer(stddev=1.0, seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: int | None = None) -> None:
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """A draw of this shape: with a seed, the same one at every call."""
+        target = as_dtype(dtype)
+        if not target.is_floating:
+            raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {target}.")
+        return _drawn("normal", self.seed, _part(shape, kwargs), self.mean, self.stddev, target)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}

@@ -1,0 +1,31 @@
+"""`tf.dtypes.experimental`: element types of eight bits and fewer, to store values in; arithmetic is in float32."""
+
+from __future__ import annotations
+
+from ...core.dtypes import (
+    float4_e2m1fn,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    int2,
+    int4,
+    uint2,
+    uint4,
+)
+
+NAMESPACES = ("dtypes.experimental",)
+
+__all__ = [
+    "float4_e2m1fn",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "int2",
+    "int4",
+    "uint2",
+    "uint4",
+]

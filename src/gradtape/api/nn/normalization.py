@@ -1,0 +1,173 @@
+"""Means, variances and what is normalised with them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor, with_default
+from ..math.elementwise import refuse_unsigned
+from ..math.reductions import reduced_axes
+
+NAMESPACES = ("nn",)
+__all__ = [
+    "batch_normalization", "bias_add", "local_response_normalization", "moments", "normalize_moments",
+    "sufficient_statistics", "weighted_moments",
+]  # fmt: skip
+
+
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+    """`value + bias`, with one bias for each channel.
+
+    >>> import gradtape as tf
+    >>> tf.nn.bias_add(tf.zeros((1, 3)), tf.constant([1.0, 2.0, 3.0])).numpy()
+    array([[1., 2., 3.]], dtype=float32)
+    """
+    x = to_tensor(value)
+    b = to_tensor(bias, dtype=None if hasattr(bias, "dtype") else x.dtype)
+    if data_format is not None and not (data_format.startswith("NC") or (data_format[:1] + data_format[-1:]) == "NC"):
+        raise ValueError(f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
+    if len(x.dims) < 2:
+        raise errors.InvalidArgumentError(f"Input tensor must be at least 2D: {list(x.dims)} [Op:BiasAdd]")
+    first = data_format is not None and data_format.startswith("NC") and len(x.dims) > 2
+    channels = x.dims[1 if first else -1]
+    if b.dims != (channels,):
+        raise errors.InvalidArgumentError(
+            f"Must provide as many biases as the {'second' if first else 'last'} dimension of the input tensor: "
+            f"{list(b.dims)} vs. {list(x.dims)} [Op:BiasAdd]"
+        )
+    return x + (ops.reshape(b, shape=(channels, *(1,) * (len(x.dims) - 2))) if first else b)
+
+
+def moments(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance of `x` along `axes`; `shift` is ignored.
+
+    >>> import gradtape as tf
+    >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), axes=[0])
+    >>> float(mean), float(variance)
+    (2.0, 1.0)
+    """
+    x = refuse_unsigned(to_tensor(x), "SquaredDifference")
+    wide = ops.cast(x, dtype=dtypes.float32) if x.dtype is dtypes.float16 else x
+    axis = reduced_axes(x, axes)
+    mean = ops.mean(wide, axis=axis, keepdims=True)
+    variance = ops.mean(ops.squared_difference(wide, mean), axis=axis, keepdims=bool(keepdims))
+    mean = mean if keepdims else ops.reshape(mean, shape=variance.dims)
+    return ops.cast(mean, dtype=x.dtype), ops.cast(variance, dtype=x.dtype)
+
+
+def weighted_moments(
+    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance of `x` along `axes`, each element counted `frequency_weights` times; 0 where none is.
+
+    >>> import gradtape as tf
+    >>> mean, variance = tf.nn.weighted_moments(tf.constant([1.0, 4.0]), [0], tf.constant([2.0, 1.0]))
+    >>> float(mean), float(variance)
+    (2.0, 2.0)
+    """
+    x = to_tensor(x)
+    w = to_tensor(frequency_weights, dtype=None if hasattr(frequency_weights, "dtype") else x.dtype)
+    axis = reduced_axes(x, axes)
+    wide = dtypes.float32 if x.dtype is dtypes.float16 else x.dtype
+    values = ops.cast(x, dtype=wide)
+    w = ops.cast(w, dtype=wide)
+    total = ops.sum(ops.broadcast_to(w, shape=np.broadcast_shapes(w.dims, x.dims)), axis=axis, keepdims=True)
+    mean = ops.divide_no_nan(ops.sum(w * values, axis=axis, keepdims=True), total)
+    spread = ops.sum(w * ops.squared_difference(values, mean), axis=axis, keepdims=True)
+    variance = ops.divide_no_nan(spread, total)
+    if not keepdims:
+        kept = tuple(n for i, n in enumerate(mean.dims) if i not in axis)
+        mean, variance = ops.reshape(mean, shape=kept), ops.reshape(variance, shape=kept)
+    return ops.cast(mean, dtype=x.dtype), ops.cast(variance, dtype=x.dtype)
+
+
+def sufficient_statistics(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """The count, the sum and the sum of squares of `x - shift` along `axes`, and the shift.
+
+    >>> import gradtape as tf
+    >>> count, total, squares, _ = tf.nn.sufficient_statistics(tf.constant([1.0, 3.0]), [0])
+    >>> float(count), float(total), float(squares)
+    (2.0, 4.0, 10.0)
+    """
+    x = to_tensor(x)
+    axis = reduced_axes(x, axes)
+    count = ops.constant(np.array(math.prod(x.dims[i] for i in axis), x.dtype.numpy))
+    if shift is not None:
+        shift = to_tensor(shift, dtype=None if hasattr(shift, "dtype") else x.dtype)
+        total, squares = x - shift, ops.squared_difference(x, shift)
+    else:
+        total, squares = x, ops.square(x)
+    keep = bool(keepdims)
+    return count, ops.sum(total, axis=axis, keepdims=keep), ops.sum(squares, axis=axis, keepdims=keep), shift
+
+
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance from what `sufficient_statistics` gives.
+
+    >>> import gradtape as tf
+    >>> mean, variance = tf.nn.normalize_moments(2.0, tf.constant(4.0), tf.constant(10.0), None)
+    >>> float(mean), float(variance)
+    (2.0, 1.0)
+    """
+    total, squares = to_tensor(mean_ss), to_tensor(variance_ss)
+    share = ops.reciprocal(to_tensor(counts, dtype=None if hasattr(counts, "dtype") else total.dtype))
+    shifted = total * share
+    variance = squares * share - ops.square(shifted)
+    return (shifted if shift is None else shifted + shift), variance
+
+
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
+) -> Tensor:
+    """`scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`; `scale` and `offset` may be None.
+
+    >>> import gradtape as tf
+    >>> tf.nn.batch_normalization(tf.constant([1.0, 3.0]), 2.0, 1.0, None, None, 0.0).numpy()
+    array([-1.,  1.], dtype=float32)
+    """
+    x = to_tensor(x)
+
+    def like_x(value: Any) -> Tensor:
+        return to_tensor(value, dtype=None if hasattr(value, "dtype") else x.dtype)
+
+    factor = ops.rsqrt(like_x(variance) + variance_epsilon)
+    if scale is not None:
+        factor = factor * like_x(scale)
+    mean = like_x(mean)
+    shift = -mean * factor if offset is None else like_x(offset) - mean * factor
+    if factor.dtype is not x.dtype:
+        factor = ops.cast(factor, dtype=x.dtype)
+    if shift.dtype is not x.dtype:
+        shift = ops.cast(shift, dtype=x.dtype)
+    return x * factor + shift
+
+
+def local_response_normalization(
+    input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name: str | None = None
+) -> Tensor:
+    """Each value divided by `(bias + alpha * sum of squares of the nearby channels) ** beta`.
+
+    >>> import gradtape as tf
+    >>> x = tf.reshape(tf.constant([3.0, 4.0]), (1, 1, 1, 2))
+    >>> tf.nn.local_response_normalization(x, depth_radius=1, bias=0.0).numpy().ravel()
+    array([0.6, 0.8], dtype=float32)
+    """
+    x = with_default(input, dtypes.float32, dtypes.FLOAT | dtypes.NARROW)
+    if len(x.dims) != 4:
+        raise errors.InvalidArgumentError(f"in must be 4-dimensional [Op:LRN]. Received: shape {x.dims}")
+    channels = np.arange(x.dims[-1])
+    near = np.abs(channels[:, None] - channels) <= int(depth_radius)
+    squares = ops.matmul(ops.square(x), ops.constant(near.astype(x.dtype.numpy)))
+    return x * (bias + alpha * squares) ** -beta

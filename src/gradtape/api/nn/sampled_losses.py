@@ -1,0 +1,120 @@
+"""Losses over many classes that look at a sample of them, and isotonic regression."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.randomness import seeds_of_op
+from ..random.candidates import log_uniform_candidate_sampler
+from .embedding import embedding_lookup
+
+NAMESPACES = ("nn",)
+__all__ = ["isotonic_regression", "nce_loss", "sampled_softmax_loss"]
+
+_NEVER = -float(np.finfo(np.float32).max)
+
+
+def _logits(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int,
+    sampled_values: Any, remove_accidental_hits: bool, seed: int | None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Logits of the true and of the sampled classes, less the logarithms of their chances, and the labels."""
+    x = to_tensor(inputs)
+    true = ops.cast(to_tensor(labels), dtype=dtypes.int64)
+    batch = x.dims[0]
+    flat = ops.reshape(true, shape=(batch * num_true,))
+    values = sampled_values
+    if values is None:
+        values = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, seed)
+    ids, true_count, sampled_count = (ops.stop_gradient(to_tensor(value)) for value in values)
+    ids = ops.cast(ids, dtype=dtypes.int64)
+    every = ops.concat(flat, ids, axis=0)
+    w, b = embedding_lookup(weights, every), embedding_lookup(biases, every)
+    here, there = (slice(None, batch * num_true),), (slice(batch * num_true, None),)
+    true_w = ops.reshape(ops.slice(w, key=here), shape=(batch, num_true, x.dims[1]))
+    of_true = ops.sum(ops.reshape(x, shape=(batch, 1, x.dims[1])) * true_w, axis=(2,), keepdims=False)
+    of_true = of_true + ops.reshape(ops.slice(b, key=here), shape=(batch, num_true))
+    of_sampled = ops.matmul(x, ops.slice(w, key=there), transpose_b=True) + ops.slice(b, key=there)
+    if remove_accidental_hits:
+        if dispatch.thread.trace is None:
+            seeds_of_op(None)  # nothing is drawn, but TensorFlow's op that finds the hits uses up a seed
+        same = ops.equal(ops.reshape(true, shape=(batch, num_true, 1)), ids)
+        hits = ops.sum(ops.cast(same, dtype=x.dtype), axis=(1,), keepdims=False)
+        of_sampled = of_sampled + hits * _NEVER
+    of_true = of_true - ops.log(ops.cast(true_count, dtype=x.dtype))
+    of_sampled = of_sampled - ops.log(ops.cast(sampled_count, dtype=x.dtype))
+    target = np.zeros((batch, num_true + ids.dims[0]), x.dtype.numpy)
+    target[:, :num_true] = 1 / num_true
+    return ops.concat(of_true, of_sampled, axis=1), Tensor(target)
+
+
+def nce_loss(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
+    sampled_values: Any = None, remove_accidental_hits: bool = False, name: str = "nce_loss",
+) -> Tensor:  # fmt: skip
+    """Noise-contrastive estimation: the true classes told from `num_sampled` drawn ones by logistic regression.
+
+    >>> import gradtape as tf
+    >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
+    >>> w, b, x = tf.zeros((3, 2)), tf.zeros(3), tf.ones((1, 2))
+    >>> tf.nn.nce_loss(w, b, [[1]], x, num_sampled=1, num_classes=3, sampled_values=given).numpy()
+    array([1.3862944], dtype=float32)
+    """
+    logits, target = _logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
+        seed=None,
+    )  # fmt: skip
+    return ops.sum(ops.sigmoid_cross_entropy(target, logits), axis=(1,), keepdims=False)
+
+
+def sampled_softmax_loss(
+    weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int, num_true: int = 1,
+    sampled_values: Any = None, remove_accidental_hits: bool = True, seed: int | None = None,
+    name: str = "sampled_softmax_loss",
+) -> Tensor:  # fmt: skip
+    """The softmax cross entropy over the true classes and `num_sampled` drawn ones.
+
+    >>> import gradtape as tf
+    >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
+    >>> w, b, x = tf.zeros((3, 2)), tf.zeros(3), tf.ones((1, 2))
+    >>> tf.nn.sampled_softmax_loss(w, b, [[1]], x, num_sampled=1, num_classes=3, sampled_values=given).numpy()
+    array([0.6931472], dtype=float32)
+    """
+    logits, target = _logits(
+        weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
+        seed=seed,
+    )  # fmt: skip
+    return ops.softmax_cross_entropy(target, logits)
+
+
+class IsotonicRegression(NamedTuple):
+    """What `isotonic_regression` gives: the sequence, and the number of the run each element belongs to."""
+
+    output: Tensor
+    segments: Tensor
+
+
+def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
+    """The sequence nearest to `inputs` along `axis` that never increases, or never decreases.
+
+    >>> import gradtape as tf
+    >>> tf.nn.isotonic_regression(tf.constant([3.0, 1.0, 2.0])).output.numpy()
+    array([3. , 1.5, 1.5], dtype=float32)
+    """
+    x = to_tensor(inputs)
+    if not x.dtype.is_floating:
+        x = ops.cast(x, dtype=dtypes.float32 if x.dtype.size < 4 else dtypes.float64)
+    rank = len(x.dims)
+    axis = int(to_array(axis)) % rank
+    perm = (*(i for i in range(rank) if i != axis), axis)
+    back = tuple(np.argsort(perm).tolist())
+    y, segments = ops.isotonic(ops.transpose(x if decreasing else -x, perm=perm))
+    y, segments = ops.transpose(y, perm=back), ops.transpose(segments, perm=back)
+    return IsotonicRegression(y if decreasing else -y, segments)

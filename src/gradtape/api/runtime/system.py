@@ -1,0 +1,486 @@
+"""What surrounds a computation: printing, devices, scopes, ordering, Python functions as ops."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import logging
+import pprint
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ...core import errors, nest
+from ...core.dtypes import DType, as_dtype, string
+from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...state.sparse_tensor import SparseTensor
+
+NAMESPACES = ("",)
+__all__ = [
+    "control_dependencies", "device", "executing_eagerly", "get_logger", "group", "init_scope", "inside_function",
+    "is_symbolic_tensor", "no_op", "numpy_function", "print", "py_function", "timestamp", "tuple",
+]  # fmt: skip
+
+
+def executing_eagerly() -> bool:
+    """Whether ops run at once, rather than being traced.
+
+    >>> import gradtape as tf
+    >>> tf.executing_eagerly()
+    True
+    """
+    return dispatch.thread.trace is None
+
+
+def inside_function() -> bool:
+    """Whether a `tf.function` is being traced.
+
+    >>> import gradtape as tf
+    >>> tf.inside_function()
+    False
+    """
+    return dispatch.thread.trace is not None
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether `tensor` stands in a graph and has no value yet.
+
+    >>> import gradtape as tf
+    >>> tf.is_symbolic_tensor(tf.constant(1.0))
+    False
+    """
+    return hasattr(type(tensor), "place")
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Nothing done inside the block is recorded, by any tape or accumulator, nor is part of a function being traced.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     with tf.init_scope():
+    ...         y = x * x
+    >>> tape.gradient(y, x) is None
+    True
+    """
+    with dispatch.traced_by(None):
+        yield
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """Ops run in program order: functions among the inputs are called, and the block is just run.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(1.0)
+    >>> with tf.control_dependencies([lambda: v.assign_add(1.0)]):
+    ...     y = v * 2.0
+    >>> float(y)
+    4.0
+    """
+    for function in filter(callable, [control_inputs] if callable(control_inputs) else control_inputs or ()):
+        function()
+    return nullcontext()
+
+
+def group(*inputs: Any, **kwargs: Any) -> None:
+    """Eagerly, what is grouped has run already.
+
+    >>> import gradtape as tf
+    >>> tf.group(tf.constant(1.0))
+    """
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+
+
+def no_op(name: str | None = None) -> None:
+    """Does nothing.
+
+    >>> import gradtape as tf
+    >>> tf.no_op()
+    """
+
+
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
+    """The tensors as a list, once all of them have been computed.
+
+    >>> import gradtape as tf
+    >>> [float(t) for t in tf.tuple([tf.constant(1.0), tf.constant(2.0)])]
+    [1.0, 2.0]
+    """
+    for x in tensors:
+        if nest.is_nested(x):
+            raise TypeError(
+                f"'tensors' must be a list of tensors, not of {type(x).__name__}: use tf.nest.flatten first"
+            )
+    return [x if x is None or isinstance(x, nest.Composite) else ops.identity(to_tensor(x)) for x in tensors]
+
+
+def timestamp(name: str | None = None) -> Tensor:
+    """The seconds since 1970, as a float64 tensor.
+
+    >>> import gradtape as tf
+    >>> float(tf.timestamp()) > 1.7e9
+    True
+    """
+    trace = dispatch.thread.trace
+    if trace is None:
+        return Tensor(np.float64(time.time()))
+    from ...graph.ir.effects import clock
+
+    return trace.run(clock, (), {})
+
+
+def get_logger() -> logging.Logger:
+    """The logger that warnings go to.
+
+    >>> import gradtape as tf
+    >>> tf.get_logger().name
+    'gradtape'
+    """
+    return logging.getLogger("gradtape")
+
+
+_DEVICE = re.compile(
+    r"(/job:[\w-]+)?(/replica:\d+)?(/task:\d+)?(/?(device:)?(CPU|GPU|TPU|XLA_CPU|XLA_GPU)(:(\d+|\*))?)?", re.IGNORECASE
+)
+
+
+def device(device_name: Any) -> Any:
+    """A context that asks for a device; a device that is not there is replaced by one that is.
+
+    >>> import gradtape as tf
+    >>> with tf.device("/GPU:0"):
+    ...     x = tf.constant(1.0)
+    """
+    if callable(device_name):
+        raise RuntimeError("tf.device does not support functions.")
+    name = getattr(device_name, "name", device_name)
+    if name is not None and not _DEVICE.fullmatch(str(name).replace("physical_device", "device")):
+        raise ValueError(
+            f"Unknown attribute is encountered while parsing the device spec: {name!r}. Write it as '/CPU:0'"
+        )
+    return _Device()
+
+
+class _Devices(threading.local):
+    """The device scopes that this thread is in."""
+
+    open: builtins.tuple[Any, ...] = ()
+
+
+_devices = _Devices()
+
+
+class _Device:
+    """A block for which a device was asked; blocks are left in the order opposite to that of entry."""
+
+    def __enter__(self) -> None:
+        _devices.open = (*_devices.open, self)
+
+    def __exit__(self, *error: Any) -> None:
+        if not _devices.open or _devices.open[-1] is not self:
+            raise RuntimeError("Exiting device scope without proper scope nesting: leave the inner one first")
+        _devices.open = _devices.open[:-1]
+
+
+_PYTHON_ERRORS = {
+    TypeError: errors.InvalidArgumentError,
+    ValueError: errors.InvalidArgumentError,
+    StopIteration: errors.OutOfRangeError,
+    MemoryError: errors.ResourceExhaustedError,
+    NotImplementedError: errors.UnimplementedError,
+}
+
+
+def _called(function: Callable[..., Any], args: list[Any]) -> Any:
+    try:
+        return function(*args)
+    except errors.OpError:
+        raise
+    except Exception as error:
+        known = (kind for base, kind in _PYTHON_ERRORS.items() if type(error) is base)
+        raise next(known, errors.UnknownError)(f"{type(error).__name__}: {error}") from error
+
+
+def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> Any:
+    """What a Python function returned, as tensors of the types declared: one, or a list."""
+    if not isinstance(declared, list | builtins.tuple):
+        return make(result, declared)
+    values = [] if result is None else list(result) if isinstance(result, list | builtins.tuple) else [result]
+    if len(values) != len(declared):
+        raise errors.InvalidArgumentError(
+            f"the function returned {len(values)} values, but Tout declares {len(declared)}"
+        )
+    return [make(value, kind) for value, kind in zip(values, declared, strict=True)]
+
+
+def _declared(kind: Any) -> DType:
+    """The dtype of a result that is declared by a dtype or by a TensorSpec."""
+    return kind.dtype if hasattr(kind, "shape") else as_dtype(kind)
+
+
+def _decorator(calling: Callable[..., Any], inp: Any, Tout: Any) -> Any:
+    """What `@tf.py_function(Tout=...)` puts around a function."""
+    title = calling.__name__
+    if inp is not None:
+        raise TypeError(f"Don't set the `inp` argument when using tf.{title} as a decorator (`func=None`).")
+    _check_call(title, (), Tout)
+    return lambda f: functools.wraps(f)(lambda *args: calling(f, args, Tout))
+
+
+def _check_call(title: str, inp: Any, Tout: Any) -> None:
+    if Tout is None:
+        raise TypeError(
+            f"Missing required argument: 'Tout'. Used as a decorator, tf.{title} wants it by name: "
+            f"@tf.{title}(Tout=tf.float32)"
+        )
+    if inp is None:
+        raise TypeError(f"Missing argument `inp`: tf.{title} wants the list of the function's arguments")
+
+
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
+    """`func(*inp)` on tensors; what it computes is differentiable.
+
+    Args:
+      Tout: the dtype of the result, or a list of dtypes for a list of results.
+
+    >>> import gradtape as tf
+    >>> float(tf.py_function(lambda x: x * x, [tf.constant(3.0)], tf.float32))
+    9.0
+
+    Without `func` it is a decorator:
+
+    >>> @tf.py_function(Tout=tf.float32)
+    ... def add(x, y):
+    ...     return x + y
+    >>> float(add(1.0, 2.0))
+    3.0
+    """
+    if func is None:
+        return _decorator(py_function, inp, Tout)
+    _check_call("py_function", inp, Tout)
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+    declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
+    for kind in declared:
+        _declared(kind)
+
+    def make(value: Any, kind: Any) -> Tensor:
+        return to_tensor(value, dtype=_declared(kind))
+
+    def call(tensors: Any) -> Any:
+        result = _called(func, tensors)
+        try:
+            return _outputs(result, Tout, make)
+        except (ValueError, TypeError) as error:
+            raise errors.InvalidArgumentError(f"{type(error).__name__}: {error}") from error
+
+    return _at_every_run(call, inp, declared, isinstance(Tout, list | builtins.tuple), differentiable=True)
+
+
+def _at_every_run(call: Any, inp: Any, declared: list[Any], several: bool, differentiable: bool) -> Any:
+    """`call(inp)`; in a function that is being traced, a part of the graph."""
+    inputs = [to_tensor(x) for x in inp]
+    if dispatch.thread.trace is None:
+        return call(inputs)
+    from ...graph.control_flow.python_calls import traced_call
+
+    def listed(tensors: Any) -> list[Tensor]:
+        result = call(tensors)
+        return result if isinstance(result, list) else [result]
+
+    results = traced_call(listed, inputs, declared, differentiable)
+    return results if several or len(results) != 1 else results[0]
+
+
+def numpy_function(
+    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
+) -> Any:
+    """`func(*inp)` on NumPy arrays; no gradient flows through it.
+
+    Args:
+      Tout: the dtype of the result, or a list of dtypes for a list of results.
+
+    >>> import gradtape as tf
+    >>> float(tf.numpy_function(lambda x: x + 1, [tf.constant(3.0)], tf.float32))
+    4.0
+
+    Without `func` it is a decorator, as `tf.py_function` is.
+    """
+    if func is None:
+        return _decorator(numpy_function, inp, Tout)
+    _check_call("numpy_function", inp, Tout)
+    declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
+
+    inp = [x if is_tensor_like(x) else np.asarray(x) for x in inp]  # Python's numbers arrive as NumPy makes them
+
+    in_graph = dispatch.thread.trace is not None
+
+    def call(tensors: Any) -> Any:
+        arrays = [np.asarray(x.numpy()) for x in tensors]
+        if in_graph:
+            return _arrays_declared(_called(func, arrays), declared)
+        result = func(*arrays)  # eagerly, what comes is what there is, whatever `Tout` says
+        found = [None if value is None else to_tensor(value) for value in nest.flatten(result)]
+        return found[0] if len(found) == 1 else found
+
+    return _at_every_run(call, inp, declared, isinstance(Tout, list | builtins.tuple), differentiable=False)
+
+
+def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
+    """What a NumPy function returned, as NumPy sees it, if it is what was declared."""
+    values = result if isinstance(result, list | builtins.tuple) else [] if result is None else [result]
+    if len(values) != len(declared):
+        raise errors.InvalidArgumentError(
+            f"the function returns {len(values)} values, but expects to see {len(declared)} values: as many as Tout has"
+        )
+    found = [to_tensor(np.asarray(value)) for value in values]
+    for i, (y, kind) in enumerate(zip(found, map(_declared, declared), strict=True)):
+        if y.dtype is not kind:
+            raise errors.InvalidArgumentError(
+                f"{i}-th value returned by the function is {y.dtype.kernel_name()}, but expects {kind.kernel_name()}, "
+                "as Tout says. Return an array with .astype(...)"
+            )
+    return found
+
+
+def print(*inputs: Any, **kwargs: Any) -> None:
+    """Prints values, tensors in short form, to `output_stream` (standard error unless given).
+
+    Keyword arguments: `output_stream` (`sys.stdout`, `sys.stderr` or "file://path"), `summarize` (how many entries at
+    each end of a dimension, 3; -1 for all), `sep`, `end`, `name`.
+
+    >>> import gradtape as tf, sys
+    >>> tf.print("x =", tf.constant([1.0, 2.5]), output_stream=sys.stdout)
+    x = [1 2.5]
+    """
+    stream = kwargs.pop("output_stream", sys.stderr)
+    summarize = kwargs.pop("summarize", 3)
+    sep, end = kwargs.pop("sep", " "), kwargs.pop("end", "\n")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    count = 3 if summarize is None else summarize
+    if not hasattr(stream, "write") and not (isinstance(stream, str) and stream.startswith("file://")):
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr "
+            "and 'file://<filepath>'."
+        )
+    structures: list[Any] = [x if isinstance(x, str) else nest.map_structure(_read, x) for x in inputs]
+    leaves = nest.flatten(structures)
+    tensors = [x for leaf in leaves for x in _printed(leaf)]
+    alone = len(structures) == 1 and isinstance(structures[0], Tensor) and not structures[0].dims
+
+    def write(*arrays: Any) -> None:
+        texts = (summary(wrap(array, x.dtype), count) for array, x in builtins.zip(arrays, tensors, strict=True))
+        shown: list[Any] = []
+        for leaf in leaves:
+            parts = [next(texts) for _ in _printed(leaf)]
+            if len(parts) == 3:
+                parts = ["'SparseTensor(indices={}, values={}, shape={})'".format(*parts)]
+            shown.append(_Shown(parts[0]) if parts else leaf)
+        if alone and structures[0].dtype is string:  # a text by itself, not one among others
+            shown = [np.asarray(arrays[0]).item().decode(errors="replace")]
+        _write(stream, sep.join(map(_text, nest.pack_sequence_as(structures, shown))) + end)
+
+    trace = dispatch.thread.trace
+    if trace is None:
+        write(*(x.array for x in tensors))
+    else:
+        from ...graph.ir.effects import output
+
+        trace.run(output, tensors, {"write": write})
+
+
+def _read(value: Any) -> Any:
+    """A tensor or a variable as the tensor to print; anything else as it is."""
+    return to_tensor(value) if is_tensor_like(value) else value
+
+
+def _printed(leaf: Any) -> list[Tensor]:
+    """The tensors that are printed for one part of what is to be printed."""
+    if isinstance(leaf, SparseTensor):
+        return [leaf.indices, leaf.values, leaf.dense_shape]
+    return [leaf] if isinstance(leaf, Tensor) else []
+
+
+def _text(x: Any) -> str:
+    return x if isinstance(x, str) else pprint.pformat(x)
+
+
+def _write(stream: Any, text: str) -> None:
+    if isinstance(stream, str):
+        with open(stream.removeprefix("file://"), "a") as file:
+            file.write(text)
+    else:
+        stream.write(text)
+
+
+class _Shown:
+    """Stands for a tensor in a structure that is printed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def summary(x: Tensor, count: int) -> str:
+    """A tensor as `tf.print` shows it: `count` entries at each end of every dimension, or all if it is negative."""
+    array = np.asarray(x.array)
+    return _summary(array, count, x.dtype is string, 0)
+
+
+def _summary(array: Any, count: int, text: bool, depth: int) -> str:
+    if not array.ndim:
+        value = array.item() if text else array[()]
+        return f'"{_escaped(value)}"' if text else _number(value)
+    size = len(array)
+    indices: list[Any] = list(range(size))
+    if 0 <= count and size > 2 * count:
+        indices = [*range(count), None, *range(size - count, size)]
+    parts = ["..." if i is None else _summary(array[i, ...], count, text, depth + 1) for i in indices]
+    between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
+    return f"[{between.join(parts)}]"
+
+
+def _escaped(text: bytes) -> str:
+    """A text as C's string literals have it."""
+    known = {c: f"\\{c}" for c in "\"'\\"} | {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    return "".join(
+        known.get(c) or (c if c >= " " and c != "\x7f" else f"\\{ord(c):03o}") for c in text.decode(errors="replace")
+    )
+
+
+def _number(value: Any) -> str:
+    """The shortest of TensorFlow's two spellings of a number that gives it back."""
+    if isinstance(value, np.bool_ | np.integer):
+        return str(int(value))
+    if isinstance(value, np.complexfloating):
+        return f"({_number(value.real)},{_number(value.imag)})"
+    if isinstance(value, np.float64):
+        short = f"{value:.15g}"
+        return short if float(short) == value or value != value else f"{value:.17g}"
+    single = np.float32(value)
+    short = f"{single:.6g}"
+    return short if np.float32(short) == single or single != single else f"{single:.9g}"
+
+
+def print_values(x: Tensor, count: int) -> str:
+    """The first `count` values of a tensor (all if negative), as assertions show them."""
+    flat = np.ravel(x.array).tolist()
+    shown = flat if count < 0 or len(flat) <= count else flat[:count]
+    return ", ".join(map(str, shown)) + (", ..." if len(shown) < len(flat) else "")

@@ -1,0 +1,1 @@
+"""`tf.summary`: event files for TensorBoard."""

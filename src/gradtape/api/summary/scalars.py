@@ -1,0 +1,220 @@
+"""`tf.summary`: scalars for TensorBoard. tensorboardX writes the event files; without it they say how to install it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, scopes
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
+from ..runtime.system import py_function
+
+NAMESPACES = ("summary",)
+__all__ = [
+    "SummaryWriter", "create_file_writer", "create_noop_writer", "flush", "record_if", "scalar",
+    "should_record_summaries",
+]  # fmt: skip
+
+
+class _Current(threading.local):
+    writer: Any = None
+    step: Any = None
+    condition: Any = True
+
+
+current = _Current()
+
+
+class SummaryWriter:
+    """Where summaries go: `create_file_writer` makes one for event files, `create_noop_writer` one that drops them.
+
+    >>> import gradtape as tf
+    >>> with tf.summary.create_noop_writer().as_default(step=1):
+    ...     bool(tf.summary.scalar("loss", 0.5))
+    False
+    """
+
+    def __init__(self) -> None:
+        self._events: Any = None
+        self._closed = False
+
+    def _check(self) -> None:
+        if self._closed:
+            raise RuntimeError(f"SummaryWriter {self!r} is already closed")
+
+    @contextmanager
+    def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
+        """In the block, summaries of this thread go here; `step` is their step unless they say one."""
+        self._check()
+        before = current.writer, current.step
+        self.set_as_default(step)
+        try:
+            yield self
+        finally:
+            self.flush()
+            current.writer = before[0]
+            if step is not None:
+                current.step = before[1]
+
+    def set_as_default(self, step: Any = None) -> None:
+        """From now on, summaries of this thread go here."""
+        self._check()
+        current.writer = self
+        if step is not None:
+            current.step = step
+
+    def init(self) -> None:
+        """Nothing is left to be done."""
+        self._check()
+
+    def flush(self) -> None:
+        """Writes what is waiting to be written."""
+        if self._events is not None and not self._closed:
+            self._events.flush()
+
+    def close(self) -> None:
+        """Writes what is waiting, and ends the file."""
+        if self._events is not None and not self._closed:
+            self._events.close()
+        self._closed = True
+
+
+def create_file_writer(
+    logdir: Any,
+    max_queue: Any = None,
+    flush_millis: Any = None,
+    filename_suffix: Any = None,
+    name: str | None = None,
+    experimental_trackable: bool = False,
+    experimental_mesh: Any = None,
+) -> SummaryWriter:
+    """A writer of event files in the folder `logdir`, which TensorBoard shows.
+
+    >>> import gradtape as tf, tempfile, os
+    >>> folder = tempfile.mkdtemp()
+    >>> writer = tf.summary.create_file_writer(folder)
+    >>> with writer.as_default():
+    ...     for step in range(3):
+    ...         _ = tf.summary.scalar("loss", 1.0 / (step + 1), step=step)
+    >>> writer.close()
+    >>> os.listdir(folder)[0].startswith("events.out.tfevents")
+    True
+    """
+    try:
+        from tensorboardX import FileWriter
+    except ImportError:
+        raise ImportError("tf.summary writes event files with tensorboardX: pip install 'gradtape[summary]'") from None
+    folder = np.asarray(to_tensor(logdir).array).item().decode() if isinstance(logdir, Tensor | bytes) else str(logdir)
+    writer = SummaryWriter()
+    writer._events = FileWriter(
+        folder,
+        max_queue=10 if max_queue is None else int(max_queue),
+        flush_secs=120 if flush_millis is None else max(1, int(flush_millis) // 1000),
+        filename_suffix="" if filename_suffix is None else str(filename_suffix),
+    )
+    return writer
+
+
+def create_noop_writer() -> SummaryWriter:
+    """A writer that writes nothing.
+
+    >>> import gradtape as tf
+    >>> writer = tf.summary.create_noop_writer()
+    >>> writer.flush()
+    """
+    return SummaryWriter()
+
+
+def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+    """Writes one number under `name` at `step`; whether it was written.
+
+    >>> import gradtape as tf
+    >>> bool(tf.summary.scalar("loss", 0.5, step=1))
+    False
+
+    There was no writer: see `create_file_writer`.
+    """
+
+    def number() -> Tensor:
+        value = ops.cast(to_tensor(data), dtype=dtypes.float32)
+        if value.dims:
+            raise ValueError(f"Expected scalar shape, saw shape: {value.dims}.")
+        return value
+
+    def event(tag: str, value: Tensor) -> Any:
+        from tensorboardX.summary import scalar
+
+        return scalar(tag, float(value), tag, description or "")
+
+    return written(name, step, number, event)
+
+
+def written(name: str, step: Any, value: Callable[[], Tensor], event: Callable[[str, Tensor], Any]) -> Tensor:
+    """Writes `event(tag, value())`, a summary of tensorboardX, if there is a writer that wants it; whether it was."""
+    writer = current.writer
+    if writer is None or writer._events is None:
+        return to_tensor(False)
+    at = current.step if step is None else step
+    if at is None:
+        raise ValueError(
+            "No step set. Please specify one either through the `step` argument or through "
+            "tf.summary.experimental.set_step()"
+        )
+    tag = scopes.scoped(name)
+
+    def write(x: Tensor, place: Tensor, wanted: Tensor) -> Tensor:
+        if bool(wanted):
+            writer._check()
+            writer._events.add_summary(event(tag, x), int(place))
+        return wanted
+
+    return py_function(write, [value(), ops.cast(to_tensor(at), dtype=dtypes.int64), _condition()], dtypes.bool)
+
+
+def _condition() -> Tensor:
+    wanted = current.condition
+    return ops.cast(to_tensor(wanted() if callable(wanted) else wanted), dtype=dtypes.bool)
+
+
+def flush(writer: Any = None, name: str | None = None) -> None:
+    """Writes what waits to be written, by `writer` or by the one summaries go to.
+
+    >>> import gradtape as tf
+    >>> tf.summary.flush()
+    """
+    target = current.writer if writer is None else writer
+    if target is not None:
+        target.flush()
+
+
+@contextmanager
+def record_if(condition: Any) -> Iterator[None]:
+    """In the block, summaries are written if `condition`, a bool, a tensor or a function, says so.
+
+    >>> import gradtape as tf
+    >>> with tf.summary.record_if(False):
+    ...     bool(tf.summary.scalar("loss", 0.5, step=1))
+    False
+    """
+    before = current.condition
+    current.condition = condition
+    try:
+        yield
+    finally:
+        current.condition = before
+
+
+def should_record_summaries() -> Tensor:
+    """Whether a summary would be written now.
+
+    >>> import gradtape as tf
+    >>> bool(tf.summary.should_record_summaries())
+    False
+    """
+    return _condition() if current.writer is not None and current.writer._events is not None else to_tensor(False)

@@ -1,0 +1,120 @@
+"""Summaries of more than a number, in TensorFlow's own form: a tensor, and the plugin of TensorBoard that shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ...engine.run.convert import to_tensor
+from .scalars import written
+
+NAMESPACES = ("summary",)
+__all__ = ["histogram", "image", "text"]
+
+_BUCKETS = 30
+
+
+def histogram(name: str, data: Any, step: Any = None, buckets: Any = None, description: str | None = None) -> Tensor:
+    """Writes how many of the numbers in `data` are in each of `buckets` (30) intervals; whether it was written.
+
+    >>> import gradtape as tf
+    >>> bool(tf.summary.histogram("weights", tf.Variable([0.5, 1.5]), step=1))
+    False
+
+    There was no writer: see `create_file_writer`.
+    """
+    count = _BUCKETS if buckets is None else int(buckets)
+
+    def event(tag: str, numbers: Tensor) -> Any:
+        return tensor_event(tag, "histograms", _counts(numbers.numpy().ravel(), count), description)
+
+    return written(name, step, lambda: ops.cast(to_tensor(data), dtype=dtypes.float64), event)
+
+
+def _counts(numbers: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]:
+    """The ends of each interval and how many numbers are in it; numbers that are all the same are in the last one."""
+    rows = np.zeros((buckets, 3))
+    if numbers.size and buckets:
+        low, high = numbers.min(), numbers.max()
+        ends = np.linspace(low, high, buckets + 1)
+        rows[:, 0], rows[:, 1] = ends[:-1], ends[1:]
+        if low == high:
+            rows[-1, 2] = numbers.size
+        elif low < high:  # neither is NaN
+            rows[:, 2], _ = np.histogram(numbers, ends)
+    return rows
+
+
+def image(name: str, data: Any, step: Any = None, max_outputs: Any = 3, description: str | None = None) -> Tensor:
+    """Writes the first `max_outputs` images of `data`, `(examples, height, width, channels)`; whether it was written.
+
+    Images of floating-point numbers are between 0 and 1; what is beyond is clipped.
+
+    >>> import gradtape as tf
+    >>> bool(tf.summary.image("generated", tf.zeros((1, 8, 8, 3)), step=1))
+    False
+
+    There was no writer: see `create_file_writer`.
+    """
+
+    def images() -> Tensor:
+        value = to_tensor(data)
+        if len(value.dims) != 4:
+            raise ValueError(f"Tensor must have rank 4. Received rank {len(value.dims)}, shape {value.dims}")
+        return value
+
+    def event(tag: str, value: Tensor) -> Any:
+        from ..image import codecs, color
+
+        _, height, width, _ = value.dims
+        files = [
+            codecs.encode_png(color.convert_image_dtype(one, dtypes.uint8, saturate=True)).numpy()
+            for one in value[: int(max_outputs)]
+        ]
+        return tensor_event(tag, "images", np.array([b"%d" % width, b"%d" % height, *files], object), description)
+
+    return written(name, step, images, event)
+
+
+def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+    """Writes a string, or several, which TensorBoard shows as Markdown; whether it was written.
+
+    >>> import gradtape as tf
+    >>> bool(tf.summary.text("notes", "a *first* try", step=1))
+    False
+
+    There was no writer: see `create_file_writer`.
+    """
+
+    def strings() -> Tensor:
+        value = to_tensor(data)
+        if value.dtype is not dtypes.string:
+            raise TypeError(f"tensor must be of type tf.string; got {value.dtype!r}")
+        return value
+
+    def event(tag: str, value: Tensor) -> Any:
+        return tensor_event(tag, "text", np.array(value.numpy(), object), description)
+
+    return written(name, step, strings, event)
+
+
+def tensor_event(
+    tag: str, plugin: str, array: np.ndarray[Any, Any], description: str | None = None, content: bytes = b""
+) -> Any:
+    """The summary that holds an array of float64 or of bytes, with what its plugin is told."""
+    from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
+    from tensorboardX.proto.tensor_pb2 import TensorProto
+    from tensorboardX.proto.tensor_shape_pb2 import TensorShapeProto
+
+    shape = TensorShapeProto(dim=[TensorShapeProto.Dim(size=n) for n in array.shape])
+    if array.dtype == object:
+        tensor = TensorProto(dtype="DT_STRING", tensor_shape=shape, string_val=array.ravel().tolist())
+    else:
+        tensor = TensorProto(dtype="DT_DOUBLE", tensor_shape=shape, tensor_content=array.tobytes())
+    plugin_data = SummaryMetadata.PluginData(plugin_name=plugin, content=content)
+    metadata = SummaryMetadata(plugin_data=plugin_data, summary_description=description or "")
+    return Summary(value=[Summary.Value(tag=tag, metadata=metadata, tensor=tensor)])

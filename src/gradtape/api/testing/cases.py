@@ -1,0 +1,433 @@
+"""`tf.test`: a `unittest` case that compares tensors, and what tests ask about devices."""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+import unittest
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...core import errors, nest
+from ...core.dtypes import as_dtype
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ..random.draws import set_seed
+from .test_support import CheckedThread, Writes, captured
+
+NAMESPACES = ("test",)
+__all__ = [
+    "TestCase", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_gpu_available", "main",
+]  # fmt: skip
+
+_SEED = 87654321  # what TensorFlow begins its tests with
+
+
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+    """Whether gradtape can use a GPU here.
+
+    >>> import gradtape as tf
+    >>> tf.test.is_gpu_available() == bool(tf.config.list_physical_devices("GPU"))
+    True
+    """
+    from ..runtime.config import list_physical_devices
+
+    return bool(list_physical_devices("GPU"))
+
+
+def is_built_with_cuda() -> bool:
+    """Whether gradtape was made for CUDA: it is made for NumPy.
+
+    >>> import gradtape as tf
+    >>> tf.test.is_built_with_cuda()
+    False
+    """
+    return False
+
+
+def is_built_with_gpu_support() -> bool:
+    """Whether gradtape was made for GPUs of any kind: it is made for NumPy.
+
+    >>> import gradtape as tf
+    >>> tf.test.is_built_with_gpu_support()
+    False
+    """
+    return False
+
+
+def gpu_device_name() -> str:
+    """The name of a GPU, or an empty string.
+
+    >>> import gradtape as tf
+    >>> tf.test.gpu_device_name()
+    ''
+    """
+    return ""
+
+
+def main(argv: Any = None) -> None:
+    """Runs the tests of the module that is being run, as `unittest.main` does.
+
+    >>> import gradtape as tf
+    >>> callable(tf.test.main)
+    True
+    """
+    unittest.main(argv=argv)
+
+
+class _EagerSession:
+    """What stands for a session: it evaluates at once."""
+
+    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+        return _value(fetches)
+
+
+def _value(x: Any) -> Any:
+    """A nest of tensors as NumPy values."""
+
+    def leaf(t: Any) -> Any:
+        if callable(t) and not isinstance(t, Tensor):
+            return _value(t())
+        if isinstance(t, IndexedSlices):
+            return IndexedSlices(t.values.numpy(), t.indices.numpy(), t.dense_shape)
+        return t.numpy() if hasattr(t, "numpy") else t
+
+    return nest.map_structure(leaf, x)
+
+
+def _array(x: Any) -> np.ndarray[Any, Any]:
+    array = np.asarray(_value(to_tensor(x) if isinstance(x, IndexedSlices) else x))
+    if array.dtype.kind in "US":
+        return array.astype("S").astype(object)
+    return array
+
+
+def _known_to_numpy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """bfloat16 and its like as doubles: NumPy's assertions do not find their NaNs."""
+    return array.astype(np.float64) if array.dtype.isbuiltin == 2 else array
+
+
+class TestCase(unittest.TestCase):
+    """A test case with assertions about tensors, arrays and nests of them.
+
+    >>> import gradtape as tf
+    >>> class SquareTest(tf.test.TestCase):
+    ...     def runTest(self):
+    ...         self.assertAllClose(tf.square([1.0, 2.0]), [1.0, 4.0])
+    >>> SquareTest().run().wasSuccessful()
+    True
+    """
+
+    __test__ = False  # for pytest: this class has no tests
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__test__ = True
+
+    def setUp(self) -> None:
+        """Every test begins with the same random numbers, of Python, NumPy and gradtape."""
+        super().setUp()
+        random.seed(_SEED)
+        np.random.seed(_SEED)  # noqa: NPY002
+        set_seed(_SEED)
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of a nest of tensors, as NumPy arrays."""
+        return None if tensors is None else _value(tensors)
+
+    @contextmanager
+    def session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Iterator[Any]:
+        """A context for code written for sessions: everything runs eagerly."""
+        yield _EagerSession()
+
+    cached_session = session
+
+    def test_session(self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False) -> Any:
+        """The same as `session`; its name makes test runners take it for a test."""
+        if self.id().endswith(".test_session"):
+            self.skipTest("Not a test.")
+        return self.session(graph, config, use_gpu, force_gpu)
+
+    test_session.__test__ = False  # type: ignore[attr-defined]
+
+    def checkedThread(self, target: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """A thread that runs `target`; if it raises, so does `join`, as a failure of this test."""
+        return CheckedThread(self, target, args, kwargs or {})
+
+    def captureWritesToStream(self, stream: Any) -> AbstractContextManager[Writes]:
+        """A context in which what is written to `stream` is kept: `contents()` of its value is that."""
+        return captured(stream)
+
+    def get_temp_dir(self) -> str:
+        """A directory for this test's files, removed after it."""
+        if not hasattr(self, "_folder"):
+            folder = tempfile.TemporaryDirectory()
+            self.addCleanup(folder.cleanup)
+            self._folder = folder.name
+        return self._folder
+
+    create_tempdir = get_temp_dir
+
+    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
+        """`|a - b| <= atol + rtol |b|` for all entries of two values or nests of the same structure."""
+        self._assert_close(a, b, rtol, atol, "", msg or "")
+
+    def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, way: str, msg: Any) -> None:
+        """The same for the parts of two nests that `way` leads to."""
+        a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
+        if isinstance(a, dict) != isinstance(b, dict):
+            raise ValueError(f"Can't compare dict to non-dict, a{way} vs b{way}. {msg}")
+        if isinstance(a, dict):
+            if set(a) != set(b):
+                self.fail(f"mismatched keys: a{way} has keys {list(a)}, but b{way} has keys {list(b)}. {msg}")
+            for key in a:
+                self._assert_close(a[key], b[key], rtol, atol, f"{way}[{key}]", msg)
+        elif _is_ragged(a) or _is_ragged(b):
+            self.assertEqual(len(a), len(b), f"Mismatched length: a{way} and b{way}. {msg}")
+            for i, (x, y) in enumerate(zip(a, b, strict=True)):
+                self._assert_close(x, y, rtol, atol, f"{way}[{i}]", msg)
+        else:
+            x, y = _array(a), _array(b)
+            text = f"Mismatched value: a{way} is different from b{way}. {msg}"
+            self._same_shape(x, y, text)
+            try:
+                np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=text)
+            except AssertionError as error:
+                apart = ~np.isclose(x, y, rtol=rtol, atol=atol)
+                raise AssertionError(f"{error}\n{_differing('close', x, y, apart)}") from None
+
+    def assertAllCloseAccordingToType(
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: Any = None,
+    ) -> None:
+        """`assertAllClose` with the tolerance of the coarser dtype."""
+        x, y = _array(a), _array(b)
+        table = {
+            "float32": (float_rtol, float_atol), "complex64": (float_rtol, float_atol),
+            "float16": (half_rtol, half_atol), "bfloat16": (bfloat16_rtol, bfloat16_atol),
+        }  # fmt: skip
+        for array in (x, y):
+            coarse = table.get(array.dtype.name, (rtol, atol))
+            rtol, atol = max(rtol, coarse[0]), max(atol, coarse[1])
+        x, y = (z.astype(np.float64) if z.dtype.kind not in "cO" else z for z in (x, y))
+        self.assertAllClose(x, y, rtol=rtol, atol=atol, msg=msg)
+
+    def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+        """All entries are equal; NaN equals NaN."""
+        x, y = (_known_to_numpy(_array(z)) for z in (a, b))
+        self._same_shape(x, y, msg)
+        try:
+            np.testing.assert_array_equal(x, y, err_msg=str(msg or ""))
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{_differing('equal', x, y, x != y)}") from None
+
+    def assertDictEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+        """Two dicts have the same keys and values, which may be tensors and arrays."""
+        for d in (a, b):
+            self.assertIsInstance(d, dict, f"{type(d)} is no dict. {msg or ''}")
+        self.assertEqual(list(sorted(a)), list(sorted(b)), msg)
+        for key in a:
+            if any(isinstance(d[key], Tensor | np.ndarray) for d in (a, b)):
+                self.assertAllEqual(a[key], b[key], f"at key {key!r}. {msg or ''}")
+            else:
+                self.assertEqual(a[key], b[key], f"at key {key!r}. {msg or ''}")
+
+    def _same_shape(self, x: Any, y: Any, msg: Any) -> None:
+        self.assertEqual(x.shape, y.shape, f"{msg or ''} Shape mismatch: expected {x.shape}, got {y.shape}.")
+
+    def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None) -> None:
+        """Some entry is not close."""
+        self._not(lambda: self.assertAllClose(a, b, rtol, atol), "close", msg)
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
+        """Some entry is not equal."""
+        self._not(lambda: self.assertAllEqual(a, b), "equal", msg)
+
+    def _not(self, assertion: Callable[[], None], what: str, msg: Any) -> None:
+        try:
+            assertion()
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are {what} at all elements. {msg or ''}")
+
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is greater."""
+        self.assertGreater(_array(a).min(), comparison_target)
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is greater or equal."""
+        self.assertGreaterEqual(_array(a).min(), comparison_target)
+
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is less."""
+        self.assertLess(_array(a).max(), comparison_target)
+
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+        """Every entry is less or equal."""
+        self.assertLessEqual(_array(a).max(), comparison_target)
+
+    def assertAllInRange(
+        self,
+        target: Any,
+        lower_bound: Any,
+        upper_bound: Any,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        """Every entry lies between the bounds."""
+        x = _array(target)
+        if x.dtype.kind not in "fiu":
+            self.fail(f"The value of {target} does not have an ordered numeric type, instead it has type: {x.dtype}")
+        below = x <= lower_bound if open_lower_bound else x < lower_bound
+        above = x >= upper_bound if open_upper_bound else x > upper_bound
+        outside = np.argwhere(below | above | (x != x))
+        if len(outside):
+            left, right = "(" if open_lower_bound else "[", ")" if open_upper_bound else "]"
+            interval = f"{left}{lower_bound}, {upper_bound}{right}"
+            shown = "\n".join(f"  {index} : {x[tuple(index)]}" for index in outside[:10])
+            self.fail(f"{len(outside)} of the {x.size} element(s) are outside the range {interval}:\n{shown}")
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        """Every entry is one of a set."""
+        others = np.setdiff1d(_array(target), list(expected_set))
+        if others.size:
+            self.fail(f"{others.size} unique element(s) are not in the set {expected_set}: {others}")
+
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: Any = None) -> None:
+        """The shapes are equal."""
+        self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+        """The dtype is the one expected."""
+        self.assertEqual(as_dtype(_array(target).dtype), as_dtype(expected_dtype))
+
+    def assertNear(self, f1: Any, f2: Any, err: float, msg: Any = None) -> None:
+        """Two numbers differ by `err` at most."""
+        near = f1 == f2 or abs(f1 - f2) <= err
+        self.assertTrue(near, f"{f1} != {f2} +/- {err}{'' if msg is None else f' ({msg})'}")
+
+    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: Any = None) -> None:
+        """The entries of two sequences differ by `err` at most."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for a, b in zip(farray1, farray2, strict=True):
+            self.assertEqual(np.shape(a), np.shape(b), msg)
+            self.assertNear(float(a), float(b), err, msg)
+
+    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None) -> None:
+        """The norm of the difference of two arrays is at most `err`."""
+        self.assertTrue(np.linalg.norm(_array(ndarray1) - _array(ndarray2)) < err, msg)
+
+    @contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[Any]:
+        """The block raises; a pattern is found in the message, or a predicate is true of the exception."""
+        check = expected_err_re_or_predicate
+        try:
+            yield
+        except exception_type as error:
+            text = getattr(error, "message", None) or str(error)
+            if not (check(error) if callable(check) else re.search(check, text)):
+                raise AssertionError(f"Exception of type {type(error)}: {text} does not match {check!r}") from error
+        else:
+            self.fail(f"{exception_type.__name__} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        """The block raises one of `tf.errors` with a message like this."""
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+    def assertRaisesIncompatibleShapesError(self, exception_type: Any = errors.InvalidArgumentError) -> Any:
+        """The block raises because shapes do not fit."""
+        return self.assertRaisesWithPredicateMatch(exception_type, r"Incompatible shapes|Dimensions must be equal")
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
+        """Two names of devices mean the same."""
+        first, second = (str(d).lower().replace("device:", "").rpartition("/")[2] for d in (device1, device2))
+        self.assertEqual(first, second, msg)
+
+    def assertSameStructure(self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None) -> None:
+        """Two nests are equal."""
+        self.assertEqual(a, b, msg or f"{aname} and {bname} differ")
+
+    def assertLen(self, container: Any, expected_len: int, msg: Any = None) -> None:
+        """A container has this many elements."""
+        self.assertEqual(len(container), expected_len, msg)
+
+    def assertEmpty(self, container: Any, msg: Any = None) -> None:
+        """A container has no elements."""
+        self.assertEqual(len(container), 0, msg)
+
+    def assertNotEmpty(self, container: Any, msg: Any = None) -> None:
+        """A container has elements."""
+        self.assertNotEqual(len(container), 0, msg)
+
+    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: Any = None) -> None:
+        """`minv <= value <= maxv`."""
+        self.assertTrue(minv <= value <= maxv, msg or f"{value} is not between {minv} and {maxv}")
+
+    def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
+        """A text begins so."""
+        self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r} does not start with {expected_start!r}")
+
+    def assertEndsWith(self, actual: Any, expected_end: Any, msg: Any = None) -> None:
+        """A text ends so."""
+        self.assertTrue(actual.endswith(expected_end), msg or f"{actual!r} does not end with {expected_end!r}")
+
+    def assertItemsEqual(self, first: Any, second: Any, msg: Any = None) -> None:
+        """Two collections have the same elements, in any order."""
+        self.assertCountEqual(first, second, msg)
+
+    def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
+        """Two collections are equal as sets."""
+        self.assertEqual(set(expected_seq), set(actual_seq), msg)
+
+    def assertContainsSubset(self, expected_subset: Any, actual_set: Any, msg: Any = None) -> None:
+        """One set contains another."""
+        self.assertLessEqual(set(expected_subset), set(actual_set), msg)
+
+    def assertDictAlmostEqual(
+        self, a: Any, b: Any, places: int | None = None, msg: Any = None, delta: float | None = None
+    ) -> None:
+        """Two dicts have the same keys and nearly the same numbers."""
+        self.assertEqual(set(a), set(b), msg)
+        for key in a:
+            self.assertAlmostEqual(a[key], b[key], places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
+
+    def assertSequenceAlmostEqual(
+        self, expected_seq: Any, actual_seq: Any, places: int | None = None, msg: Any = None, delta: float | None = None
+    ) -> None:
+        """Two sequences have nearly the same numbers."""
+        self.assertEqual(len(expected_seq), len(actual_seq), msg)
+        for a, b in zip(expected_seq, actual_seq, strict=True):
+            self.assertAlmostEqual(a, b, places=places, msg=msg, delta=delta)  # type: ignore[arg-type]
+
+
+def _differing(what: str, x: Any, y: Any, where: Any) -> str:
+    """Where two arrays are not `what`, and what they are there."""
+    x, y, where = np.atleast_1d(x, y, where)
+    a, b = x[where], y[where]
+    difference = f"\nnot {what} dif = {np.abs(a - b)}" if what == "close" else ""
+    return f"not {what} where = {np.where(where)}\nnot {what} lhs = {a}\nnot {what} rhs = {b}{difference}"
+
+
+def _is_ragged(x: Any) -> bool:
+    """Whether a list holds things that do not make one array."""
+    if not isinstance(x, list | tuple):
+        return False
+    shapes = {np.shape(item) if not isinstance(item, dict) else dict for item in (_value(y) for y in x)}
+    return len(shapes) > 1 or dict in shapes

@@ -1,0 +1,1 @@
+"""`tf.strings`, and the distance between sequences."""

@@ -1,0 +1,76 @@
+"""The Levenshtein distance: how many insertions, deletions and substitutions make one sequence into another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from ...core import errors
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_array
+from ...state.sparse_tensor import SparseTensor
+
+NAMESPACES = ("",)
+__all__ = ["edit_distance"]
+
+
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
+    """The distance between corresponding sequences of two sparse tensors, which lie along the last axis.
+
+    Args:
+      normalize: whether to divide by the length of the true sequence; to an empty one the distance is then inf, or 0
+        from an empty one.
+
+    >>> import gradtape as tf
+    >>> guess = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "b", "c"], [2, 2])
+    >>> right = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "c", "c"], [2, 2])
+    >>> tf.edit_distance(guess, right).numpy()
+    array([0.5, 0. ], dtype=float32)
+    """
+    for title, value in (("Hypothesis", hypothesis), ("Truth", truth)):
+        if not isinstance(value, SparseTensor):
+            raise TypeError(f"{title} must be a SparseTensor, got {value!r}. Use tf.sparse.from_dense")
+    if hypothesis.dtype is not truth.dtype:
+        raise errors.InvalidArgumentError(
+            "cannot compute EditDistance as input #4(zero-based) was expected to be a "
+            f"{hypothesis.dtype.kernel_name()} tensor but is a {truth.dtype.kernel_name()} tensor [Op:EditDistance]"
+        )
+    shapes = [to_array(s.dense_shape) for s in (hypothesis, truth)]
+    if len(shapes[0]) != len(shapes[1]) or len(shapes[0]) < 2:
+        raise errors.InvalidArgumentError(
+            "Input SparseTensors must have the same rank, which must be at least 2, got the shapes "
+            f"{shapes[0].tolist()} and {shapes[1].tolist()} [Op:EditDistance]"
+        )
+    shape = np.maximum(*shapes)[:-1]
+    guesses, truths = _sequences(hypothesis, shape), _sequences(truth, shape)
+    distances = np.zeros(shape, np.float32)
+    for place in {*guesses, *truths}:
+        a, b = guesses[place], truths[place]
+        distance = np.float32(_distance(np.array(a), np.array(b)))
+        distances[place] = distance if not normalize else distance / np.float32(len(b)) if b else np.inf
+    return Tensor(distances)
+
+
+def _sequences(s: SparseTensor, shape: Any) -> defaultdict[tuple[int, ...], list[Any]]:
+    """The sequence at each place that has one."""
+    found: defaultdict[tuple[int, ...], list[Any]] = defaultdict(list)
+    for index, value in zip(to_array(s.indices)[:, :-1].tolist(), to_array(s.values).tolist(), strict=True):
+        if any(not 0 <= i < n for i, n in zip(index, shape, strict=True)):
+            raise errors.InternalError(
+                f"the place {index} of a sequence is outside of {shape.tolist()} [Op:EditDistance]"
+            )
+        found[tuple(index)].append(value)
+    return found
+
+
+def _distance(a: Any, b: Any) -> int:
+    """Row by row of the table of distances between the first i of `a` and the first j of `b`."""
+    steps = np.arange(len(b) + 1)
+    row = steps
+    for i, x in enumerate(a):
+        best = np.minimum(row[:-1] + (b != x), row[1:] + 1)
+        # An insertion costs one more than the entry to the left: a running minimum once the steps are taken off.
+        row = np.minimum.accumulate(np.concatenate([[i + 1], best]) - steps) + steps
+    return int(row[-1])

@@ -1,0 +1,184 @@
+"""Large work shared out among the cores: elementwise formulas, and the parts of convolutions and what goes with them.
+
+NumPy lets the interpreter lock go inside its loops, so threads really run at once. Each core gets one contiguous part:
+smaller blocks would fit the cache but cost more in handing the lock over than they save. Products inside a part use one
+thread each, for OpenBLAS's own threads wait busily and would take a core away.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import blas, onednn
+from .threads import CORES, together
+
+FEW = 1 << 9  # elements for which one slow function is faster than a formula of many steps
+LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
+SHARED = 1 << 15  # elements; from here on oneDNN, which has no need of Python's threads, is faster than one core
+PRODUCTS = 16  # so many multiplications of a matrix product take the time of one elementwise operation
+THREADED = 1 << 18  # multiplications from which OpenBLAS uses several threads for a product
+_ROW = 1 << 10  # elements a broadcast row is lengthened to
+
+_UFUNCS: dict[Any, np.ufunc] = {
+    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
+    operator.neg: np.negative, operator.abs: np.absolute,
+}  # fmt: skip
+
+_AMONG_CONVOLUTIONS = 32  # so many products after a convolution that was shared out, the next is still near
+_products = _AMONG_CONVOLUTIONS  # since the last convolution that was shared out: see `product`
+
+
+def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """`f(*arrays, out)` that writes what `kernel(*arrays)` gives."""
+    ufunc = kernel if isinstance(kernel, np.ufunc) else _UFUNCS.get(kernel)
+    if ufunc is np.maximum or ufunc is np.minimum:  # NumPy warns of a third argument without its name
+        return lambda a, b, out: ufunc(a, b, out=out)
+    return ufunc if ufunc is not None else lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
+
+
+def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any, function: str | None = None) -> Any:
+    """A new array, filled by `f(*parts of arrays, part of it)` on all cores.
+
+    None where the arrays do not line up, or are too small for that. `function` is what oneDNN may know `f` as.
+    """
+    large = [a for a in arrays if a.shape]  # the others are numbers
+    shape = large[0].shape
+    if len(arrays) == 2 and len(shape) > 1 and arrays[1].shape == shape[-1:]:
+        return _with_row(f, arrays[0], arrays[1], dtype) if arrays[0].size >= LARGE else None
+    for a in large:
+        if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
+            return None
+    if function is not None:
+        out = onednn.mapped(function, *arrays)
+    else:
+        out = onednn.combined(f, *arrays) if type(f) is np.ufunc and len(arrays) == 2 else None
+    if out is not None or large[0].size < LARGE:
+        return out
+    out = np.empty(shape, dtype)
+    _in_parts(f, (*arrays, out))
+    return out
+
+
+def _in_parts(f: Callable[..., Any], arrays: Sequence[Any]) -> None:
+    """`f(*parts of arrays)` for each core; the arrays are contiguous and of one shape, or numbers."""
+    flat = [a.reshape(-1) if a.shape else a for a in arrays]
+    size = flat[-1].size
+    share = -(-size // CORES)
+    together(
+        [partial(f, *[a[i : i + share] if a.shape else a for a in flat]) for i in range(0, size, share)]
+    )
+
+
+def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
+    """`run` for an array and a row that is broadcast over it, such as a bias."""
+    if not a.flags.c_contiguous or not row.size:
+        return None
+    # NumPy's loop is along the row: a short one is repeated as often as the array allows.
+    repeats = math.gcd(a.size // row.size, max(1, _ROW // row.size))
+    row = np.tile(row, repeats)
+    rows = a.reshape(-1, row.size)
+    out = np.empty(a.shape, dtype)
+    y = out.reshape(rows.shape)
+    share_out(lambda part: f(rows[part], row, y[part]), rows.shape[0], a.size)
+    return out
+
+
+def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    """`ufunc(a, b)`, an operation of arithmetic, on all cores where that pays."""
+    if type(a) is np.ndarray and a.size >= SHARED and a.dtype == b.dtype:
+        y = run(ufunc, (a, b), a.dtype)
+        if y is not None:
+            return y
+    return ufunc(a, b)
+
+
+def add(a: Any, b: Any) -> Any:
+    """`a + b`, on all cores where that pays."""
+    return combined(np.add, a, b) if type(a) is np.ndarray else a + b
+
+
+def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
+    """`total += term`, or with another operation of arithmetic, on all cores where that pays."""
+    contiguous = total.flags.c_contiguous and term.flags.c_contiguous
+    aligned = total.size >= SHARED and total.shape == term.shape and contiguous
+    if aligned and onednn.combined(ufunc, total, term, total) is not None:
+        return
+    if aligned and total.size >= LARGE:
+        _in_parts(ufunc, (total, term, total))
+    else:
+        ufunc(total, term, out=total)
+
+
+def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: bool = False) -> list[Any]:
+    """What `work` gives for the parts of `range(count)`, one for each core if the work, on `size` elements, is large.
+
+    Matrix products inside `work` use no further threads.
+    """
+    global _products
+    parts = max(1, min(CORES, count, 4 * size // LARGE))
+    among = convolution or _products < _AMONG_CONVOLUTIONS
+    if not count or not blas.controllable() or (parts == 1 and (size < LARGE >> 4 or not among)):
+        return [work(slice(0, count))]
+    if convolution and parts > 1:
+        _products = 0
+    with blas.one_thread_each():
+        return spread(work, count, parts)
+
+
+def spread(work: Callable[[slice], Any], count: int, parts: int) -> list[Any]:
+    """What `work` gives for so many contiguous parts of `range(count)`, each on a core of its own."""
+    share = -(-count // parts)
+    return together([partial(work, slice(i, min(i + share, count))) for i in range(0, count, share)])
+
+
+def product(a: Any, b: Any) -> Any:
+    """The matrix product `a @ b`; among convolutions that are shared out, it is shared out too.
+
+    OpenBLAS's threads wait busily for their next product: they would take a core from the convolutions.
+    """
+    global _products
+    y = onednn.known_product(a, b)
+    if y is None:
+        y = onednn.product(a, b)
+    if y is not None:
+        return y
+    if _products >= _AMONG_CONVOLUTIONS or a.ndim != 2 or b.ndim != 2 or a.dtype.char not in "fd":
+        return np.matmul(a, b)
+    _products += 1
+    rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
+    if rows * inner * columns < THREADED:
+        return np.matmul(a, b)
+    y = np.empty((rows, columns), np.result_type(a, b))
+
+    def part(here: slice) -> None:
+        if rows >= columns:
+            np.matmul(a[here], b, out=y[here])
+        else:
+            np.matmul(a, b[:, here], out=y[:, here])
+
+    share_out(part, max(rows, columns), rows * inner * columns // PRODUCTS)
+    return y
+
+
+def fill(
+    xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any, size: int, convolution: bool = False
+) -> Any:
+    """`kernel(y, *arrays)`, which writes into `y` and returns it: for NumPy, examples shared out among the cores."""
+    if xp is not np:
+        return kernel(y, *arrays)
+    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], size, convolution)
+    return y
+
+
+def sum_rows(x: Any) -> Any:
+    """The sum of the rows of a matrix: as a product with ones, several times faster than `add.reduce`."""
+    total = onednn.sum_rows(x)
+    if total is not None:
+        return total
+    return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))

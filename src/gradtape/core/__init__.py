@@ -1,0 +1,1 @@
+"""What everything stands on: errors, dtypes, shapes, nests, scopes and the tensor. Uses nothing above itself."""

@@ -1,0 +1,59 @@
+"""The arguments of an op as tensors that agree in dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core import dtypes
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, is_tensor_like, number
+from ..run import dispatch
+from ..run.convert import readable, to_tensor
+from .op import Op
+
+
+def read_both(a: Any, b: Any) -> tuple[Any, Any]:
+    """Variables as their values, and a Python number beside a tensor of floats as a tensor; others as they are."""
+    if type(a) in readable:
+        a = a._as_tensor()
+    if type(b) in readable:
+        b = b._as_tensor()
+        if type(a) is Tensor:
+            return a, b
+    if isinstance(a, Tensor):
+        if (type(b) is float or type(b) is int) and a.dtype.kind == dtypes.FLOAT:
+            b = number(a.dtype, b)
+    elif isinstance(b, Tensor) and (type(a) is float or type(a) is int) and b.dtype.kind == dtypes.FLOAT:
+        a = number(b.dtype, a)
+    return a, b
+
+
+def matched(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
+    """The values as tensors; those at `matching` agree in dtype, and Python numbers follow the first tensor."""
+    first = values[0]
+    if isinstance(first, Tensor) and first.dtype.kind & op.kinds and len(matching) == len(values):
+        if all([isinstance(x, Tensor) and x.dtype is first.dtype for x in values]):
+            return list(values)
+    hint: DType | None = None
+    for i in matching:
+        if is_tensor_like(values[i]):
+            hint = values[i].dtype
+            break
+    inputs: list[Tensor] = []
+    for i, value in enumerate(values):
+        if i not in matching:
+            inputs.append(to_tensor(value))
+            continue
+        if hint is None or is_tensor_like(value):
+            x = to_tensor(value)
+        else:
+            x = to_tensor(value, dtype=hint)
+        if hint is None:
+            hint = x.dtype
+        elif x.dtype is not hint:
+            raise dispatch.mixed_dtypes(op, i, hint, x.dtype)
+        if not x.dtype.kind & op.kinds:
+            raise dispatch.wrong_kind(op, x.dtype)
+        inputs.append(x)
+    return inputs

@@ -1,0 +1,202 @@
+"""Vectorised execution: an op on batched tensors runs once, over a leading axis, by its family's rule.
+
+A `BatchedTensor` stands for one of many tensors of the same shape: to the code that computes with it, it has the shape
+of one. Recorders entered after the batch began see the batched op; those entered before see the ops its rule runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import errors, nest
+from ...core.tensor import Tensor
+from ..run import dispatch
+from .op import ops
+
+logger = logging.getLogger("gradtape")
+_looped: set[str] = set()
+
+
+class BatchedTensor(Tensor):
+    """`value[i]` for every i at once, at one level of batching."""
+
+    __slots__ = ("level", "value")
+
+    def __init__(self, value: Tensor, level: int) -> None:
+        self.value = value
+        self.level = level
+        self.dtype = value.dtype
+        self.mark = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self.value.dims[1:]
+
+    @property
+    def size(self) -> int:
+        """How many tensors this one stands for."""
+        return self.value.dims[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":
+            raise NeedsValue(
+                "the value of a tensor inside vectorized_map, or of a Jacobian's cotangent, is not known: it stands "
+                "for many. Use tf.where or tf.cond instead of Python's if, and tf ops instead of NumPy"
+            )
+        return object.__getattribute__(self, name)  # raises
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
+
+    def __repr__(self) -> str:
+        return f"<batched tf.Tensor: {self.size} times shape={self.shape}, dtype={self.dtype.name}>"
+
+    __str__ = __repr__
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op` for the whole batch of this level."""
+        level = self.level
+        flags = [type(x) is BatchedTensor and x.level == level for x in inputs]
+        values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
+        recorders = dispatch.thread.recorders
+        with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
+            result = NotImplemented if op.batch is None else op.batch(ops, self.size, values, flags, attrs)
+            if result is NotImplemented:
+                result = loop(op, self.size, values, flags, attrs)
+        outputs: Any = (
+            tuple(BatchedTensor(y, level) for y in result) if type(result) is tuple else BatchedTensor(result, level)
+        )
+        inner = tuple(r for r in recorders if r.level > level)
+        if inner and any(x.mark is not None for x in inputs):
+            dispatch.Several(inner).record(op, inputs, outputs, attrs)
+        return outputs
+
+
+class NeedsValue(TypeError):
+    """Code asked for the value of a batched tensor."""
+
+
+def loop(op: Any, size: int, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Any:
+    """An op without a batching rule: run once for each member, and stacked."""
+    if op.name not in _looped:
+        _looped.add(op.name)
+        logger.info("op %s has no batching rule and is run in a loop over %d members", op.name, size)
+
+    def member(i: int) -> Any:
+        return dispatch.run(op, [x[i] if flag else x for x, flag in zip(values, flags, strict=True)], attrs)
+
+    if not size:
+        one = [_blank(x) if flag else x for x, flag in zip(values, flags, strict=True)]
+        example = dispatch.run(op, one, attrs)
+        return nest.map_structure(lambda y: ops.constant(np.zeros((0, *y.dims), y.dtype.numpy)), example)
+    results = [member(i) for i in range(size)]
+    if type(results[0]) is tuple:
+        return tuple(ops.stack(*column, axis=0) for column in zip(*results, strict=True))
+    return ops.stack(*results, axis=0)
+
+
+def _blank(x: Tensor) -> Tensor:
+    return Tensor(np.zeros(x.dims[1:], x.dtype.numpy), x.dtype)
+
+
+def spread(m: Any, x: Tensor, flag: bool, size: int) -> Tensor:
+    """`x` with the batch axis in front, repeated if it has none."""
+    return x if flag else m.broadcast_to(x, shape=(size, *x.dims))
+
+
+def aligned(m: Any, inputs: Sequence[Tensor], flags: Sequence[bool]) -> list[Tensor]:
+    """The inputs of an op that broadcasts, with axes of size 1 behind the batch axis where their ranks differ."""
+    rank = max(len(x.dims) - flag for x, flag in zip(inputs, flags, strict=True))
+    found = []
+    for x, flag in zip(inputs, flags, strict=True):
+        missing = rank + 1 - len(x.dims)
+        if flag and missing:
+            x = m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:]))
+        found.append(x)
+    return found
+
+
+def fold(op: Any) -> Callable[..., Any]:
+    """A batching rule for an op whose first input has a leading axis of independent examples.
+
+    The batch is folded into that axis; it applies when no other input is batched.
+    """
+
+    def batch(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+        if any(flags[1:]):
+            return NotImplemented
+        x = inputs[0]
+        merged = m.reshape(x, shape=(x.dims[0] * x.dims[1], *x.dims[2:]))
+        result = op(merged, *inputs[1:], **attrs)
+
+        def unmerged(y: Tensor) -> Tensor:
+            return m.reshape(y, shape=(size, y.dims[0] // max(size, 1) if size else x.dims[1], *y.dims[1:]))
+
+        return tuple(map(unmerged, result)) if type(result) is tuple else unmerged(result)
+
+    return batch
+
+
+def batched_identity(target: Any, start: int, stop: int, factor: complex = 1) -> BatchedTensor:
+    """Rows `start` to `stop` of `factor` times the identity, each in the shape of `target`: a Jacobian's cotangents."""
+    rows = np.zeros((stop - start, math.prod(target.dims)), target.dtype.numpy)
+    rows[np.arange(stop - start), np.arange(start, stop)] = factor
+    return BatchedTensor(Tensor(rows.reshape(stop - start, *target.dims), target.dtype), dispatch.next_level())
+
+
+def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
+    """`fn` on every element along the first axis of `elems`, a nest of tensors, all at once.
+
+    A first axis of size 1 is the same element for all. Raises `NeedsValue` where `fn` asks for the value of an element.
+    """
+    from ..run.randomness import drawing_for_each
+
+    level = dispatch.next_level()
+    flat = nest.flatten(elems)
+    size = common_size(flat)
+    entered = [x[0] if x.dims[0] == 1 < size else enter(x, level) for x in flat]
+
+    def states(draw: Callable[[], Any]) -> Tensor:
+        drawn = [ops.constant(draw()) for _ in range(size)]
+        return enter(ops.stack(*drawn, axis=0) if drawn else Tensor(np.zeros((0, 3), np.uint64)), level)
+
+    with drawing_for_each(states):
+        result = fn(nest.pack_sequence_as(elems, entered))
+    return nest.map_structure(lambda y: None if y is None else leave(ops.constant(y), level, size), result)
+
+
+def common_size(tensors: Sequence[Tensor]) -> int:
+    """How many elements there are along the first axes, which agree or are 1."""
+    sizes = {x.dims[0] for x in tensors}
+    size = max(sizes - {1}, default=1)
+    if sizes - {1, size}:
+        raise errors.InvalidArgumentError(
+            f"vectorized_map needs the same number of elements in every tensor, or 1, got {sorted(sizes)} along the "
+            "first axes"
+        )
+    return size
+
+
+def enter(x: Tensor, level: int) -> BatchedTensor:
+    """`x` with its first axis as the batch of `level`; the batches of a tensor stand in the order of their levels."""
+    if type(x) is BatchedTensor and x.level > level:
+        return BatchedTensor(enter(_exchanged(x.value), level), x.level)
+    return BatchedTensor(x, level)
+
+
+def leave(y: Tensor, level: int, size: int) -> Tensor:
+    """The opposite of `enter`; what is the same for the whole batch is repeated."""
+    if type(y) is BatchedTensor and y.level == level:
+        return y.value
+    if type(y) is BatchedTensor and y.level > level:
+        return BatchedTensor(_exchanged(leave(y.value, level, size)), y.level)
+    return ops.broadcast_to(y, shape=(size, *y.dims))
+
+
+def _exchanged(x: Tensor) -> Tensor:
+    return ops.transpose(x, perm=(1, 0, *range(2, len(x.dims))))

@@ -1,0 +1,442 @@
+"""The elementwise family: y[i] = f(a[i], b[i], ...), broadcast, from a kernel and a partial for each argument.
+
+The vjp multiplies the cotangent by the partial and sums over the axes an argument was stretched along; the jvp
+multiplies and adds; batching aligns ranks. Calls with one or two plain tensors have a short way of their own, the quiet
+case.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
+
+from ...backends.numpy import blocks, onednn
+from ...backends.numpy.blocks import FEW, LARGE, SHARED
+from ...core import dtypes
+from ...core.dtypes import FLOAT, DType
+from ...core.tensor import Tensor, number
+from ..run import dispatch
+from ..run.convert import readable
+from ..run.dispatch import run, thread
+from . import in_place
+from .arguments import matched, read_both
+from .batching import aligned
+from .cotangents import deferred_sum
+from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, raw, sample
+
+_new = object.__new__
+_PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
+_SMALL = f"type(g) is not ndarray or g.size < {SHARED}"  # of a cotangent: one core is enough
+
+ONE = "g"
+NEG = "-g"
+
+
+class Mask:
+    """A partial that is 1 where the formula is true, else 0. It selects: a dead branch is 0 even for g = inf."""
+
+    def __init__(self, formula: Callable[..., Any]) -> None:
+        self.formula = formula
+
+
+class ZeroWins:
+    """A partial that may be infinite: an incoming cotangent of exactly 0 stays 0."""
+
+    def __init__(self, formula: Callable[..., Any]) -> None:
+        self.formula = formula
+
+
+def _formula(partial: Any) -> Any:
+    return partial.formula if isinstance(partial, Mask | ZeroWins) else partial
+
+
+def _product(i: int, partial: Any, saved: Saved, arrays: bool, conjugate: bool) -> str:
+    """Source code for the cotangent `g` times partial number `i`."""
+    if partial is None or isinstance(partial, str):
+        return str(partial)
+    call = saved.call(f"p{i}", _formula(partial), arrays)
+    if "g" in parameters(_formula(partial)):
+        return call
+    if isinstance(partial, Mask):
+        return f"m.masked({call}, g)"
+    if conjugate:
+        call = f"m.conj({call})"
+    return f"m.multiply_no_nan({call}, g)" if isinstance(partial, ZeroWins) else f"g * {call}"
+
+
+def unbroadcast(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of an argument of `shape` that was broadcast: summed over the axes it was stretched along."""
+    given = tuple(g.shape)
+    if given == shape:
+        return g
+    if given[1:] == shape and len(shape) == 1:  # a bias
+        return m.sum(g, axis=(0,), keepdims=False)
+    extra = len(given) - len(shape)
+    stretched = tuple(i + extra for i, n in enumerate(shape) if n == 1 and given[i + extra] != 1)
+    axes = (*range(extra), *stretched)
+    return m.reshape(m.sum(g, axis=axes, keepdims=False) if axes else g, shape=shape)
+
+
+def _shapes(inputs: Sequence[Any]) -> tuple[tuple[int, ...], ...] | None:
+    """The inputs' shapes, or None when they are all the same and nothing is broadcast."""
+    shapes = tuple([x.dims for x in inputs])
+    return None if shapes.count(shapes[0]) == len(shapes) else shapes
+
+
+def elementwise(
+    name: str,
+    kernel: Any,
+    *,
+    args: str | None = None,
+    on: int = dtypes.FLOATING,
+    same: Sequence[int] | None = None,
+    domain: tuple[float, float] = (-2.0, 2.0),
+    samples: Sequence[Sample] = (),
+    kinks: bool = False,
+    to: DType | None = None,
+    otherwise: Callable[..., Any] | None = None,
+    function: str | None = None,
+    **partials: Any,
+) -> Op:
+    """`y[i] = f(a[i], b[i], ...)`. The partial `d<arg>` may name `m`, `y`, any argument and any attribute.
+
+    A partial is a formula, `ONE`, `NEG`, a `Mask`, `ZeroWins`, or None for an argument without a derivative; a formula
+    that names `g` is not the partial but its product with the cotangent `g`. `args`
+    names the arguments where the kernel is an operator or a function of the array module; `on` says which kinds of
+    dtype the op takes, `same` which arguments must agree in dtype (all, unless told), `to` the result's dtype.
+    `otherwise` is asked first about values that are not plain tensors of these kinds; it may return NotImplemented.
+    `function` is the name that oneDNN may know the op by, for values and for derivatives made from the output.
+    """
+    if args is None:
+        names, attrs = kernel_arguments(kernel)
+    else:
+        names, attrs = tuple(args.split()), ()
+    if set(partials) != {f"d{a}" for a in names}:
+        raise TypeError(f"{name}: needs the partials {[f'd{a}' for a in names]}, got {sorted(partials)}")
+    ordered = [partials[f"d{a}"] for a in names]
+    shapes: Any = ((3, 4), (4,), ())
+    op = Op(
+        name, kernel, family="elementwise", args=names, kinds=on, domain=domain, kinks=kinks,
+        samples=samples or [sample(*shapes[: len(names)])],
+    )  # fmt: skip
+    op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
+    matching = tuple(range(len(names))) if same is None else tuple(same)
+    quiet = not attrs and len(matching) == len(names) <= 2
+    op.twin = twin = _differentiate_elementwise(op, ordered, function, quiet)
+    op.batch = _batch_elementwise(op)
+
+    def general(*values: Any, **attributes: Any) -> Any:
+        try:
+            if otherwise is not None:
+                result = otherwise(*values)
+                if result is not NotImplemented:
+                    return result
+            inputs = matched(op, values, matching)
+        except (TypeError, ValueError) as error:
+            return dispatch.left_to_other(op, values, error)
+        is_complex = any(x.dtype.is_complex for x in inputs)
+        return run(twin if is_complex and twin is not None else op, inputs, attributes)
+
+    if not quiet:
+        op.call = general
+    else:
+        op.call = _unary(op, general, to, function) if len(names) == 1 else _binary(op, general, to)
+    return op.publish()
+
+
+def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None, quiet: bool) -> Op | None:
+    """Gives `op` its rules; returns its twin for complex values, whose partials are conjugated."""
+    if all(p is None for p in partials):
+        return None
+    formulas = [_formula(p) for p in partials if callable(_formula(p))]
+    saved = Saved(op.args, formulas)
+    names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
+    narrowing = {"narrowed": _narrowed, "both_narrowed": _both_narrowed}
+    several = len(partials) > 1
+
+    def with_shapes(keep: Any) -> Any:
+        return (lambda xs, y, attrs: (*keep(xs, y, attrs), _shapes(xs))) if several else keep
+
+    op.defer_keep(with_shapes(saved.picked), lambda: with_shapes(saved.keeper()))
+    op.kept = saved.names
+    large = functools.cache(lambda conjugate: _vjp_large(saved, partials, names, conjugate, function))
+    if quiet:
+        op.first = _alone(op, 0, partials, saved, names, large)
+        if several:
+            op.second = _alone(op, 1, partials, saved, names, large)
+            op.defer("keep_both", lambda: _keep_both(op.args, saved.names))
+
+    def vjp(arrays: bool, conjugate: bool) -> Any:
+        products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
+        asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
+        result = f"({', '.join(asked)},)"
+        if len(partials) == 2:
+            result = f"{result} if s[-1] is None else both_narrowed(m, s[-1], {', '.join(asked)})"
+        elif several:
+            result = f"{result} if s[-1] is None else narrowed(m, s[-1], {result})"
+        if not arrays:
+            return compile_rule(f"lambda m, g, s, parents: {result}", **names, **narrowing)
+        source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents) or ({result})"
+        return compile_rule(source, large=large(conjugate), ndarray=ndarray, **names, **narrowing)
+
+    def vjp_first(arrays: bool) -> Any:
+        """The rule of an op with one argument: that of the op as a function of it, where one value is kept bare."""
+
+        def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: Any) -> tuple[Any]:
+            first: Any = op.first
+            rule = first.vjp_raw if arrays else first.vjp
+            return (rule(m, g, s[0] if len(s) == 1 else s),)
+
+        return vjp
+
+    op.defer_vjp(vjp_first if quiet and not several else lambda arrays: vjp(arrays, False))
+
+    def jvp_of() -> Any:
+        tangents = [
+            None if p is None else compile_rule(f"lambda m, g, s: {_product(i, p, saved, False, False)}", **names)
+            for i, p in enumerate(partials)
+        ]
+
+        def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+            s = op.keep(inputs, y, attrs)
+            terms = [f(m, t, s) for f, t in zip(tangents, ts, strict=True) if f is not None and t is not None]
+            if not terms:
+                return None
+            total = sum(terms[1:], terms[0])
+            return total if tuple(total.shape) == y.dims else m.broadcast_to(total, shape=y.dims)
+
+        return jvp
+
+    op.defer("jvp", jvp_of)
+    if not op.kinds & dtypes.COMPLEX:
+        return None
+    twin = _new(Op)
+    vars(twin).update(vars(op))
+    twin.defer_vjp(lambda arrays: vjp(arrays, True))
+    twin.batch = _batch_elementwise(twin)
+    return twin
+
+
+def _written_over(saved: Saved, partial: Any) -> Any:
+    """`in_place.product` of a partial of an op with one argument, if it is a formula of arrays only."""
+    if not callable(partial) or "g" in parameters(partial):
+        return None
+    if any(name != "m" and not saved.is_tensor(name) for name in parameters(partial)):
+        return None
+    arguments = {name: raw if name == "m" else saved.lookup(name, True) for name in parameters(partial)}
+    return in_place.product(partial, arguments)
+
+
+def _vjp_large(
+    saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool, function: str | None
+) -> Any:
+    """`vjp_raw` for large arrays: each product is computed on all cores. None where the arrays are not so large."""
+    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
+    unpacked = ", ".join(["g", *(f"a{i}" for i in tensors), "out"])
+    formulas: list[Any] = []  # None for g itself, a number for g times that array, else a function
+    for i, partial in enumerate(partials):
+        text = _product(i, partial, saved, True, conjugate)
+        for k in tensors:
+            text = text.replace(f"s[{k}].array", f"a{k}")
+        if any(text == f"g * a{k}" for k in tensors):
+            formulas.append(tensors.index(int(text[5:])))
+            continue
+        # The last product of `g * ...` is written straight to where it belongs.
+        written = f"multiply(g, {text[4:]}, out)" if text.startswith("g * ") else f"copyto(out, {text})"
+        trivial = partial is None or partial == ONE
+        rule = f"lambda m, s: lambda {unpacked}: {written}"
+        formulas.append(None if trivial else compile_rule(rule, multiply=multiply, copyto=copyto, **names))
+
+    one_pass = any(type(f) is int for f in formulas) and all(f is None or type(f) is int for f in formulas)
+
+    def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...] | None:
+        # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
+        arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
+        if function is not None and arrays[1].flags.c_contiguous and g.flags.c_contiguous:
+            value = onednn.pulled(function, arrays[1], g)
+            if value is not None:
+                return (value,)
+        if g.size < LARGE and not one_pass:
+            return None
+        cotangents: list[Any] = []
+        for parent, partial, formula in zip(parents, partials, formulas, strict=True):
+            if parent < 0 or partial is None:
+                cotangents.append(None)
+            elif formula is None:
+                cotangents.append(g)
+            elif type(formula) is int:
+                cotangents.append(blocks.combined(multiply, g, arrays[1 + formula]))
+            else:
+                run = formula(m, s)
+                value = blocks.run(run, arrays, g.dtype)
+                if value is None:
+                    value = empty(broadcast_shapes(*(a.shape for a in arrays)), g.dtype)
+                    run(*arrays, value)
+                cotangents.append(value)
+        broadcast = len(partials) > 1 and s[-1] is not None
+        return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
+
+    return vjp
+
+
+def _narrowed(m: Any, shapes: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The cotangents of arguments of these shapes, which were broadcast."""
+    return tuple([
+        g if g is None or g.shape == shape else _summed(m, g, shape)
+        for g, shape in zip(cotangents, shapes, strict=True)
+    ])
+
+
+def _both_narrowed(m: Any, shapes: Any, ga: Any, gb: Any) -> tuple[Any, Any]:
+    """`_narrowed` of two, as most are."""
+    a, b = shapes
+    if ga is not None and ga.shape != a:
+        ga = _summed(m, ga, a)
+    if gb is not None and gb.shape != b:
+        gb = _summed(m, gb, b)
+    return ga, gb
+
+
+def _summed(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    waiting = deferred_sum(m, g, shape)
+    return unbroadcast(m, g, shape) if waiting is None else waiting
+
+
+def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
+    """`keep` for the quiet case of two arguments on the tape: plain tensors."""
+    a, b = args
+    fields = "".join(f"{name}, " for name in kept)
+    same = f"type(y.array) is not ndarray or (sa := {a}.array.shape) == (sb := {b}.array.shape)"
+    return compile_rule(f"lambda {a}, {b}, y: ({fields} None if {same} else (sa, sb),)", ndarray=ndarray)
+
+
+def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, Any], large: Any) -> Partial:
+    """The op as a function of argument `i` alone, which is not broadcast: other cases are left to the op itself."""
+    formula = _formula(partials[i])
+    kept = Saved(op.args, [formula] if callable(formula) else [], bare=True)
+    alone = Partial(op, i)
+
+    def keep() -> Any:
+        value = kept.names[0] if kept.bare else f"({', '.join(kept.names)})"
+        if len(op.args) == 1:
+            return compile_rule(f"lambda {op.args[0]}, y: {value}")
+        same = f"type(y.array) is not ndarray or y.array.shape == {op.args[i]}.array.shape"
+        return compile_rule(f"lambda {', '.join(op.args)}, y: {value} if {same} else NotImplemented", ndarray=ndarray)
+
+    def spread(value: Any) -> tuple[Any, ...]:
+        found = dict(zip(kept.names, (value,) if kept.bare else value, strict=True))
+        return (*map(found.get, saved.names), *[None] * (len(op.args) - 1))
+
+    def vjp_large(m: Any, g: Any, value: Any) -> Any:
+        cotangents = large(False)(m, g, spread(value), alone.placed(0))
+        return None if cotangents is None else cotangents[i]
+
+    def vjp(arrays: bool) -> Any:
+        product = _product(i, partials[i], kept, arrays, False)
+        if not arrays:
+            return compile_rule(f"lambda m, g, s: {product}", **names)
+        written = _written_over(kept, partials[i]) if len(op.args) == 1 else None
+        if written is None:
+            source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
+            return compile_rule(source, large=vjp_large, ndarray=ndarray, **names)
+        # Of tanh: `g * (1 - y * y)` for a few numbers; for more, the same written over one array; for many, oneDNN.
+        text, known = written
+        several = f"{text} if size < {SHARED} or (found := large(m, g, s)) is None else found"
+        source = f"lambda m, g, s: {product} if type(g) is not ndarray or (size := g.size) < {FEW} else {several}"
+        return compile_rule(source, large=vjp_large, ndarray=ndarray, **names, **known)
+
+    alone.spread = spread
+    alone.defer("keep", keep)
+    alone.defer_vjp(vjp)
+    return alone
+
+
+def _unary(op: Op, general: Any, to: DType | None, function: str | None) -> Any:
+    kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.vjp is not None
+    kernel_into = blocks.into(kernel)
+
+    def call(x: Any) -> Any:
+        if type(x) is not Tensor:
+            if type(x) in readable:
+                x = x._as_tensor()
+            if type(x) is not Tensor:
+                if isinstance(x, Tensor) and x.dtype.kind & kinds:
+                    return run(op, (x,), {})
+                return general(x)
+        dtype = x.dtype
+        if not dtype.kind & kinds:
+            return general(x)
+        array = x.array
+        value = None
+        if array.size >= SHARED:
+            value = blocks.run(kernel_into, (array,), (to or dtype).numpy, function)
+        y = _new(Tensor)
+        y.array = kernel(array) if value is None else value
+        y.dtype = to or dtype
+        y.mark = None
+        if x.mark is not None:
+            recorder = thread.recorder
+            if recorder is not None:
+                if recorded:
+                    recorder.unary(op, x, y)
+                else:
+                    recorder.constant(op, (x,), y)
+        return y
+
+    return call
+
+
+def _binary(op: Op, general: Any, to: DType | None) -> Any:
+    kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.vjp is not None
+    kernel_into = blocks.into(kernel)
+
+    def call(a: Any, b: Any) -> Any:
+        kind = type(b)
+        if kind is not Tensor or type(a) is not Tensor:
+            # `read_both` without its price: `x * 0.5` and `x + bias` are frequent.
+            if kind is float and type(a) is Tensor and a.dtype.kind == FLOAT:
+                known = a.dtype.numbers.get(b)
+                b = number(a.dtype, b) if known is None else known
+            else:
+                if kind in readable:
+                    b = b._as_tensor()
+                if type(a) is not Tensor or type(b) is not Tensor:
+                    a, b = read_both(a, b)
+                    if type(a) is not Tensor or type(b) is not Tensor:
+                        tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+                        if tensors and a.dtype is b.dtype and a.dtype.kind & kinds:
+                            return run(op, (a, b), {})
+                        return general(a, b)
+        dtype = a.dtype
+        if dtype is not b.dtype or not dtype.kind & kinds:
+            return general(a, b)
+        first, second = a.array, b.array
+        value = None
+        try:
+            if first.size >= SHARED or second.size >= SHARED:
+                value = blocks.run(kernel_into, (first, second), (to or dtype).numpy)
+            if value is None:
+                value = kernel(first, second)
+        except ValueError as error:
+            raise dispatch.failure(op, (a, b), error) from None
+        y = _new(Tensor)
+        y.array = value
+        y.dtype = to or dtype
+        y.mark = None
+        if a.mark is not None or b.mark is not None:
+            recorder = thread.recorder
+            if recorder is not None:
+                if recorded:
+                    recorder.binary(op, a, b, y)
+                else:
+                    recorder.constant(op, (a, b), y)
+        return y
+
+    return call
+
+
+def _batch_elementwise(op: Op) -> Any:
+    return lambda m, size, inputs, flags, attrs: run(op, aligned(m, inputs, flags), attrs)

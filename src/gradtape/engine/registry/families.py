@@ -1,0 +1,318 @@
+"""The families own the algebra: from a kernel and its partials follow vjp, jvp, batching and broadcasting.
+
+- elementwise: y[i] = f(a[i], b[i], ...); a partial for each argument
+- linear:      y = A x; the transpose is an op
+- bilinear:    y = B(a, b); each transpose is a contraction of the cotangent with the other argument
+- reduction:   y = f(x along axes); the weight of each element of x in y
+- opaque:      rules of its own beside the kernel
+- constant:    the derivative is zero by mathematics, or does not exist
+
+Conjugates, broadcasting, dtype checks and "who asks for a gradient" live here and in the walk, never in a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, wrap
+from ..run import dispatch
+from ..run.convert import readable
+from ..run.dispatch import run, tensor_like, thread
+from .arguments import matched, read_both
+from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
+from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, wire
+
+__all__ = [
+    "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",
+    "reduction", "shift_axes", "unbroadcast",
+]  # fmt: skip
+
+
+def linear(
+    name: str,
+    kernel: Any,
+    *,
+    transpose: Callable[..., Any] | None,
+    shift: Callable[..., dict[str, Any]] | None = None,
+    batch: Callable[..., Any] | None = None,
+    samples: Sequence[Sample],
+    on: int = dtypes.ANY,
+    moves_data: bool = True,
+    domain: tuple[float, float] = (-2.0, 2.0),
+) -> Op:
+    """`y = A x`, linear in the first argument, or in all of `*xs`; further arguments are constants, such as indices.
+
+    `transpose(m, g, <names>)` is the cotangent of the first argument (a tuple of cotangents for `*xs`).
+    `shift(attrs, size)` rewrites the attributes for a leading batch axis; where that is not enough, `batch` is a rule.
+    """
+    args, _ = kernel_arguments(kernel)
+    op = Op(name, kernel, family="linear", args=args, samples=samples, kinds=on, moves_data=moves_data, domain=domain)
+    if transpose is not None:
+        constants = len(args) - 1
+        if op.variadic or not constants:
+            wire(op, transpose)
+        else:
+            wire(op, _with_constants(transpose, constants))
+
+    def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+        if op.variadic:
+            return op(*[m.zeros_like(x) if t is None else t for x, t in zip(inputs, ts, strict=True)], **attrs)
+        return None if ts[0] is None else op(ts[0], *inputs[1:], **attrs)
+
+    op.jvp = jvp if transpose is not None else None
+    if shift is not None:
+
+        def batch_by_shift(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+            if any(flags[1:]) and not op.variadic:
+                return NotImplemented
+            spread = [x if f else m.broadcast_to(x, shape=(size, *x.dims)) for x, f in zip(inputs, flags, strict=True)]
+            if not op.variadic:
+                spread[1:] = inputs[1:]
+            return op(*spread, **shift(attrs, size))
+
+        op.batch = batch_by_shift
+    if batch is not None:
+        op.batch = batch
+    if len(args) == 1 and not op.variadic:
+        op.call = _of_one(op)
+    return op.publish()
+
+
+def _of_one(op: Op) -> Any:
+    """`op.run` for one argument, with a short way for a plain tensor of numbers."""
+    kernel, kinds = op.numpy, op.kinds & (dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX)
+
+    def call(x: Any, **attrs: Any) -> Any:
+        if type(x) is not Tensor or not x.dtype.kind & kinds:
+            return op.run(x, **attrs)
+        try:
+            value = kernel(x.array, **attrs)
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise dispatch.failure(op, (x,), error) from error
+        like = x.dtype
+        y = tuple([tensor_like(part, like) for part in value]) if type(value) is tuple else tensor_like(value, like)
+        recorder = thread.recorder
+        if recorder is not None:
+            if x.mark is not None:
+                recorder.record(op, (x,), y, attrs)
+            elif dispatch.witness is not None:
+                dispatch.witness.record(op, (x,), y, attrs)
+        return y
+
+    return call
+
+
+def _with_constants(transpose: Any, constants: int) -> Any:
+    """A rule for all arguments from one for the first."""
+    names = ", ".join(parameters(transpose))
+    call = ", ".join(f"{n}={n}" for n in parameters(transpose))
+    return compile_rule(f"lambda {names}: (transpose({call}), {'None, ' * constants})", transpose=transpose)
+
+
+def bilinear(
+    name: str,
+    kernel: Any,
+    *,
+    da: Callable[..., Any],
+    db: Callable[..., Any],
+    batch: Callable[..., Any] | None = None,
+    quick: Callable[[Any, Any], Any] | None = None,
+    samples: Sequence[Sample],
+    on: int = dtypes.NUMERIC,
+) -> Op:
+    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here.
+
+    `quick`, if given, computes `B(a, b)` of some NumPy arrays, and returns None for others.
+    """
+    args, _ = kernel_arguments(kernel)
+    op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
+    saved = Saved(args, [da, db])
+    op.defer_keep(saved.picked, saved.keeper)
+    op.kept = saved.names
+    op.defer("keep_both", partial(saved.quiet_keeper, (da, db)))
+
+    names = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
+
+    def cotangent(f: Any, arrays: bool) -> str:
+        texts = []
+        for n in parameters(f):
+            value = saved.lookup(n, arrays)
+            # Most are real numbers, of which the conjugate need not be asked for.
+            conjugated = f"x if (x := {value}).dtype is single else conj(m, x)"
+            texts.append(f"{n}=({conjugated})" if n in args else f"{n}={value}")
+        return f"{'da' if f is da else 'db'}({', '.join(texts)})"
+
+    def both(arrays: bool) -> Any:
+        first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
+        return compile_rule(f"lambda m, g, s, parents: ({first}, {second})", **names)
+
+    def alone(f: Any, arrays: bool) -> Any:
+        return compile_rule(f"lambda m, g, s: {cotangent(f, arrays)}", **names)
+
+    op.defer_vjp(both)
+    op.first, op.second = Partial(op, 0), Partial(op, 1)
+    for one, f in ((op.first, da), (op.second, db)):
+        one.defer("keep", partial(saved.quiet_keeper, (f,)))
+        one.defer_vjp(partial(alone, f))
+
+    def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+        (a, b), (ta, tb) = inputs, ts
+        terms = [op(*pair, **attrs) for pair, t in (((ta, b), ta), ((a, tb), tb)) if t is not None]
+        return sum(terms[1:], terms[0]) if terms else None
+
+    def call(a: Any, b: Any, **attrs: Any) -> Any:
+        if type(b) in readable:  # `read_both`, with one call less for `tf.matmul(x, weights)`
+            b = b._as_tensor()
+        if type(a) is not Tensor or type(b) is not Tensor:
+            a, b = read_both(a, b)
+        if type(a) is not Tensor or type(b) is not Tensor or a.dtype is not b.dtype or not a.dtype.kind & kinds:
+            tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+            if tensors and a.dtype is b.dtype and a.dtype.kind & op.kinds:
+                return run(op, (a, b), attrs)
+            try:
+                inputs = matched(op, (a, b), (0, 1))
+            except (TypeError, ValueError) as error:
+                return dispatch.left_to_other(op, (a, b), error)
+            return run(op, inputs, attrs)
+        try:
+            value = quick(a.array, b.array) if quick is not None and not attrs else None
+            if value is None:
+                value = product(a.array, b.array, **attrs)
+        except ValueError as error:
+            raise dispatch.failure(op, (a, b), error) from error
+        y = wrap(value, a.dtype)
+        if a.mark is not None or b.mark is not None:
+            recorder = thread.recorder
+            if recorder is not None:
+                if attrs:
+                    recorder.record(op, (a, b), y, attrs)
+                else:
+                    recorder.binary(op, a, b, y)
+        return y
+
+    kinds, product = op.kinds & ~dtypes.NARROW, op.numpy
+    op.jvp = jvp
+    op.batch = batch
+    op.call = call
+    return op.publish()
+
+
+def conjugate(m: Any, x: Any) -> Any:
+    dtype = x.dtype
+    return m.conj(x) if (dtype.is_complex if type(dtype) is DType else dtype.kind == "c") else x
+
+
+def shift_axes(attrs: dict[str, Any], size: int) -> dict[str, Any]:
+    """The attributes of an op over `axis`, for a value with one more leading axis."""
+    axis = attrs["axis"]
+    moved = tuple(i + 1 if i >= 0 else i for i in axis) if isinstance(axis, tuple) else axis + 1 if axis >= 0 else axis
+    return {**attrs, "axis": moved}
+
+
+def reduction(
+    name: str,
+    kernel: Any,
+    *,
+    weight: Callable[..., Any],
+    samples: Sequence[Sample],
+    on: int = dtypes.FLOATING,
+    kinks: bool = False,
+    domain: tuple[float, float] = (-2.0, 2.0),
+) -> Op:
+    """`y = f(x)` along `axis` (a tuple), with `keepdims`; `weight(m, x, y, axis)` is dy/dx for each element of x.
+
+    The weight sees `y` with the reduced axes kept.
+    """
+    op = Op(name, kernel, family="reduction", args=("x",), samples=samples, kinds=on, kinks=kinks, domain=domain)
+    needed = parameters(weight)
+
+    def weights(m: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
+        kept = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
+        values = {"m": m, "x": x, "y": m.reshape(y, shape=kept), "axis": axis}
+        return kept, weight(**{n: values[n] for n in needed})
+
+    def vjp(m: Any, g: Any, x: Any, y: Any, axis: Any) -> Any:
+        kept, w = weights(m, x, y, axis)
+        return m.reshape(g, shape=kept) * conjugate(m, w)
+
+    def jvp(m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+        if ts[0] is None:
+            return None
+        _, w = weights(m, inputs[0], y, attrs["axis"])
+        return ops.sum(ts[0] * w, axis=attrs["axis"], keepdims=attrs.get("keepdims", False))
+
+    wire(op, vjp)
+    op.jvp = jvp
+    op.batch = lambda m, size, inputs, flags, attrs: op(inputs[0], **shift_axes(attrs, size))
+    return op.publish()
+
+
+def opaque(
+    name: str,
+    kernel: Any,
+    *,
+    vjp: Callable[..., Any] | None,
+    jvp: Callable[..., Any] | None = None,
+    batch: Callable[..., Any] | None = None,
+    samples: Sequence[Sample],
+    on: int = dtypes.ANY,
+    kinks: bool = False,
+    moves_data: bool = False,
+    random: bool = False,
+    shaped_by_values: bool = False,
+    domain: tuple[float, float] = (-2.0, 2.0),
+) -> Op:
+    """An op with rules of its own.
+
+    `vjp(m, g, need, <names>)` returns one cotangent for each argument (the bare cotangent when there is one); it may
+    be None with a reason given by `missing`. Without `jvp(m, inputs, outputs, attrs, tangents)` forward mode
+    transposes the vjp, without `batch(m, size, inputs, flags, attrs)` a vectorised call is a loop.
+    """
+    args, _ = kernel_arguments(kernel)
+    op = Op(
+        name, kernel, family="opaque", args=args, samples=samples, kinds=on, kinks=kinks, moves_data=moves_data,
+        random=random, shaped_by_values=shaped_by_values, domain=domain,
+    )  # fmt: skip
+    if vjp is not None:
+        wire(op, vjp)
+        op.fragile = hasattr(vjp, "missing")
+    op.jvp = jvp
+    op.batch = batch
+    return op.publish()
+
+
+def constant(
+    name: str,
+    kernel: Any,
+    *,
+    samples: Sequence[Sample],
+    batch: Callable[..., Any] | None = None,
+    on: int = dtypes.ANY,
+    moves_data: bool = False,
+    random: bool = False,
+    shaped_by_values: bool = False,
+) -> Op:
+    """An op whose result does not depend smoothly on its inputs: gradients stop here, and are None."""
+    args, _ = kernel_arguments(kernel)
+    op = Op(
+        name, kernel, family="constant", args=args, samples=samples, kinds=on, moves_data=moves_data, random=random,
+        shaped_by_values=shaped_by_values,
+    )  # fmt: skip
+    op.batch = batch
+    return op.publish()
+
+
+def no_rule(reason: str) -> Callable[..., Any]:
+    """A vjp for an op TensorFlow knows no gradient for either: asking for one is a LookupError that says why."""
+
+    def vjp(m: Any, g: Any) -> Any:
+        raise LookupError(f"gradient registry has no entry for: {reason}")
+
+    vjp.missing = True  # type: ignore[attr-defined]
+    return vjp

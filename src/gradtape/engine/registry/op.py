@@ -1,0 +1,445 @@
+"""An op is one record in one place: its kernel, its rules, its samples. The families fill the record in.
+
+Rules are written against a namespace `m`, so that one text serves bare arrays (`m = raw`) and recorded tensors
+(`m = ops`). The names a rule's parameters have are what is kept for it: see `wire`.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ..run import dispatch
+from ..run.convert import to_tensor
+from ..run.source_lines import RULES
+from . import byproducts
+
+
+class Namespace:
+    """The ops under their names, as rules call them: `m.exp(x)`, `m.sum(x, axis=(0,))`.
+
+    The modules that define ops are imported when a name is first missed: `load_all` does it.
+    """
+
+    load_all: Callable[[], None]
+
+    def __getattr__(self, name: str) -> Any:
+        type(self).load_all()
+        if name in vars(self):
+            return vars(self)[name]
+        raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")
+
+
+_ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
+_VARIADIC = 4  # the flag of a code object that takes *args
+_FEW_USES = 16  # of a rule on tensors, or of what keeps values for it in general, before it is built
+
+ops = Namespace()
+raw = Namespace()
+registry: dict[str, Op] = {}
+_defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
+
+
+class Sample(NamedTuple):
+    """Inputs to try an op on: a shape stands for random numbers in `domain`, an array for itself."""
+
+    inputs: tuple[Any, ...]
+    attrs: dict[str, Any]
+    domain: tuple[float, float] | None
+
+
+def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any) -> Sample:
+    """`Sample(inputs, attrs, domain)`, as it is written beside an op."""
+    return Sample(inputs, attrs, domain)
+
+
+class Deferring:
+    """What has functions that are made when they are first called."""
+
+    __slots__ = ("vjp", "vjp_raw")
+
+    vjp: Callable[..., Any] | None
+    vjp_raw: Callable[..., Any] | None
+
+    def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
+        """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
+
+        def first(*args: Any) -> Any:
+            function = build()
+            setattr(self, attribute, function)
+            return function(*args)
+
+        setattr(self, attribute, first)
+
+    def defer_vjp(self, build: Callable[[bool], Callable[..., Any]]) -> None:
+        """Sets `vjp_raw`, which runs on arrays, and `vjp`, on tensors: `build` makes either.
+
+        Few rules are run on tensors often, as to build a graph they run once. So `vjp` is not built at first if
+        `vjp_raw` is there: it runs that on stand-ins whose arrays are the tensors themselves.
+        """
+        self.defer("vjp_raw", lambda: build(True))
+        not_built = self.vjp_raw
+        uses = 0
+
+        def vjp(m: Any, g: Any, saved: Any, *parents: Any) -> Any:
+            nonlocal uses
+            uses += 1
+            if uses > _FEW_USES or self.vjp_raw is not_built:
+                self.vjp = build(False)
+                return self.vjp(m, g, saved, *parents)
+            assert self.vjp_raw is not None
+            return self.vjp_raw(m, g, _standing_in(saved), *parents)
+
+        self.vjp = vjp
+
+
+class Op(Deferring):
+    """One operation: how it is computed, differentiated, vectorised and tried out.
+
+    `vjp(m, g, saved, parents)` takes the cotangent of the output to those of the inputs (None where
+    `parents[i] < 0`: nobody asks); `jvp(m, inputs, outputs, attrs, tangents)` takes tangents forward;
+    `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged. `keep` picks what
+    `vjp` needs. An op whose `vjp` is None is constant by mathematics: it is never recorded.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Any,
+        *,
+        family: str,
+        args: tuple[str, ...],
+        samples: Sequence[Sample],
+        domain: tuple[float, float] = (-2.0, 2.0),
+        kinds: int = dtypes.ANY,
+        moves_data: bool = False,
+        kinks: bool = False,
+        random: bool = False,
+        shaped_by_values: bool = False,
+    ) -> None:
+        module = _module_being_run()
+        before = _defined_in.get(name)
+        # A module whose import was interrupted is imported again, and defines its ops again, in a new namespace.
+        again = before is not None and before is not module and before["__name__"] == module["__name__"]
+        if name in registry and not again:
+            raise ValueError(f"op {name!r} is defined twice")
+        if not samples:
+            raise ValueError(f"op {name!r} has no samples: its tests derive from them")
+        self.name = name
+        self.title = "".join(word.capitalize() for word in name.split("_"))
+        self.family = family
+        self.kernel = kernel
+        self.args = args
+        self.variadic = args[-1].startswith("*")
+        self.samples = tuple(samples)
+        self.domain = domain
+        self.kinds = kinds
+        self.computed_kinds = kinds if moves_data else kinds & ~dtypes.NARROW  # narrow ones are computed in float32
+        self.moves_data = moves_data
+        self.kinks = kinks
+        self.random = random
+        self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
+        self.takes_none = False  # whether `vjp` takes None for the cotangent of an output that nobody used
+        self.fragile = False  # whether going backwards through it may raise
+        self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
+        self.numpy = bind(kernel, np)
+        self.vjp: Callable[..., Any] | None = None
+        self.vjp_raw: Callable[..., Any] | None = None
+        self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.kept: tuple[str, ...] = ()  # the names of what `keep` keeps
+        # The quiet case of one or two arguments: what is kept when both are on the tape, and when one alone is.
+        self.keep_both: Callable[..., tuple[Any, ...]] = _keep_nothing
+        self.first: Partial | None = None
+        self.second: Partial | None = None
+        self.jvp: Callable[..., Any] | None = None
+        self.batch: Callable[..., Any] | None = None
+        self.call: Callable[..., Any] = self.run
+        self.reflected = ""  # the method that an operand on the right may answer with: `__radd__`
+        self.twin: Op | None = None  # the same op with the rules for complex values
+        registry[name] = self
+        _defined_in[name] = module
+        setattr(raw, name, self.numpy)
+
+    def run(self, *inputs: Any, **attrs: Any) -> Any:
+        """Runs the op on anything that converts to tensors."""
+        kinds = self.computed_kinds
+        for x in inputs:
+            if type(x) is not Tensor or not x.dtype.kind & kinds:
+                break
+        else:
+            return dispatch.run_plain(self, inputs, attrs)
+        kinds = self.kinds
+        tensors = [x if isinstance(x, Tensor) else to_tensor(x) for x in inputs]
+        for x in tensors:
+            if not x.dtype.kind & kinds:
+                raise dispatch.wrong_kind(self, x.dtype)
+        return dispatch.run(self, tensors, attrs)
+
+    def defer_keep(self, pick: Callable[..., Any], build: Callable[[], Callable[..., Any]]) -> None:
+        """Sets `keep`: `pick` at first, which costs nothing to make, and after a few uses the faster one of `build`."""
+        uses = 0
+
+        def keep(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+            nonlocal uses
+            uses += 1
+            if uses > _FEW_USES:
+                self.keep = build()
+            return pick(inputs, outputs, attrs)
+
+        self.keep = keep
+
+    def publish(self) -> Op:
+        """Makes the finished op callable by rules."""
+        setattr(ops, self.name, self.call)
+        return self
+
+    def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+        return self.call(*inputs, **attrs)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name} ({self.family})>"
+
+
+class Unregistered:
+    """What an op that is not in the registry, as it is made of graphs or a user's code, says about itself."""
+
+    name: str
+    title: str
+    family: str
+    numpy: Any
+    moves_data = True
+    fragile = takes_none = effect = shaped_by_values = False
+    vjp: Any = None
+    jvp: Any = None
+    batch: Any = None
+
+    def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> Any:
+        """The same for arrays of any module whose values are known."""
+        return self.numpy(*arrays, **attrs)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+def _module_being_run() -> dict[str, Any]:
+    """The namespace of the innermost module whose top level is being run; in a thread, that of what it runs."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_globals
+
+
+class Partial(Deferring):
+    """An op as a function of one argument: what is recorded in the quiet case if the others are not on the tape.
+
+    `keep(*inputs, y)` picks what the cotangent of that argument needs, a single value as it is, or is NotImplemented;
+    `vjp(m, g, saved)` is that cotangent. `spread(saved)` is what the op's own `keep` gives.
+    """
+
+    __slots__ = ("index", "keep", "op", "spread")
+
+    def __init__(self, op: Op, index: int) -> None:
+        self.op = op
+        self.index = index
+        self.keep: Callable[..., Any] = _keep_nothing
+        self.spread: Callable[[Any], tuple[Any, ...]] = tuple
+
+    def placed(self, parent: int) -> tuple[int, ...]:
+        """The positions of the op's arguments when this one's is `parent`."""
+        return tuple([parent if i == self.index else -1 for i in range(len(self.op.args))])
+
+
+class _StandIn:
+    """What a rule for arrays takes for a tensor."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+def _standing_in(saved: Any) -> Any:
+    """What was kept, with stand-ins for its tensors: it is one, or has some among its values or in tuples there."""
+    if type(saved) is not tuple:
+        return _StandIn(saved) if isinstance(saved, Tensor) else saved
+    values = []
+    for x in saved:
+        if isinstance(x, Tensor):
+            x = _StandIn(x)
+        elif type(x) is tuple and x and isinstance(x[0], Tensor):
+            x = tuple(map(_StandIn, x))
+        values.append(x)
+    return tuple(values)
+
+
+def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+    return ()
+
+
+def _keep_output(inputs: Any, output: Any, attrs: Any) -> tuple[Any, ...]:
+    return (output,)
+
+
+def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
+    """The kernel for one array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
+    if isinstance(kernel, str):
+        return getattr(xp, kernel)
+    if isinstance(kernel, types.BuiltinFunctionType):
+        return kernel
+    return partial(kernel, xp)
+
+
+def parameters(f: Any) -> tuple[str, ...]:
+    """The names of a function's parameters, read off its code: `inspect.signature` would slow the import down."""
+    code = f.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tensor arguments of a kernel `f(xp, *arrays, *, attributes)`, and its attributes."""
+    code = kernel.__code__
+    count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    variadic = (f"*{code.co_varnames[named]}",) if code.co_flags & _VARIADIC else ()
+    return code.co_varnames[1:count] + variadic, code.co_varnames[count:named]
+
+
+class Saved:
+    """Which values a set of formulas names, and how each is kept and found again.
+
+    A formula may name an input (`x`), the output (`y`, or `ys` when there are several), `x_shape`, `x_dtype`, an
+    attribute, or the kernel's `byproduct`; `m`, `g`, `t` and `need` are not kept.
+    """
+
+    def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
+        self.args = args
+        given = {"m", "g", "t", "need"}
+        self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in given))
+        self.bare = bare and len(self.names) == 1  # whether the one value is kept as it is
+
+    def picked(self, inputs: Any, output: Any, attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """What the formulas name."""
+        return tuple([find(inputs, output, attrs, at) for find, at in self._finders])
+
+    def keeper(self) -> Callable[..., tuple[Any, ...]]:
+        """`picked`, as a function made for these names."""
+        if not self.names:
+            return _keep_nothing
+        if self.names == ("y",):
+            return _keep_output
+        fields = "".join(f"{self._source(name)}, " for name in self.names)
+        return compile_rule(f"lambda xs, y, attrs: ({fields})", taken=byproducts.taken)
+
+    def quiet_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
+        """`keep(a, b, y)` of plain tensors and no attributes, which picks only what some of the formulas name."""
+        wanted = {n for f in formulas for n in parameters(f)}
+        fields = []
+        for name in self.names:
+            source = self._source(name) if name in wanted else "None"
+            for i, arg in enumerate(self.args):
+                source = source.replace(f"xs[{i}]", arg)
+            fields.append("None" if source.startswith("attrs") else source.replace(".dims", ".array.shape"))
+        return compile_rule(f"lambda {', '.join(self.args)}, y: ({', '.join(fields)},)")
+
+    def is_tensor(self, name: str) -> bool:
+        return name in self.args or name == "y"
+
+    def is_tuple(self, name: str) -> bool:
+        return f"*{name}" in self.args or name == "ys"
+
+    def _source(self, name: str) -> str:
+        way, at = self._way(name)
+        return _WAYS[way][0].format(at)
+
+    @cached_property
+    def _finders(self) -> list[tuple[Callable[..., Any], Any]]:
+        return [(_WAYS[way][1], at) for way, at in map(self._way, self.names)]
+
+    def _way(self, name: str) -> tuple[str, Any]:
+        """How a value is found, one of `_WAYS`, and at which input or attribute."""
+        args = self.args
+        if name in ("y", "ys"):
+            return "output", None
+        if name == "byproduct":
+            return name, None
+        if name in args:
+            return "input", args.index(name)
+        if f"*{name}" in args:
+            return "further inputs", args.index(f"*{name}")
+        owner, _, what = name.rpartition("_")
+        if owner == "y" and what == "shape":
+            return "shape of output", None
+        if owner in args and what in ("shape", "dtype"):
+            return what, args.index(owner)
+        if f"*{owner}" in args and what == "shapes":
+            return what, args.index(f"*{owner}")
+        return "attribute", name
+
+    def lookup(self, name: str, arrays: bool, saved: str = "s") -> str:
+        """Source code that finds `name` in what was kept, as a tensor or as its bare array."""
+        if name in ("m", "g", "t", "need"):
+            return name
+        slot = saved if self.bare else f"{saved}[{self.names.index(name)}]"
+        if arrays and self.is_tensor(name):
+            return f"{slot}.array"
+        if arrays and self.is_tuple(name):
+            return f"tuple(x.array for x in {slot})"
+        return slot
+
+    def call(self, function: str, f: Callable[..., Any], arrays: bool) -> str:
+        """Source code that calls formula `f`, known as `function`, on what was kept."""
+        if f.__code__.co_code == _ITSELF and len(parameters(f)) == 1:
+            return self.lookup(parameters(f)[0], arrays)
+        names, positional = parameters(f), f.__code__.co_argcount
+        given = [self.lookup(n, arrays) for n in names[:positional]]
+        named = [f"{n}={self.lookup(n, arrays)}" for n in names[positional:]]
+        return f"{function}({', '.join(given + named)})"
+
+
+# How a value is found among inputs `xs`, output `y` and attributes: as source code, and as a function.
+_WAYS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "output": ("y", lambda xs, y, attrs, at: y),
+    "byproduct": ("taken(y)", lambda xs, y, attrs, at: byproducts.taken(y)),
+    "shape of output": ("y.dims", lambda xs, y, attrs, at: y.dims),
+    "input": ("xs[{}]", lambda xs, y, attrs, at: xs[at]),
+    "shape": ("xs[{}].dims", lambda xs, y, attrs, at: xs[at].dims),
+    "dtype": ("xs[{}].dtype", lambda xs, y, attrs, at: xs[at].dtype),
+    "further inputs": ("tuple(xs[{}:])", lambda xs, y, attrs, at: tuple(xs[at:])),
+    "shapes": ("[x.dims for x in xs[{}:]]", lambda xs, y, attrs, at: [x.dims for x in xs[at:]]),
+    "attribute": ("attrs.get({!r})", lambda xs, y, attrs, at: attrs.get(at)),
+}
+
+
+def wire(op: Op, rule: Callable[..., Any]) -> None:
+    """Makes `rule(m, g, need, <names>)`, which returns a cotangent for each input, the op's `vjp`."""
+    saved = Saved(op.args, [rule])
+    op.defer_keep(saved.picked, saved.keeper)
+    op.kept = saved.names
+    result = "rule_result" if len(op.args) > 1 or op.variadic else "(rule_result,)"
+    asks = "need" in parameters(rule)
+
+    def vjp(arrays: bool) -> Callable[..., Any]:
+        body = result.replace("rule_result", saved.call("rule", rule, arrays))
+        if asks:
+            body = f"(lambda need: {body})([p >= 0 for p in parents])"
+        return compile_rule(f"lambda m, g, s, parents: {body}", rule=rule)
+
+    op.defer_vjp(vjp)
+
+
+def compile_rule(source: str, **names: Any) -> Any:
+    """A function from generated source: paid once, when a rule is first used."""
+    # The name makes NumPy warnings count as ours, which the front door keeps quiet.
+    return eval(_compiled(source), {"__name__": __name__, **names})
+
+
+@cache
+def _compiled(source: str) -> Any:
+    """The rules of many ops have the same text."""
+    return compile(source, RULES, "eval")

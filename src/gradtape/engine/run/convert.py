@@ -1,0 +1,409 @@
+"""Values into tensors: Python numbers and lists, NumPy arrays, variables, and what users register.
+
+Python numbers are weak: they take the dtype asked for, float32 or int32 if none is. NumPy values keep their dtype
+unless one is asked for. In a list the first number decides between them. Tensors are never converted to another dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import DType
+from ...core.shapes import TensorShape
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, constant, is_tensor_like, wrap
+
+# What a dtype can hold of Python's numbers: the kinds (of NumPy) of the values it takes.
+_TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
+_DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
+_KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
+_LARGEST = float(np.finfo(np.float32).max) * (1 + 2.0**-25)  # what is not more than this is rounded to a float32
+_LIKE_AN_ARRAY = ("__array__", "__array_interface__", "__array_struct__")
+readable: set[type] = set()  # types with `_as_tensor`, whose value is read without asking further
+_registered: list[tuple[int, Any, Callable[..., Any]]] = []
+
+
+def register(base_type: Any, conversion: Callable[..., Any], priority: int = 100) -> None:
+    """`conversion(value, dtype)` makes tensors of `base_type`; a lower priority is tried first."""
+    _registered.append((priority, base_type, conversion))
+    _registered.sort(key=lambda entry: entry[0])
+
+
+def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Tensor:
+    """`value` as a tensor of `dtype`; `hint` is a dtype to prefer where the value leaves the choice."""
+    if isinstance(value, Tensor):
+        if dtype is not None and value.dtype is not dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
+        return value if type(value) is Tensor else value.computed()
+    if hint is not None and dtype is None:
+        try:
+            return to_tensor(value, hint)
+        except (TypeError, ValueError):
+            return to_tensor(value)
+    kind = type(value)
+    if kind in readable and (dtype is None or dtype is value.dtype):
+        return own_read(value)
+    if kind in _KINDS:
+        return _number(value, dtype)
+    if kind is np.ndarray or isinstance(value, np.generic):
+        return _from_numpy(value, dtype)
+    if kind is list or kind is tuple:
+        return _from_sequence(value, dtype, pack=True)
+    for _, base, conversion in _registered:
+        if isinstance(value, base):
+            converted = conversion(value, dtype)
+            if converted is not NotImplemented:
+                return converted if isinstance(converted, Tensor) else to_tensor(converted, dtype)
+    return _other(value, dtype)
+
+
+def with_default(value: Any, default: DType, kinds: int) -> Tensor:
+    """The value as a tensor for an op that takes `kinds` of dtypes and has a default among them.
+
+    NumPy's arrays are converted to the default; other values keep their dtype if it is one that the op takes.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return to_tensor(value, default)
+    x = to_tensor(value)
+    return x if x.dtype.kind & kinds or is_tensor_like(value) else to_tensor(value, hint=default)
+
+
+def own_read(variable: Any) -> Tensor:
+    """The value of a variable as an object of its own: a function may hand it on to the user, who may watch it."""
+    read = variable._as_tensor()
+    if type(read) is not Tensor:
+        return read  # in a trace, every read is an object of its own
+    x = wrap(read.array, read.dtype)
+    x.mark = read.marks
+    return x
+
+
+def to_constant(value: Any, dtype: DType | None = None) -> Tensor:
+    """`value` as a tensor; unlike `to_tensor`, a list with tensors in it is refused."""
+    if isinstance(value, Tensor) and dtype is not None and value.dtype is not dtype:
+        raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+    if type(value) is list or type(value) is tuple:
+        return _from_sequence(value, dtype, pack=False)
+    return to_tensor(value, dtype)
+
+
+def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
+    """The values as tensors of one dtype, the first tensor's or else the first value's, for the op called `title`."""
+    values = list(values)
+    known = next((v.dtype for v in values if is_tensor_like(v)), None)
+    tensors: list[Tensor] = []
+    for i, value in enumerate(values):
+        tensor = is_tensor_like(value)
+        x = to_tensor(value) if tensor or known is None else to_tensor(value, known)
+        known = known or x.dtype
+        if x.dtype is not known:
+            raise errors.InvalidArgumentError(
+                f"cannot compute {title} as input #{i}(zero-based) was expected to be a {known.kernel_name()} tensor "
+                f"but is a {x.dtype.kernel_name()} tensor [Op:{title}]. Use tf.cast(x, ...) to make them agree"
+            )
+        tensors.append(x)
+    return tensors
+
+
+def to_array(value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+    """The value of something that must be known now (an axis, a shape), as an array."""
+    if type(value) is not np.ndarray and not isinstance(value, int | float):
+        value = to_tensor(value).array
+    return np.asarray(value, dtype=dtype)
+
+
+def to_shape(value: Any, title: str = "Fill") -> tuple[int, ...]:
+    """A shape given as a list, a TensorShape, a tensor or a number, as a tuple."""
+    if (type(value) is list or type(value) is tuple) and all(type(n) is int for n in value):
+        shape = tuple(value)
+    else:
+        array = to_tensor(value, None, dtypes.int32 if isinstance(value, int | list | tuple) else None).array
+        if array.size and array.dtype.kind not in "iu":
+            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32: a shape is made of integers")
+        if array.ndim > 1:
+            raise errors.InvalidArgumentError(
+                f"dims must represent a vector, got shape {list(array.shape)} [Op:{title}]"
+            )
+        shape = tuple(array.reshape(-1).astype(np.int64).tolist())
+    for n in shape:
+        if n < 0:
+            raise errors.InvalidArgumentError(f"Dimension {n} must be >= 0 [Op:{title}], got shape {list(shape)}")
+    return shape
+
+
+def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
+    """An argument that says how an op works (axes, sizes, paddings) as an array of integers; NumPy's may be floats."""
+    if type(value) is int:
+        return np.int64(value)
+    array = to_tensor(value).array
+    if array.dtype.kind not in "iu" and array.size and not isinstance(value, np.ndarray | np.floating):
+        raise errors.InvalidArgumentError(
+            f"Value for attr '{attribute}' of {dtypes.of_numpy(array.dtype).kernel_name()} is not in the list of "
+            f"allowed values: int32, int64 [Op:{title}], got {value!r}"
+        )
+    return array.astype(np.int64)
+
+
+def integer(value: Any, name: str) -> int:
+    """The argument called `name`, which says how an op works (an axis, a count), as one integer."""
+    if type(value) is int:
+        return value
+    array = to_array(value)
+    if array.ndim:
+        raise errors.InvalidArgumentError(f"{name} must be a scalar, got {value!r} of shape {list(array.shape)}")
+    if array.dtype.kind not in "iub" and not isinstance(value, np.ndarray | np.floating):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32: {name} must be an integer")
+    return int(array)
+
+
+def _number(value: Any, dtype: DType | None) -> Tensor:
+    """A tensor of one Python number. Integers too large for their dtype wrap around, as in C."""
+    if dtype is None:
+        dtype = _DEFAULTS.get(type(value)) or _integer_dtype(value, value)
+        if dtype is dtypes.float32 and _LARGEST < abs(value) < np.inf:
+            raise ValueError(
+                "Can't convert Python sequence with a value out of range for a double-precision float: "
+                f"{value!r} is too large for float32. Give dtype=tf.float64"
+            )
+    elif _KINDS[type(value)] not in _TAKES.get(dtype.kind, "biuf"):
+        raise _inconvertible(value, dtype)
+    try:
+        return constant(dtype.as_numpy_dtype(value), dtype)
+    except OverflowError:
+        if not -(2**63) <= value < 2**64:
+            raise _out_of_range(value) from None
+        return constant(np.array(value).astype(dtype.numpy)[()], dtype)
+
+
+def _integer_dtype(low: int, high: int) -> DType:
+    """int32, or int64 for what does not fit."""
+    if -(2**31) <= low and high < 2**31:
+        return dtypes.int32
+    if -(2**63) <= low and high < 2**63:
+        return dtypes.int64
+    raise _out_of_range(high)
+
+
+def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
+    try:
+        own = dtypes.of_numpy(value.dtype)
+    except TypeError:
+        raise ValueError(
+            f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {value.dtype})."
+        ) from None
+    target = dtype or own
+    if target is dtypes.string:
+        return constant(_as_strings(value), dtypes.string)
+    if own is dtypes.string:
+        value = np.asarray(value).astype(target.numpy)
+    elif own.is_complex and not target.is_complex:
+        value = value.real
+    if not value.shape:
+        return constant(value.astype(target.numpy)[()], target)
+    return constant(np.array(value, dtype=target.numpy, order="C"), target)
+
+
+def _as_strings(value: Any) -> Any:
+    flat = [item.encode() if isinstance(item, str) else item for item in np.asarray(value).ravel().tolist()]
+    for item in flat:
+        if not isinstance(item, bytes):
+            raise ValueError(
+                f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(item).__name__})."
+            )
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array.reshape(np.shape(value))
+
+
+def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Tensor:
+    """A tensor of a list, whose first number decides what it is a list of."""
+    kinds: set[type] = set()
+    _collect(value, kinds)
+    if not all(kind in _KINDS for kind in kinds):
+        for kind in kinds:
+            if _is_tensor(kind):
+                if not pack:
+                    raise ValueError(
+                        "TypeError: Scalar tensor has no `len()`: a list with tensors in it is no constant, got "
+                        f"{value!r}. Use tf.stack or tf.convert_to_tensor"
+                    )
+                return _pack(value, dtype, _dtype_of_first_tensor(value))
+        for kind in kinds:
+            if not issubclass(kind, str | bytes | bool | int | float | complex | np.generic):
+                raise _unsupported(next(leaf for leaf in _leaves(value) if type(leaf) is kind))
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
+    if dtype is dtypes.uint64 and array.dtype.kind == "f" and kinds == {int}:
+        try:
+            array = np.array(value, np.uint64)  # what is too large for int64 would become floats beside what is not
+        except OverflowError:
+            raise _out_of_range(value) from None
+    if array.dtype.kind == "O" and kinds == {int, float} and type(next(_leaves(value))) is float:
+        array = np.array(value, np.float64)  # integers that fit no dtype, beside floats
+    letter = "f" if array.dtype.kind == "V" else array.dtype.kind  # NumPy's kind of bfloat16 is V
+    if letter in "SUO":
+        if not all(issubclass(k, str | bytes) for k in kinds):
+            raise _mixed(value)
+        if dtype not in (None, dtypes.string):
+            raise _inconvertible(value, dtype)
+        return _from_numpy(np.array(value, dtype=object), dtypes.string)
+    if dtype is None:
+        dtype = _dtype_of_numbers(value, array) if array.size else dtypes.float32
+    elif array.size and letter not in _TAKES.get(dtype.kind, "biuf"):
+        raise _inconvertible(value, dtype)
+    return constant(array.astype(dtype.numpy, copy=False), dtype)
+
+
+def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:
+    """The dtype of a list of numbers: floats are float32 unless the first is a wider or narrower one of NumPy."""
+    first = next(_leaves(value))
+    kind = array.dtype.kind
+    is_bool, is_complex = isinstance(first, bool | np.bool_), isinstance(first, complex | np.complexfloating)
+    if is_bool != (kind == "b") or is_complex != (kind == "c"):
+        raise _mixed(value)
+    if kind in "iu":
+        return _integer_dtype(int(array.min()), int(array.max()))
+    if kind == "f" and all(isinstance(leaf, Integral) for leaf in _leaves(value)):
+        raise _out_of_range(value)
+    if isinstance(first, np.generic) and not isinstance(first, np.integer | np.bool_):
+        return dtypes.of_numpy(first.dtype)
+    return _DEFAULTS[{"b": bool, "f": float, "c": complex}[kind]]
+
+
+def _collect(value: Any, kinds: set[type]) -> None:
+    """Adds the types of the leaves of a nest to `kinds`."""
+    found = set(map(type, value))
+    if found <= _KINDS.keys():
+        kinds |= found
+        return
+    nested = False
+    for kind in found:
+        if issubclass(kind, np.ndarray) or (issubclass(kind, Sequence) and not issubclass(kind, str | bytes)):
+            nested = True
+        else:
+            kinds.add(kind)
+    if nested:
+        for item in value:
+            if isinstance(item, np.ndarray):
+                kinds.add(item.dtype.type)
+            elif isinstance(item, Sequence) and not isinstance(item, str | bytes):
+                _collect(item, kinds)
+
+
+def _leaves(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        yield from value.flat
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def _is_tensor(kind: type) -> bool:
+    return issubclass(kind, Tensor) or any(issubclass(kind, base) for _, base, _ in _registered)
+
+
+def _dtype_of_first_tensor(value: Any) -> DType | None:
+    return next(
+        (leaf.dtype for leaf in _leaves(value) if is_tensor_like(leaf)), None
+    )
+
+
+def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
+    """A nest of tensors and numbers stacked into one tensor, recorded like any op; numbers follow the tensors."""
+    from ..registry.op import ops
+
+    if isinstance(value, list | tuple):
+        return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
+    if isinstance(value, Tensor) or _is_tensor(type(value)):
+        x = to_tensor(value)
+        return x if dtype is None or x.dtype is dtype else ops.cast(x, dtype=dtype)
+    return to_tensor(value, dtype or weak)
+
+
+def _other(value: Any, dtype: DType | None) -> Tensor:
+    """What is neither a number, nor an array, nor a list, nor registered."""
+    if isinstance(value, str | bytes):
+        if dtype not in (None, dtypes.string):
+            raise _inconvertible(value, dtype)
+        return _from_numpy(np.array(value, dtype=object), dtype)
+    for base in _KINDS:
+        if isinstance(value, base):
+            return _number(base(value), dtype)
+    if hasattr(value, "__tf_tensor__"):
+        return to_tensor(value.__tf_tensor__(dtype, None), dtype)
+    if isinstance(value, Sequence):
+        return _from_sequence(value, dtype, pack=True)
+    if not isinstance(value, type) and any(hasattr(value, name) for name in _LIKE_AN_ARRAY):
+        return _from_numpy(np.asarray(value), dtype)
+    if hasattr(value, "__getitem__") and hasattr(value, "__len__") and not isinstance(value, Mapping | type):
+        elements = value if hasattr(value, "__iter__") else (value[i] for i in range(len(value)))
+        return _from_sequence(list(elements), dtype, pack=True)
+    raise _unsupported(value)
+
+
+def _of_shape(shape: TensorShape, dtype: DType | None) -> Tensor:
+    if not shape.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(
+            f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
+        )
+    sizes = [n for n in shape if n is not None]
+    needed = _integer_dtype(0, max(sizes, default=0))
+    if dtype is dtypes.int32 and needed is not dtype:
+        raise ValueError(
+            f"Cannot convert TensorShape {shape} to dtype int32; a dimension is too large. Consider using tf.int64."
+        )
+    dtype = dtype or needed
+    return constant(np.array(sizes, dtype.numpy), dtype)
+
+
+def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
+    """The dense tensor that the slices stand for, duplicates summed."""
+    from ..registry.op import ops
+
+    if dtype is not None and slices.dtype is not dtype:
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {slices.dtype.name}"
+        )
+    if slices.dense_shape is None:
+        raise ValueError(
+            f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {slices!r}"
+        )
+    return ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
+
+
+register(TensorShape, _of_shape)
+register(IndexedSlices, _of_slices)
+
+
+def _unsupported(value: Any) -> Exception:
+    return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+
+
+def _inconvertible(value: Any, dtype: DType) -> Exception:
+    return TypeError(
+        f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name()}. Use tf.cast, or write the numbers as "
+        f"values of {dtype.name}"
+    )
+
+
+def _mixed(value: Any) -> Exception:
+    return ValueError(
+        f"Can't convert Python sequence with mixed types to Tensor: {value!r}. The first value says what all are"
+    )
+
+
+def _out_of_range(value: Any) -> Exception:
+    return ValueError(f"Can't convert Python sequence with out-of-range integer to Tensor: {value!r} is too large")

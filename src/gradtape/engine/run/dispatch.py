@@ -1,0 +1,315 @@
+"""The one door: every op a user calls is run here or in its family's copy of the quiet case.
+
+An op runs on plain tensors with NumPy; whoever records (a tape, a forward accumulator) is told. A subclass of Tensor
+(a batched value, say) brings its own way of running ops: `interpret`. What is active decides, never the op.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, is_tensor_like, when_left, wrap
+
+# Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
+next_level = itertools.count(1).__next__
+
+
+class Recorder:
+    """What is told about every op that touches one of its tensors, and about variables that are read or assigned."""
+
+    level: float = 0
+    key: object = None
+    traces = False  # whether it tells the witness itself what it does not record
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        """`y = op(x)` has run on plain tensors."""
+        self.record(op, (x,), y, {})
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """`y = op(a, b)` has run on plain tensors."""
+        self.record(op, (a, b), y, {})
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """`outputs = op(*inputs, **attrs)` has run."""
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """`outputs = op(*inputs)` has run, and has no derivative."""
+
+    def left(self, x: Tensor, how: str) -> None:
+        """The value of `x` was read by what is not recorded: NumPy, or Python's numbers."""
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        return rest
+
+    def mark_read(self, variable: Any, value: Tensor) -> None:
+        """`variable` was read; `value`, a new tensor, is to be marked, and this is the only recorder."""
+        value.mark = self.mark_of(variable, None)
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """`variable` is about to become `value`."""
+
+
+class Several(Recorder):
+    """Two or more recorders, told from the outermost to the innermost.
+
+    A forward accumulator computes with an op's output as it is told of the op: what it computes is right for those
+    around it only if they know that output already.
+    """
+
+    def __init__(self, recorders: tuple[Any, ...]) -> None:
+        self.recorders = sorted(recorders, key=lambda recorder: recorder.level)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        for recorder in self.recorders:
+            recorder.record(op, inputs, outputs, attrs)
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        for recorder in self.recorders:
+            recorder.constant(op, inputs, outputs)
+
+    def left(self, x: Tensor, how: str) -> None:
+        for recorder in self.recorders:
+            recorder.left(x, how)
+
+    def mark_read(self, variable: Any, value: Tensor) -> None:
+        for recorder in self.recorders:
+            value.mark = recorder.mark_of(variable, value.mark)
+
+
+class _Thread(threading.local):
+    """Who records in this thread: `recorders` in order of entry, `recorder` the one object to tell, or None.
+
+    `trace` is the innermost trace of a function that is being made, or None. It has no wish to be told of ops on plain
+    tensors, but stands as `recorder` when nobody else does, so that variables know they are read for a graph.
+    """
+
+    recorders: tuple[Any, ...] = ()
+    recorder: Any = None
+    trace: Any = None
+    departed: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
+
+
+thread = _Thread()
+_array = attrgetter("array")
+witness: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
+
+
+def set_witness(recorder: Any) -> None:
+    """Makes `recorder`, or nobody, the witness of all threads."""
+    global witness
+    witness = recorder
+    _Thread.recorder = recorder  # what a thread has that has no recorder of its own
+    set_recorders(thread.recorders)
+
+
+def listeners() -> tuple[Any, ...]:
+    """Who is told of this thread's variables: its recorders, and the witness."""
+    recorders = thread.recorders
+    if witness is None:
+        return recorders
+    for recorder in recorders:
+        if recorder.traces:
+            return recorders
+    return (witness, *recorders)
+
+
+def unrecorded() -> bool:
+    """Whether nobody in this thread records for a derivative or a graph."""
+    return thread.trace is None and not thread.recorders
+
+
+def set_recorders(recorders: tuple[Any, ...]) -> None:
+    """Makes `recorders` the ones that are told about this thread's ops."""
+    thread.recorders = recorders
+    trace = thread.trace
+    if trace is None and not recorders:
+        vars(thread).pop("recorder", None)  # the witness, which all such threads share: it comes and goes for all
+        return
+    if trace is not None:
+        told = (trace, *recorders) if trace.follows and recorders else recorders
+    else:
+        told = recorders if witness is None else listeners()
+    thread.recorder = trace if not told else told[0] if len(told) == 1 else Several(told)
+
+
+def leave(recorder: Any) -> None:
+    """A recorder stops: it is told of nothing more, not even after a block of `recorded_by` that it leaves in."""
+    recorders = thread.recorders
+    rest = recorders[:-1]
+    if recorders[-1:] != (recorder,) or recorder in rest:  # a thread may be attached to a tape that it records on
+        rest = tuple(r for r in recorders if r is not recorder)
+    set_recorders(rest)
+    if thread.departed is not None:
+        thread.departed.append(recorder)
+
+
+@contextmanager
+def recorded_by(recorders: tuple[Any, ...]) -> Iterator[None]:
+    """Only these recorders are told inside the block; the others miss it."""
+    before, outside = thread.recorders, thread.departed
+    departed = thread.departed = []
+    try:
+        set_recorders(recorders)
+        yield
+    finally:
+        set_recorders(tuple(r for r in before if r not in departed) if departed else before)
+        thread.departed = outside
+        if outside is not None:
+            outside.extend(departed)
+
+
+@contextmanager
+def traced_by(trace: Any) -> Iterator[None]:
+    """Variables read and assigned inside the block are those of `trace` (None: their own), and nobody else is told."""
+    before = thread.trace
+    thread.trace = trace
+    try:
+        with recorded_by(()):
+            yield
+    finally:
+        thread.trace = before
+        set_recorders(thread.recorders)
+
+
+def left(x: Tensor, how: str) -> None:
+    """Tells whoever records that the value of the marked tensor `x` was read by what is not recorded."""
+    recorder = thread.recorder
+    if recorder is not None:
+        recorder.left(x, how)
+
+
+when_left(left)
+
+
+def note(mark: Any, key: object) -> Any:
+    """What the recorder `key` has written in a tensor's chain of marks, or None."""
+    while mark is not None:
+        if mark[0] is key:
+            return mark[1]
+        mark = mark[2]
+    return None
+
+
+def run(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """Runs `op` on tensors, whatever is active."""
+    x: Any
+    innermost: Any = None
+    narrow = False
+    for x in inputs:
+        if type(x) is not Tensor:
+            if innermost is None or x.level > innermost.level:
+                innermost = x
+        elif x.dtype.kind == dtypes.NARROW:
+            narrow = True
+    if innermost is not None:
+        return innermost.interpret(op, inputs, attrs)
+    if narrow and not op.moves_data:
+        return run_in_float32(op, inputs, attrs)
+    return run_plain(op, inputs, attrs)
+
+
+def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """Runs `op` on plain tensors of dtypes that it can compute with."""
+    try:
+        value = op.numpy(*map(_array, inputs), **attrs)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise failure(op, inputs, error) from error
+    like = inputs[0].dtype if inputs else dtypes.float32
+    outputs = tuple([tensor_like(y, like) for y in value]) if type(value) is tuple else tensor_like(value, like)
+    recorder = thread.recorder
+    if recorder is not None:
+        for x in inputs:
+            if x.mark is not None:
+                recorder.record(op, inputs, outputs, attrs)
+                break
+        else:
+            if witness is not None:
+                witness.record(op, inputs, outputs, attrs)
+    return outputs
+
+
+def tensor_like(array: Any, like: DType) -> Tensor:
+    """The array as a tensor, most probably of the dtype `like`."""
+    try:
+        found = array.dtype
+    except AttributeError:  # one string out of an array of strings
+        return wrap(np.array(array, dtype=object), dtypes.string)
+    return wrap(array, like if found is like.numpy and like.kind else dtypes.of_numpy(found))
+
+
+def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """An op on bfloat16 or float8 values: computed in float32, its results rounded back."""
+    from ..registry.op import ops
+
+    narrow = next(x.dtype for x in inputs if x.dtype.narrow)
+    outputs = run(op, [ops.cast(x, dtype=x.dtype.computed) if x.dtype.narrow else x for x in inputs], attrs)
+
+    def rounded(y: Tensor) -> Tensor:
+        return ops.cast(y, dtype=narrow) if y.dtype is dtypes.float32 else y
+
+    return tuple(map(rounded, outputs)) if type(outputs) is tuple else rounded(outputs)
+
+
+def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
+    """What a class that is no tensor makes of `tensor + other` or `op(other)`; or the error."""
+    other = values[-1]
+    stranger = not is_tensor_like(other)
+    if len(values) == 1 and hasattr(other, "_mapped"):
+        answer = other._mapped(op)
+        if answer is not NotImplemented:
+            return answer
+    if stranger and isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
+        try:
+            answer = getattr(other, op.reflected)(values[0])
+        except (TypeError, ValueError):
+            raise error from None
+        if answer is not NotImplemented:
+            return answer
+    raise error
+
+
+def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
+    """TensorFlow's exception for a kernel that could not work with what it was given: of another class in a trace."""
+    values_matter = isinstance(error, np.linalg.LinAlgError)
+    in_trace = thread.trace is not None and not values_matter
+    kind = errors.InvalidArgumentInTraceError if in_trace else errors.InvalidArgumentError
+    shapes = " vs. ".join(str(list(x.dims)) for x in inputs)
+    if "broadcast" in str(error):
+        return kind(
+            f"Incompatible shapes: {shapes} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
+            "from the last"
+        )
+    return kind(f"{error} [Op:{op.title}] with inputs of shapes {shapes}")
+
+
+def wrong_kind(op: Any, dtype: DType) -> Exception:
+    """The op is not defined for this dtype."""
+    usual = [d for d in dtypes.ALL if not d.narrow or d is dtypes.bfloat16]
+    allowed = ", ".join(d.name for d in usual if d.kind & op.kinds)
+    return _misuse()(
+        f"Value for attr 'T' of {dtype.kernel_name()} is not in the list of allowed values: {allowed} "
+        f"[Op:{op.title}]. Use tf.cast(x, ...) first"
+    )
+
+
+def mixed_dtypes(op: Any, position: int, expected: DType, given: DType) -> Exception:
+    """Tensors are not promoted: their dtypes must agree."""
+    return _misuse()(
+        f"cannot compute {op.title} as input #{position}(zero-based) was expected to be a {expected.kernel_name()} "
+        f"tensor but is a {given.kernel_name()} tensor [Op:{op.title}]. Use tf.cast(x, ...) to make them agree"
+    )
+
+
+def _misuse() -> type[Exception]:
+    """The class of errors about dtypes."""
+    return errors.InvalidArgumentError if thread.trace is None else TypeError

@@ -1,0 +1,1 @@
+"""How ops are remembered and differentiated: the log, the sweep, forward mode, Jacobians. Uses registry and run."""

@@ -1,0 +1,173 @@
+"""The reverse sweep: cotangents flow from the targets back to the sources, record by record.
+
+A log is in order of execution, so going through it backwards meets every value after all its uses. At each position it
+has an op, the positions of the op's inputs (-1 for one that is not there), and what the op's `vjp` needs; see `Log`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy.blocks import accumulate, add
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ..registry.cotangents import UNFINISHED, Products, combined, finished, zeros
+from ..registry.op import ops, raw
+from ..run.convert import to_tensor
+from .log import Log
+
+_OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
+
+
+class Few(dict[int, Any]):
+    """Cotangents by position, where they are few in a long tape: at any other position stands None, as in a list."""
+
+    def __missing__(self, position: int) -> None:
+        return None
+
+
+def sweep(
+    log: Log,
+    grads: list[Any] | Few,
+    wanted: set[int],
+    *,
+    m: Any,
+    order: Iterable[int],
+    need: set[int] | None,
+    release: bool,
+    hooks: Mapping[int, list[Callable[[Any], Any]]],
+) -> None:
+    """Turns the targets' cotangents in `grads` (by position) into those of the `wanted` positions.
+
+    `order` goes down the tape; `need`, if given, holds the positions worth computing. With `release`, what each record
+    keeps is let go when it has been passed.
+    """
+    log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
+    owned: set[int] = set()  # for `joined`
+    stacked: list[Any] = []  # for `Products.settled`
+    arrays = m is raw
+    for i in order:
+        g = grads[i]
+        if g is None:
+            continue
+        if hooks and i in hooks and g is not _OTHER_OUTPUT:
+            g = grads[i] = _hooked(g, hooks[i], arrays)
+        op, parents = log_ops[i], log_parents[i]
+        if op is None:
+            if parents is None:
+                if type(g) is Products:
+                    grads[i] = g.settled(stacked)
+            elif grads[parents[0]] is None:
+                grads[parents[0]] = _OTHER_OUTPUT
+            continue
+        if several and i in several:
+            g = of_all_outputs(m, _taken(grads, i, len(several[i]), wanted), several[i], op.takes_none)
+        else:
+            kind = type(g)
+            if kind is Products or kind is IndexedSlices:  # `in UNFINISHED`, in less time: every record passes here
+                g = finished(m, g)
+            if i not in wanted:
+                grads[i] = None
+        saved = kept[i]
+        if release:
+            kept[i] = None
+        if type(parents) is int:  # the op as a function of one argument
+            if need is not None and parents not in need:
+                continue
+            vjp = op.vjp_raw if arrays else op.vjp
+            gp = vjp(m, g, saved)
+            if grads[parents] is None:
+                grads[parents] = gp
+                continue
+            parents, pulled = (parents,), (gp,)
+        else:
+            if need is not None:
+                parents = tuple(p if p in need else -1 for p in parents)
+            pulled = (op.vjp_raw if arrays else op.vjp)(m, g, saved, parents)
+        nth = 0
+        for p in parents:  # `zip` takes longer to be made than the rest of the loop
+            gp = pulled[nth]
+            nth += 1
+            if gp is None or p < 0:
+                continue
+            before = grads[p]
+            grads[p] = gp if before is None else joined(m, before, gp, p, owned)
+
+
+def joined(m: Any, before: Any, gp: Any, position: int, owned: set[int]) -> Any:
+    """The sum of two cotangents of one position, each of which may be None.
+
+    In `owned` are the positions whose cotangent is a sum made here, which may be added to in place.
+    """
+    if before is None or gp is None:
+        return gp if before is None else before
+    if type(before) in UNFINISHED or type(gp) in UNFINISHED:
+        return combined(m, before, gp)
+    if position in owned:
+        accumulate(before, gp)
+        return before
+    total = add(before, gp)
+    if type(total) is np.ndarray:
+        owned.add(position)
+    return total
+
+
+def between(log: Log, targets: Iterable[int], wanted: set[int]) -> list[int]:
+    """The positions on a path from a target back to a wanted position, in increasing order."""
+    stack = list(targets)
+    reached = set(stack)
+    while stack:
+        parents = log.parents[stack.pop()]
+        for p in (parents,) if type(parents) is int else parents or ():
+            if p >= 0 and p not in reached:
+                reached.add(p)
+                stack.append(p)
+    leading: set[int] = set()
+    path = []
+    for i in sorted(reached):
+        parents = log.parents[i]
+        if i in wanted or any(p in leading for p in ((parents,) if type(parents) is int else parents or ())):
+            leading.add(i)
+            path.append(i)
+    return path
+
+
+def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
+    g = finished(raw if arrays else ops, g)
+    tensor = Tensor(g) if arrays else g
+    for hook in hooks:
+        changed = hook(tensor)
+        if changed is not None:
+            changed = to_tensor(changed, hint=tensor.dtype)
+            if changed.shape != tensor.shape or changed.dtype is not tensor.dtype:
+                raise ValueError(
+                    f"a gradient hook was given a gradient of shape {tensor.shape} and dtype {tensor.dtype.name} but "
+                    f"returned shape {changed.shape} and dtype {changed.dtype.name}; it must keep both"
+                )
+            tensor = changed
+    return tensor.array if arrays else tensor
+
+
+def _taken(grads: list[Any] | Few, first: int, count: int, wanted: set[int]) -> list[Any]:
+    """The cotangents of an op's outputs, which stay in `grads` only if they are wanted."""
+    found = []
+    for i in range(first, first + count):
+        g = grads[i]
+        if i not in wanted or g is _OTHER_OUTPUT:
+            grads[i] = None
+        found.append(None if g is _OTHER_OUTPUT else g)
+    return found
+
+
+def of_all_outputs(m: Any, cotangents: Iterable[Any], outputs: Any, takes_none: bool) -> tuple[Any, ...]:
+    """The cotangents of all outputs of an op, as its rule takes them; those nobody used are zeros, or None."""
+    found = []
+    for g, (shape, dtype) in zip(cotangents, outputs, strict=True):
+        if g is None:
+            found.append(None if takes_none else zeros(m, shape, dtype))
+        else:
+            found.append(finished(m, g))
+    return tuple(found)

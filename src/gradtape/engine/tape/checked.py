@@ -1,0 +1,48 @@
+"""A tape that raises when a result is not finite: it keeps what is needed to find out where that began.
+
+On a finite run it pays for keeping the outputs, and for one look at the results; everything else happens on failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.tensor import Tensor
+from .log import Log
+
+
+class CheckedLog(Log):
+    """A log that also keeps every output. Its mark says where it stands."""
+
+    keeps = True
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self.outputs: list[Any] = []
+
+    def unary(self, op: Any, x: Tensor, y: Tensor, _unary: Any = Log.unary) -> None:
+        """Records `y = op(x)` for plain tensors."""
+        _unary(self, op, x, y)
+        self.outputs.append(y)
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _binary: Any = Log.binary) -> None:
+        """Records `y = op(a, b)` for plain tensors."""
+        _binary(self, op, a, b, y)
+        self.outputs.append(y)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        super().record(op, inputs, outputs, attrs)
+        if type(outputs) is tuple:
+            self.outputs.extend(outputs)
+        else:
+            self.outputs.append(outputs)
+
+    def watch(self, tensor: Tensor) -> None:
+        """Makes `tensor` a leaf of this log."""
+        super().watch(tensor)
+        self.outputs.append(tensor)
+
+    def forget(self) -> None:
+        """Nothing is let go: who asked for a check wants to know more when it fails."""

@@ -1,0 +1,310 @@
+"""Functions with a gradient of their own: a call is one record, and the rule of that record is the user's code.
+
+What the function computes inside is recorded as well, but leads nowhere: its result is a new tensor, whose record is
+the call. It is there for the second derivative, where the user's rule uses an intermediate value.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...core import nest
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ..registry.batching import BatchedTensor, NeedsValue, enter, leave
+from ..registry.cotangents import finished
+from ..registry.op import Unregistered, ops
+from ..run import dispatch
+from ..run.convert import to_tensor
+from ..run.randomness import recording_seeds, replaying_seeds
+from .questions import native
+from .tape import GradientTape
+
+
+class VariableWatcher(dispatch.Recorder):
+    """A recorder that only notes which trainable variables are read."""
+
+    def __init__(self) -> None:
+        self.level = dispatch.next_level()
+        self.key = object()
+        self.found: dict[int, Any] = {}
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """Notes the variable; its value gets no mark."""
+        if variable.trainable:
+            self.found.setdefault(id(variable), variable)
+        return rest
+
+
+class OneCall(Unregistered):
+    """The op of a single call: it exists to be recorded and pulled back, and has no kernel.
+
+    `rule(gs)` takes a cotangent for each output and returns one, or None, for each input.
+    """
+
+    family = "custom"
+    fragile = True
+
+    def __init__(
+        self,
+        name: str,
+        rule: Callable[[tuple[Tensor, ...]], Sequence[Any]],
+        again: Callable[[Sequence[Tensor]], list[Tensor]] | None = None,
+    ) -> None:
+        self.name = self.title = name
+        self.rule = rule
+        self.again = again  # runs the function on other inputs, where that is possible
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """The rule's closure holds what it needs."""
+        return ()
+
+    def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
+        """The cotangents of the inputs, from tensors to tensors."""
+        return tuple(self.rule(g if type(g) is tuple else (g,)))
+
+    def vjp_raw(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
+        """The same from arrays to arrays."""
+        gs = tuple(map(Tensor, g)) if type(g) is tuple else Tensor(g)
+        return tuple(_bare(c) for c in self.vjp(ops, gs, saved, parents))
+
+    def __repr__(self) -> str:
+        return f"<custom gradient of {self.name}>"
+
+
+def _bare(cotangent: Any) -> Any:
+    if type(cotangent) is IndexedSlices:
+        shape = tuple(int(n) for n in getattr(cotangent.dense_shape, "array", cotangent.dense_shape))
+        return IndexedSlices(cotangent.values.array, cotangent.indices.array, shape)
+    return None if cotangent is None else cotangent.array
+
+
+def record(op: OneCall, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...]) -> None:
+    """Tells the recorders of a call; one that is outside a batch is told what happens to the whole batch."""
+    for recorder in sorted(dispatch.thread.recorders, key=lambda r: -r.level):
+        while (level := _innermost((*inputs, *outputs))) is not None and level > recorder.level:
+            op, inputs, outputs = _of_whole_batch(op, inputs, outputs, level)
+        recorder.record(op, inputs, outputs if len(outputs) > 1 else outputs[0], {})
+
+
+def _innermost(tensors: Sequence[Tensor]) -> int | None:
+    return max((x.level for x in tensors if type(x) is BatchedTensor), default=None)
+
+
+def _of_whole_batch(
+    op: OneCall, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], level: int
+) -> tuple[OneCall, list[Tensor], tuple[Tensor, ...]]:
+    """The call as it looks from outside the batch of `level`: on tensors with the batch as their first axis."""
+    flags = [type(x) is BatchedTensor and x.level == level for x in inputs]
+    size = next(x.size for x in (*inputs, *outputs) if type(x) is BatchedTensor and x.level == level)
+
+    def rule(gs: tuple[Tensor, ...]) -> list[Any]:
+        with _seen_from_outside(level):
+            pulled = op.rule(tuple(enter(g, level) for g in gs))
+            return [_left(c, flag) for c, flag in zip(pulled, flags, strict=True)]
+
+    def _left(cotangent: Any, flag: bool) -> Any:
+        if cotangent is None:
+            return None
+        whole = leave(finished(ops, cotangent), level, size)
+        return whole if flag else ops.sum(whole, axis=(0,), keepdims=False)
+
+    peeled = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
+    with dispatch.recorded_by(()):
+        results = tuple(leave(y, level, size) for y in outputs)
+    return OneCall(op.name, rule), peeled, results
+
+
+@contextmanager
+def _seen_from_outside(level: int) -> Iterator[None]:
+    """Makes whoever records now count as entered before the batch of `level`: it knows nothing of its members."""
+    later = [(r, r.level) for r in dispatch.thread.recorders if r.level > level]
+    for recorder, own in later:
+        recorder.level = level - 1 / (1 + own)
+    try:
+        yield
+    finally:
+        for recorder, own in later:
+            recorder.level = own
+
+
+def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`f(*args, **kwargs)`, which returns its result and the rule for the gradient, as one record."""
+    watcher = VariableWatcher()
+    with dispatch.recorded_by((*dispatch.thread.recorders, watcher)):
+        returned = f(*args, **kwargs)
+    if not (isinstance(returned, tuple | list) and len(returned) == 2 and callable(returned[1])):
+        raise TypeError(
+            f"a function with @tf.custom_gradient must return a pair (result, grad_fn), but {name} returned "
+            f"{type(returned).__name__}"
+        )
+    result, grad_fn = returned
+    arguments = _Arguments(f, args, kwargs)
+    passed = {id(x) for x in arguments.leaves}
+    variables = [v for v in watcher.found.values() if id(v) not in passed]
+    if variables and not _accepts_variables(grad_fn):
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
+            f"{variables}"
+        )
+    if not any(isinstance(y, Tensor) or y is not None for y in nest.flatten(result)):
+        raise ValueError(f"{name} returned {result!r} as its result, which holds no tensor")
+    tensors = [to_tensor(y) for y in nest.flatten(result)]
+    inputs = [arguments.leaves[i] for i in arguments.tensors] + variables
+    inputs = [x if isinstance(x, Tensor) else native(x)._as_tensor() for x in inputs]
+
+    def rule(gs: tuple[Tensor, ...]) -> list[Any]:
+        pulled = _asked(gs, lambda members: _user_rule(grad_fn, members, arguments, variables))
+        return [_checked(c, x, i, name) for i, (c, x) in enumerate(zip(pulled, inputs, strict=True))]
+
+    def again(values: Sequence[Tensor]) -> list[Tensor]:
+        replaced = {id(arguments.leaves[i]): value for i, value in zip(arguments.tensors, values, strict=False)}
+        positional = nest.map_structure(lambda x: replaced.get(id(x), x), list(args))
+        named = {key: nest.map_structure(lambda x: replaced.get(id(x), x), x) for key, x in kwargs.items()}
+        return [to_tensor(y) for y in nest.flatten(f(*positional, **named)[0])]
+
+    trace = dispatch.thread.trace
+    if trace is not None and inputs and _innermost((*inputs, *tensors)) is None:
+        fresh = trace.with_rule(inputs, tensors, rule)
+    else:
+        with dispatch.recorded_by(()):
+            fresh = tuple(ops.identity(y) for y in tensors)
+    if inputs:
+        record(OneCall(name, rule, again), inputs, fresh)
+    return nest.pack_sequence_as(result, list(fresh))
+
+
+class _Arguments:
+    """The leaves of a call's arguments, in the order of the signature, and which of them are tensors."""
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        by_position = nest.flatten(args)
+        self.positional = len(by_position)
+        self.leaves = by_position
+        if kwargs:
+            try:
+                bound = inspect.signature(f).bind(*args, **kwargs)
+                self.leaves = nest.flatten(list(bound.args)) + nest.flatten(list(bound.kwargs.values()))
+            except (TypeError, ValueError):
+                self.leaves = by_position + nest.flatten(list(kwargs.values()))
+        self.tensors = [i for i, x in enumerate(self.leaves) if _is_tensor(x)]
+
+    def gradients(self, given: list[Any]) -> list[Any]:
+        """Those of `given` that belong to tensors: there is one for each leaf, or for each passed by position."""
+        if len(given) != len(self.leaves):
+            if len(given) != self.positional or not self.positional:
+                raise ValueError(
+                    f"custom_gradient function expected to return {self.positional or len(self.leaves)} gradients, but "
+                    f"returned {len(given)} instead."
+                )
+            given = given + [None] * (len(self.leaves) - len(given))
+        return [given[i] for i in self.tensors]
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor) or hasattr(native(x), "_as_tensor")
+
+
+def _accepts_variables(grad_fn: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(grad_fn).parameters
+    return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _user_rule(grad_fn: Any, gs: tuple[Tensor, ...], arguments: _Arguments, variables: list[Any]) -> list[Any]:
+    """Calls the user's rule and takes what it returns apart."""
+    if not variables:
+        return arguments.gradients(_leaves(grad_fn(*gs)))
+    returned = grad_fn(*gs, variables=variables)
+    if not isinstance(returned, tuple | list) or len(returned) != 2:
+        raise TypeError(
+            "a grad_fn that is given variables must return a pair (gradients of the inputs, list of gradients of the "
+            f"variables), got {type(returned).__name__}"
+        )
+    own, theirs = returned
+    if len(theirs) != len(variables):
+        raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+    return arguments.gradients(_leaves(own)) + list(theirs)
+
+
+def _leaves(returned: Any) -> list[Any]:
+    return [returned] if isinstance(returned, IndexedSlices) else nest.flatten(returned)
+
+
+def _asked(gs: tuple[Tensor, ...], ask: Callable[[tuple[Tensor, ...]], list[Any]]) -> list[Any]:
+    """`ask(gs)`; if the user's code needs values that a batch of cotangents does not have, once for each member."""
+    try:
+        return ask(gs)
+    except NeedsValue:
+        level = _innermost(gs)
+        if level is None:
+            raise
+    flags = [type(g) is BatchedTensor and g.level == level for g in gs]
+    size = next(g.size for g, flag in zip(gs, flags, strict=True) if flag)  # type: ignore[attr-defined]
+    answers = []
+    for i in range(size):
+        answers.append(_asked(tuple(g.value[i] if f else g for g, f in zip(gs, flags, strict=True)), ask))  # type: ignore[attr-defined]
+    stacked: list[Any] = []
+    for column in zip(*answers, strict=True):
+        dense = [finished(ops, c) for c in column if c is not None]
+        stacked.append(enter(ops.stack(*dense, axis=0), level) if dense else None)
+    return stacked
+
+
+def _checked(cotangent: Any, x: Tensor, position: int, name: str) -> Any:
+    """The gradient the user's rule returned for `x`, if it fits."""
+    if cotangent is None:
+        return None
+    if type(cotangent) is IndexedSlices:
+        slices = IndexedSlices(to_tensor(cotangent.values), to_tensor(cotangent.indices), x.dims)
+        dims, dtype, cotangent = (x.dims[0], *slices.values.dims[1:]), slices.dtype, slices
+    else:
+        cotangent = to_tensor(cotangent, hint=x.dtype)
+        dims, dtype = cotangent.dims, cotangent.dtype
+    if x.dtype.differentiable and (dims != x.dims or dtype is not x.dtype):
+        raise ValueError(
+            f"the custom gradient of {name} returned a gradient of shape {dims} and dtype {dtype.name} for input "
+            f"{position}, which has shape {x.dims} and dtype {x.dtype.name}; a gradient has the shape and dtype of its "
+            "input"
+        )
+    return cotangent
+
+
+def recomputed(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` in the form `custom_call` takes: it keeps its inputs only, and runs again when its gradient is asked for."""
+
+    def pair(*args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
+        watchers = tuple(r for r in dispatch.thread.recorders if isinstance(r, VariableWatcher))
+        with dispatch.recorded_by(watchers), recording_seeds() as seeds:
+            result = f(*args, **kwargs)
+
+        def grad(*gs: Tensor, variables: Sequence[Any] = ()) -> Any:
+            leaves = nest.flatten(list(args)) + nest.flatten(list(kwargs.values()))
+            # A tensor passed twice has two gradients, so each leaf is a tensor of its own.
+            copies = [ops.after(x, gs[0]) if isinstance(x, Tensor) else x for x in leaves]
+            with GradientTape() as tape, replaying_seeds(seeds):
+                tape.watch([x for x in copies if _is_tensor(x) and x.dtype.differentiable])
+                again, named = nest.pack_sequence_as([list(args), list(kwargs.values())], copies)
+                outputs = [to_tensor(y) for y in nest.flatten(f(*again, **dict(zip(kwargs, named, strict=True))))]
+            sources = [x for x in {id(x): x for x in (*copies, *variables)}.values() if _is_tensor(x)]
+            found = dict(zip(map(id, sources), tape.gradient(outputs, sources, output_gradients=list(gs)), strict=True))
+            own = [found.pop(id(x), None) for x in copies]
+            return (own, [found.get(id(v)) for v in variables]) if variables else own
+
+        return result, grad
+
+    return pair
+
+
+registered: dict[str, Any] = {}
+
+
+def register_gradient(op_type: Any, function: Any) -> None:
+    """Notes the gradient function of a type of op, once; None says that it has no gradient."""
+    if not isinstance(op_type, str):
+        raise TypeError(f"op_type must be a string, got {op_type!r}")
+    if op_type in registered:
+        raise KeyError(f"Registering two gradient with name {op_type!r}!")
+    registered[op_type] = function

@@ -1,0 +1,138 @@
+"""A switch: while it is on, no op and no gradient may produce infinity or NaN.
+
+Off, it costs nothing, because nothing asks whether it is on: switching it on exchanges every op's kernel for one that
+looks at what it returns, and the tape's sweep for one that looks at every cotangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import blocks
+from ...core import dtypes, errors
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ..registry.cotangents import Products
+from ..registry.op import Namespace, Op, registry
+from . import backprop, repeated_sweeps, tape
+from .log import Log
+
+_exchanged: list[Callable[[], None]] = []  # each puts one thing back as it was
+
+
+def switch_on() -> None:
+    """From here on an op whose result has infinities or NaNs raises InvalidArgumentError."""
+    if _exchanged:
+        return
+    Namespace.load_all()
+    for op in registry.values():
+        _exchange_kernel(op)
+        if op.twin is not None:
+            _exchange_kernel(op.twin)
+    tape.sweep, tape.repeated_sweep = _watched_sweep, _never_straight
+    _exchanged.append(lambda: setattr(tape, "sweep", backprop.sweep))
+    _exchanged.append(lambda: setattr(tape, "repeated_sweep", repeated_sweeps.repeated_sweep))
+
+
+def switch_off() -> None:
+    """Ends what `switch_on` began."""
+    while _exchanged:
+        _exchanged.pop()()
+
+
+def is_on() -> bool:
+    """Whether it is switched on."""
+    return bool(_exchanged)
+
+
+def _exchange_kernel(op: Op) -> None:
+    kernel = op.numpy
+
+    def watched(*arrays: Any, **attrs: Any) -> Any:
+        value = kernel(*arrays, **attrs)
+        outputs = value if type(value) is tuple else (value,)
+        for i, y in enumerate(outputs):
+            if not sound(y):
+                where = f'output {i} of eagerly-executing op "{op.title}" (# of outputs: {len(outputs)})'
+                raise failure(y, where, arrays)
+        return value
+
+    replacements: dict[str, Any] = {"kernel": watched, "kernel_into": blocks.into(watched), "product": watched}
+    replacements |= {"function": None, "quick": None}
+    for cell, name in _cells(op.call):
+        if name in replacements:
+            before = cell.cell_contents
+            cell.cell_contents = replacements[name]
+            _exchanged.append(lambda cell=cell, before=before: setattr(cell, "cell_contents", before))  # type: ignore[misc]
+    op.numpy = watched
+    _exchanged.append(lambda: setattr(op, "numpy", kernel))
+
+
+def _cells(call: Any) -> Iterator[tuple[Any, str]]:
+    """The variables an op's call function has around it, the quiet case's kernel among them."""
+    if hasattr(call, "__code__"):
+        yield from zip(call.__closure__ or (), call.__code__.co_freevars, strict=True)
+
+
+def _watched_sweep(log: Log, grads: list[Any] | backprop.Few, wanted: set[int], **options: Any) -> None:
+    options["hooks"] = _Watch(log, grads, options["hooks"])
+    backprop.sweep(log, grads, wanted, **{**options, "release": False})
+
+
+def _never_straight(log: Log, target: int) -> None:
+    """Straight-line code has no hooks."""
+
+
+class _Watch:
+    """The hooks of a sweep, which asks whether a position has hooks when its cotangent is complete: time to look."""
+
+    def __init__(self, log: Log, grads: list[Any] | backprop.Few, hooks: dict[int, list[Any]]) -> None:
+        self.records = log.records
+        self.grads = grads
+        self.hooks = hooks
+
+    def __contains__(self, position: int) -> bool:
+        g = self.grads[position]
+        if type(g) is Products:
+            g = self.grads[position] = g.value()
+        values = g.values if type(g) is IndexedSlices else g
+        if type(values) is Tensor:  # of a batch of cotangents, the ops that made it were looked at
+            values = values.array
+        if isinstance(values, np.ndarray | np.generic) and not sound(values):
+            users = [r[0].title for r in self.records[position + 1 :] if type(r) is tuple and position in r[1]]
+            raise failure(values, f"the gradient of op {' or '.join(map(repr, dict.fromkeys(users)))}", ())
+        return position in self.hooks
+
+    def __getitem__(self, position: int) -> list[Any]:
+        return self.hooks[position]
+
+
+def sound(array: Any) -> bool:
+    """Whether an array has neither infinities nor NaNs."""
+    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+
+
+def failure(array: Any, where: str, inputs: Any) -> Exception:
+    """The exception for an array that is not sound: how many of its numbers, and what the op was given."""
+    nan = int(np.isnan(array).sum())
+    infinite = np.isinf(array)
+    negative = int((infinite & (np.real(array) < 0)).sum())
+    counts = {"-Inf": negative, "+Inf": int(infinite.sum()) - negative, "NaN": nan}
+    lines = [f"  # of {kind} elements: {n}" for kind, n in counts.items() if n]
+    shown = [f"  Input {i}: {Tensor(np.asarray(x))}" for i, x in enumerate(inputs)]
+    kinds = " and ".join(kind for kind, n in counts.items() if n)
+    return errors.InvalidArgumentError(
+        "\n".join(
+            (
+                f"\n!!! Detected Infinity or NaN in {where} !!!",
+                f"  dtype: {dtypes.of_numpy(array.dtype)!r}",
+                f"  shape: {np.shape(array)}",
+                *lines,
+                *shown,
+                f" : Tensor had {kinds} values. tf.debugging.disable_check_numerics() stops these checks",
+            )
+        )
+    )

@@ -1,0 +1,216 @@
+"""Forward mode: a tangent travels beside every value that depends on a primal, and nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.tensor import Tensor, is_tensor_like
+from ..registry.batching import BatchedTensor
+from ..registry.cotangents import finished
+from ..registry.op import ops
+from ..run import dispatch
+from ..run.convert import to_tensor
+from .backprop import Few, sweep
+from .log import Log, living, new_key, retire
+from .questions import UnconnectedGradients, native, unconnected_mode, warn_not_floating
+
+
+class ForwardAccumulator(dispatch.Recorder):
+    """Computes Jacobian-vector products while the computation runs.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant([1.0, 2.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = x * x
+    >>> acc.jvp(y).numpy().tolist()
+    [2.0, 0.0]
+
+    Args:
+      primals: a tensor, a variable or a nest of them.
+      tangents: the direction: tensors of the same structure, shapes and dtypes.
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self.key = new_key()
+        nest.assert_same_structure(primals, tangents)
+        self.level = 0
+        self._recording = False
+        self._variables: dict[int, tuple[Any, Any]] = {}
+        self._tensors: list[tuple[Tensor, Tensor]] = []
+        seen: set[int] = set()
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
+            if id(primal) in seen:
+                raise ValueError(
+                    f"Tensor {primal!r} was specified as a primal multiple times. This may indicate an error. If it "
+                    "was intended, please sum the corresponding tangents."
+                )
+            seen.add(id(primal))
+            self._watch(primal, tangent)
+
+    def __del__(self, retire: Any = retire) -> None:  # the name may be gone when the interpreter ends
+        retire(self.key)
+
+    @classmethod
+    def _batch_accumulator(cls, primals: Any, tangents: Any) -> ForwardAccumulator:
+        """One of many tangents at once: each has one more axis than its primal, in front."""
+        return _BatchAccumulator(primals, tangents)
+
+    def _watch(self, primal: Any, tangent: Any) -> None:
+        """Gives a primal its tangent, or adds to the one that it has."""
+        primal = native(primal)
+        if not is_tensor_like(primal):
+            raise AttributeError(
+                f"'{type(primal).__name__}' object has no attribute 'dtype': a primal must be a tensor or a variable, "
+                f"got {primal!r}"
+            )
+        if not primal.dtype.differentiable:
+            warn_not_floating("primal", primal.dtype)
+            return
+        t = to_tensor(tangent, dtype=primal.dtype)
+        self._check(primal, t)
+        if not isinstance(primal, Tensor):
+            before = self._of_variable(primal)
+            self._variables[id(primal)] = (primal, t if before is None else before + t)
+        elif self._recording:
+            before = dispatch.note(primal.marks, self.key)
+            primal.mark = (self.key, t if before is None else before + t, living(primal.marks))
+        else:
+            self._tensors.append((primal, t))
+
+    def _check(self, primal: Any, tangent: Tensor) -> None:
+        if tangent.dims != primal.dims:
+            raise ValueError(
+                f"a tangent must have the shape of its primal, {primal.shape}, got {tangent.shape}. Use "
+                "tf.broadcast_to where repetition is meant"
+            )
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._recording:
+            raise ValueError("Accumulator is already recording.")
+        self.level = dispatch.next_level()
+        for primal, tangent in self._tensors:
+            primal.mark = (self.key, tangent, living(primal.marks))
+        self._tensors = []
+        try:
+            dispatch.set_recorders((*dispatch.thread.recorders, self))
+        except BaseException:  # an interrupt: who has not entered does not leave
+            dispatch.leave(self)
+            raise
+        self._recording = True
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        try:
+            dispatch.leave(self)
+        except BaseException:  # an interrupt: nobody stops it later
+            dispatch.leave(self)
+            raise
+        finally:
+            self._recording = False
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivative of `primals` (values computed inside the block) along the tangents."""
+        unconnected = unconnected_mode(unconnected_gradients)
+
+        def tangent(x: Any) -> Any:
+            x = native(x)
+            found = dispatch.note(x.marks, self.key) if isinstance(x, Tensor) else self._of_variable(x)
+            if found is None and unconnected is UnconnectedGradients.ZERO:
+                return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+            return found
+
+        return nest.map_structure(tangent, primals)
+
+    def _of_variable(self, variable: Any) -> Any:
+        return self._variables.get(id(variable), (variable, None))[1]
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Gives the outputs of an op their tangents."""
+        tangents = [dispatch.note(x.marks, self.key) for x in inputs]
+        if op.vjp is None or all(t is None for t in tangents):
+            return
+        outer = tuple(r for r in dispatch.thread.recorders if r.level < self.level)
+        with dispatch.recorded_by(outer):
+            jvp = op.jvp or _transposed(op)
+            result = jvp(ops, inputs, outputs, attrs, tangents)
+        if type(outputs) is not tuple:
+            outputs, result = (outputs,), (result,)
+        for y, t in zip(outputs, result or (None,) * len(outputs), strict=True):
+            if t is not None and y.dtype.differentiable:
+                y.mark = (self.key, t, y.marks)
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        entry = self._variables.get(id(variable))
+        return rest if entry is None or entry[1] is None else (self.key, entry[1], rest)
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """The variable's tangent from now on is that of the value assigned."""
+        tangent = dispatch.note(value.marks, self.key)
+        if tangent is not None or id(variable) in self._variables:
+            self._variables[id(variable)] = (variable, tangent)
+
+
+class _BatchAccumulator(ForwardAccumulator):
+    """A `ForwardAccumulator` whose tangents stand for many; `jvp` gives all of theirs, one above the other."""
+
+    _batch: int | None = None  # the level of the tangents, from when it is entered
+
+    def _check(self, primal: Any, tangent: Tensor) -> None:
+        if tangent.dims[1:] != primal.dims or not tangent.dims:
+            raise ValueError(
+                f"a batch of tangents must have the shape of its primal, {primal.shape}, and one more axis in front, "
+                f"got {tangent.shape}"
+            )
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._batch is None:
+            self._batch = level = dispatch.next_level()
+            self._tensors = [(x, BatchedTensor(t, level)) for x, t in self._tensors]
+            self._variables = {at: (x, BatchedTensor(t, level)) for at, (x, t) in self._variables.items()}
+        return super().__enter__()
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivatives of `primals` along each of the tangents."""
+        found = super().jvp(primals, unconnected_gradients)
+        return nest.map_structure(lambda t: t.value if type(t) is BatchedTensor else t, found)
+
+
+def _transposed(op: Any) -> Any:
+    """Forward mode from the reverse rule: `vjp` is linear in the cotangent, and its transpose is the jvp."""
+
+    def jvp(m: Any, inputs: Any, outputs: Any, attrs: Any, tangents: Any) -> Any:
+        several = type(outputs) is tuple
+        log = Log(watch_accessed_variables=False)
+        blanks = [Tensor(np.zeros(y.dims, y.dtype.numpy), y.dtype) for y in (outputs if several else (outputs,))]
+        for g in blanks:
+            if g.dtype.differentiable:
+                log.watch(g)
+        parents = tuple(-1 if t is None else 0 for t in tangents)
+        with dispatch.recorded_by((*dispatch.thread.recorders, log)):
+            saved = op.keep(inputs, outputs, attrs)
+            pulled = op.vjp(ops, tuple(blanks) if several else blanks[0], saved, parents)
+            terms = [_inner(c, t) for c, t in zip(pulled, tangents, strict=True) if c is not None and t is not None]
+            total = sum(terms[1:], terms[0]) if terms else None
+        position = None if total is None else log.position(total)
+        if total is None or position is None:
+            return (None,) * len(blanks) if several else None
+        at = [log.position(g) for g in blanks]
+        grads = Few({position: Tensor(np.ones(total.dims, total.dtype.numpy), total.dtype)})
+        wanted = {i for i in at if i is not None}
+        sweep(log, grads, wanted, m=ops, order=range(position, -1, -1), need=None, release=False, hooks={})
+        found = tuple(None if i is None else grads[i] for i in at)
+        return found if several else found[0]
+
+    return jvp
+
+
+def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
+    cotangent = finished(ops, cotangent)
+    if cotangent.dtype.is_complex:
+        cotangent = ops.conj(cotangent)
+    return ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)

@@ -1,0 +1,232 @@
+"""Jacobians: the rows that are computed together, and whether those of a batch are independent."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ..registry.batching import BatchedTensor, batched_identity, leave
+from ..registry.cotangents import finished
+from ..registry.op import ops
+from ..run import dispatch
+from .log import Log
+from .questions import UnconnectedGradients, differentiable, single, unconnected_mode, zeros
+
+logger = logging.getLogger("gradtape")
+
+_DEPENDENT_ROWS = (
+    "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
+    "the batch), so there is no Jacobian for each row."
+)
+CHUNK_BYTES = 1 << 30  # rows are computed together as long as their cotangents fit in this
+
+
+class Jacobians:
+    """The questions to a tape whose answers have a row of derivatives for each entry of the target."""
+
+    _persistent: bool
+    _open_log: Callable[[str], Log]
+    _before_asking: Callable[[], None]
+    _after_asking: Callable[[], None]
+    _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of every entry of `target` with respect to every entry of `sources`.
+
+        Its shape is the target's followed by the source's. All rows are computed together, in vectorised form.
+
+        >>> import gradtape as tf
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy().tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+        """
+        log = self._open_log("compute a jacobian")
+        unconnected = unconnected_mode(unconnected_gradients)
+        target = single(target, "target")
+        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
+        if not experimental_use_pfor and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the jacobian with eager execution "
+                "enabled and with  experimental_use_pfor set to False."
+            )
+        self._before_asking()
+        # A real source of a complex target has a complex Jacobian: its imaginary part answers the cotangent i.
+        split = target.dtype.is_complex and not all(s.dtype.is_complex for s in flat)
+        with self._kept(split):
+            real = self._rows_of_jacobian(log, target, flat, 1, experimental_use_pfor)
+        imaginary = self._rows_of_jacobian(log, target, flat, 1j, experimental_use_pfor) if split else real
+        self._after_asking()
+        results = []
+        for source, whole, other in zip(flat, real, imaginary, strict=True):
+            if whole is None:
+                zero = unconnected is UnconnectedGradients.ZERO
+                results.append(zeros((*target.dims, *source.dims), source.dtype) if zero else None)
+            elif split and not source.dtype.is_complex:
+                results.append(ops.complex(whole, other))
+            else:
+                results.append(whole)
+        return nest.pack_sequence_as(sources, results)
+
+    def _rows_of_jacobian(
+        self, log: Log, target: Any, sources: list[Any], factor: complex, vectorise: bool
+    ) -> list[Any]:
+        """For each source, the cotangents of all entries of the target stacked in its shape; None without a path."""
+        rows = math.prod(target.dims)
+        parts: list[list[Any]] = []
+        for start, stop in _chunks(rows, target, sources, None if vectorise else 1):
+            with self._kept(stop < rows):
+                identity = batched_identity(target, start, stop, factor)
+                found = self._vjp(log, [target], [identity], sources)
+            parts.append([None if g is None else _rows_of(g, identity) for g in found])
+        results: list[Any] = []
+        for source, *pieces in zip(sources, *parts, strict=True):
+            shape = (*target.dims, *source.dims)
+            if not pieces and target.dtype.differentiable and source.dtype.differentiable:
+                results.append(zeros(shape, source.dtype))
+            elif not pieces or pieces[0] is None:
+                results.append(None)
+            else:
+                whole = pieces[0] if len(pieces) == 1 else ops.concat(*pieces, axis=0)
+                results.append(ops.reshape(whole, shape=shape))
+        return results
+
+    @contextmanager
+    def _kept(self, more_to_come: bool) -> Iterator[None]:
+        """One question to the user may be several sweeps: only the last may let records go."""
+        before = self._persistent
+        self._persistent = before or more_to_come
+        try:
+            yield
+        finally:
+            self._persistent = before
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+        *,
+        check_rows: bool | None = None,
+    ) -> Any:
+        """The Jacobian of each row of `target` with respect to the same row of `source`: shape `[b, y..., x...]`.
+
+        Rows must not depend on each other's source rows. That is checked, at the price of one more row, and what comes
+        out otherwise, the sum over the batch, is logged as a warning; `check_rows=True` makes it an error, and
+        `check_rows=False` leaves the check out.
+
+        >>> import gradtape as tf
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy().tolist()
+        [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
+        """
+        log = self._open_log("compute a batch_jacobian")
+        unconnected_mode(unconnected_gradients)
+        target, source = single(target, "target"), single(source, "source")
+        for x in (target, source):
+            if len(x.dims) < 2:
+                raise ValueError(f"Shape {x.shape} must have rank at least 2")
+        if target.dims[0] != source.dims[0]:
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
+            )
+        if not experimental_use_pfor and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the batch_jacobian with eager execution "
+                "enabled and  with experimental_use_pfor set to False."
+            )
+        self._before_asking()
+        batch, *row = target.dims
+        rows = math.prod(row)
+        shape = (batch, *row, *source.dims[1:])
+        mixed = check_rows is not False
+        parts: list[Any] = []
+        for start, stop in _chunks(rows, target, [source], None if experimental_use_pfor else 1):
+            last = stop == rows
+            cotangent = _same_entry_of_each_row(target, start, stop, mixed and last)
+            with self._kept(not last or check_rows is True):
+                (found,) = self._vjp(log, [target], [cotangent], [source])
+            parts.append(None if found is None else _rows_of(found, cotangent))
+        if not batch or not parts or parts[0] is None:
+            self._after_asking()
+            return zeros(shape, source.dtype)
+        stacked = parts[0] if len(parts) == 1 else ops.concat(*parts, axis=0)
+        if mixed:
+            if not _rows_are_independent(stacked, target.dtype):
+                if check_rows:
+                    raise ValueError(f"{_DEPENDENT_ROWS} Use jacobian")
+                logger.warning("%s What is returned is the sum over the batch. Use jacobian", _DEPENDENT_ROWS)
+            stacked = stacked[:rows]
+        self._after_asking()
+        order = (1, 0, *range(2, len(stacked.dims)))
+        return ops.reshape(ops.transpose(stacked, perm=order), shape=shape)
+
+
+def _rows_of(g: Any, seeds: BatchedTensor) -> Tensor:
+    """What the batch of cotangents `seeds` became, its batch axis first; where no row enters, it is the same in all."""
+    return leave(finished(ops, g), seeds.level, seeds.size)
+
+
+def _chunks(rows: int, target: Any, sources: list[Any], size: int | None) -> Iterator[tuple[int, int]]:
+    """Ranges of rows to be computed together."""
+    if size is None:
+        widest = max([math.prod(x.dims) * x.dtype.size for x in (target, *sources)], default=1)
+        size = max(1, CHUNK_BYTES // max(1, widest))
+    for start in range(0, rows, size):
+        yield start, min(rows, start + size)
+
+
+def _same_entry_of_each_row(target: Any, start: int, stop: int, mixed: bool) -> BatchedTensor:
+    """The cotangents of a batch_jacobian: for each entry from `start` to `stop`, ones at that entry of every row.
+
+    If `mixed`, one more follows, with a weight of its own for every entry of every row: see `_rows_are_independent`.
+    """
+    batch, entries = target.dims[0], math.prod(target.dims[1:])
+    seeds = np.zeros((stop - start + mixed, batch, entries), target.dtype.numpy)
+    seeds[np.arange(stop - start), :, np.arange(start, stop)] = 1
+    if mixed:
+        seeds[-1] = _mixture(batch, entries)
+    return BatchedTensor(Tensor(seeds.reshape(len(seeds), *target.dims), target.dtype), dispatch.next_level())
+
+
+def _mixture(batch: int, entries: int) -> Any:
+    return np.random.default_rng(0).uniform(1, 2, (batch, entries))
+
+
+def _rows_are_independent(stacked: Tensor, dtype: DType) -> bool:
+    """Compares a mixture of rows, pulled back together, with the same mixture of the rows' own Jacobians.
+
+    They differ exactly when one row of the target depends on another row of the source.
+    """
+    if type(stacked) is not Tensor:
+        return True
+    found = stacked.array.reshape(*stacked.dims[:2], -1)
+    found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+    own, together = found[:-1], found[-1]
+    weights = _mixture(own.shape[1], own.shape[0]).astype(dtype.numpy).astype(found.dtype)
+    expected = np.einsum("bk,kbx->bx", weights, own)
+    scale = np.einsum("bk,kbx->bx", abs(weights), abs(own)).max(initial=0)
+    tolerance = 0.1 if dtype.size < 4 else 1e-3
+    return not np.isfinite(scale) or bool(np.all(abs(expected - together) <= tolerance * scale))

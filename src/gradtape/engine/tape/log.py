@@ -1,0 +1,329 @@
+"""What one tape has written down: the records of the ops that touched a watched tensor, in order of execution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+from ...core.tensor import Tensor
+from ..registry.op import Partial
+from ..run.dispatch import Recorder, next_level, note
+from .collector import records_gone
+
+_living: set[int] = set()  # the ids of the keys of recorders that exist
+
+
+def new_key() -> object:
+    """A name for a recorder in the marks of tensors, which does not keep the recorder alive."""
+    key = object()
+    _living.add(id(key))
+    return key
+
+
+def retire(key: object, _discard: Any = _living.discard) -> None:
+    """Says that a recorder is gone, so that marks with its key may be dropped."""
+    _discard(id(key))
+
+
+class Log(Recorder):
+    """The records of one tape, in lists side by side: a position stands for an entry in each of them.
+
+    `ops` holds the op, or a `Partial` of it. `parents` holds the positions of the inputs, -1 for one that is not on the
+    tape; of a partial, the one position as it is. `saved` holds what the op's `vjp` needs. A leaf has None in all of
+    them. The second and further outputs of an op have no op, and the position of the first for a parent.
+    """
+
+    keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
+    plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
+    fragile = False  # a record runs a user's code backwards, which may raise
+    question: Any = None  # then: the last one, as (targets, their cotangents, sources)
+    notes: Sequence[Any] = ()  # by position: what a traced log has noted of a record
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        self.key = new_key()
+        self.level = next_level()
+        self.ops: list[Any] = []
+        self.parents: list[Any] = []
+        self.saved: list[Any] = []
+        self.several: dict[int, tuple[Any, ...]] = {}  # of an op with several outputs: their (shape, dtype) pairs
+        self.watches_variables = watch_accessed_variables
+        self.variables: list[Any] = []  # those that were read or watched
+        self.places: dict[int, int] = {}  # of each, by its `id`: the position, -1 if it has no derivative
+        self.watched: list[int] = []  # the positions of tensors that were watched
+        # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
+        self.exits: list[tuple[int, Any]] = []
+
+    def __del__(self, retire: Any = retire, records_gone: Any = records_gone) -> None:  # names may be gone at the end
+        retire(self.key)
+        records_gone()
+
+    # Every op on a tape comes through `unary`, `binary` or `record`, and every variable through `mark_read`. Each finds
+    # positions and appends to the lists by itself: a call of a function that does it would be a good part of the whole.
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        """Records `y = op(x)` for plain tensors."""
+        key = self.key
+        mark = x.mark
+        if type(mark) is int:
+            parent = mark if x.home is key else None
+        else:
+            parent = mark[1] if mark[0] is key else note(mark, key)
+        if parent is None:
+            return
+        partial = op.first
+        keep = partial.keep
+        saved = keep(x, y)
+        ops = self.ops
+        y.home = key
+        y.mark = len(ops)
+        ops.append(partial)
+        self.parents.append(parent)
+        self.saved.append(saved)
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """Records `y = op(a, b)` for plain tensors."""
+        key = self.key
+        first = a.mark
+        if type(first) is int:
+            if a.home is not key:
+                first = None
+        elif first is not None:
+            first = first[1] if first[0] is key else note(first, key)
+        second = b.mark
+        if type(second) is int:
+            if b.home is not key:
+                second = None
+        elif second is not None:
+            second = second[1] if second[0] is key else note(second, key)
+        parents: Any
+        if first is not None and second is not None:
+            parents = (first, second)
+            keep = op.keep_both
+        elif second is not None:
+            parents = second
+            op = op.second
+            keep = op.keep
+        elif first is not None:
+            parents = first
+            op = op.first
+            keep = op.keep
+        else:
+            return
+        saved = keep(a, b, y)
+        if saved is NotImplemented:
+            self.record(op.op, (a, b), y, {})
+            return
+        ops = self.ops
+        y.home = key
+        y.mark = len(ops)
+        ops.append(op)
+        self.parents.append(parents)
+        self.saved.append(saved)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        if op.vjp is None:
+            self.constant(op, inputs, outputs)
+            return
+        key = self.key
+        parents: tuple[int, ...] = ()
+        touched = False
+        plain = True
+        for x in inputs:
+            at = x.mark
+            if at is not None and (type(at) is not int or x.home is not key):
+                at = note(x.marks, key)
+            if at is None:
+                parents += (-1,)
+            else:
+                parents += (at,)
+                touched = True
+            if type(x) is not Tensor:
+                plain = False
+        if not touched:
+            return
+        first = len(self.ops)
+        if type(outputs) is not tuple:
+            if not outputs.dtype.differentiable:
+                self.constant(op, inputs, outputs)
+                return
+            saved = op.keep(inputs, outputs, attrs)
+            self.ops.append(op)
+            self.parents.append(parents)
+            self.saved.append(saved)
+            if outputs.mark is None:
+                outputs.home = key
+                outputs.mark = first
+            else:
+                outputs.mark = (key, first, outputs.marks)
+        else:
+            others = len(outputs) - 1
+            self.saved += [op.keep(inputs, outputs, attrs), *[None] * others]
+            self.ops += [op, *[None] * others]
+            self.parents += [parents, *[(first,)] * others]
+            self.several[first] = tuple([(y.dims, y.dtype) for y in outputs])
+            for i, y in enumerate(outputs, first):
+                y.mark = (key, i, y.marks)
+        if not plain:
+            self.plain = False
+        if op.fragile:
+            self.fragile = True
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative."""
+        for x in inputs:
+            self._note_exit(x, op)
+
+    def left(self, x: Tensor, how: str) -> None:
+        """Notes that the value at a position was read by what is not recorded."""
+        self._note_exit(x, how)
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """Notes that the value at a position became a variable's, which has a past of its own."""
+        self._note_exit(value, variable)
+
+    def _note_exit(self, x: Tensor, by: Any) -> None:
+        at = note(x.marks, self.key)
+        if at is not None:
+            self.exits.append((at, by))
+
+    def resumes(self) -> None:
+        """Recording begins, or goes on."""
+
+    def pauses(self) -> None:
+        """Recording ends, perhaps for a while."""
+
+    def forget(self) -> None:
+        """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
+        self.ops = [None if op is None else Past(op.op.name if type(op) is Partial else op.name) for op in self.ops]
+        self.saved = [None] * len(self.ops)
+
+    def watch(self, tensor: Tensor) -> None:
+        """Makes `tensor` a leaf of this log."""
+        marks = tensor.marks
+        if note(marks, self.key) is None:
+            position = self._leaf()
+            self.watched.append(position)
+            tensor.mark = (self.key, position, living(marks))
+
+    def watch_variable(self, variable: Any) -> int:
+        """Makes `variable` a leaf of this log; returns its position."""
+        position = self.places.get(id(variable))
+        return self._add(variable) if position is None else position
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        position = self.places.get(id(variable))
+        if position is None:
+            position = self._add(variable) if self.watches_variables and variable._trainable else -1
+        return rest if position < 0 else (self.key, position, rest)
+
+    def mark_read(self, variable: Any, value: Tensor) -> None:
+        """Marks `value`, a new tensor read from `variable`."""
+        position = self.places.get(id(variable))
+        if position is None:
+            if not (self.watches_variables and variable._trainable):
+                return
+            if not variable.dtype.differentiable:
+                self._add(variable)
+                return
+            ops = self.ops
+            position = self.places[id(variable)] = len(ops)
+            self.variables.append(variable)
+            ops.append(None)
+            self.parents.append(None)
+            self.saved.append(None)
+        elif position < 0:
+            return
+        value.home = self.key
+        value.mark = position
+
+    def variable_positions(self) -> Iterator[tuple[Any, int]]:
+        """The variables that were read or watched, and where each stands (-1: it has no derivative)."""
+        return zip(self.variables, self.places.values(), strict=True)
+
+    @property
+    def leaves(self) -> set[int]:
+        """The positions of all that was watched."""
+        found = {*self.places.values(), *self.watched}
+        found.discard(-1)
+        return found
+
+    def position(self, x: Any) -> int | None:
+        """Where a tensor or variable stands in this log, or None."""
+        if isinstance(x, Tensor):
+            mark = x.mark
+            if type(mark) is int:
+                return mark if x.home is self.key else None
+            return note(mark, self.key)
+        position = self.places.get(id(x), -1)
+        return None if position < 0 else position
+
+    def positions(self, sources: Sequence[Any]) -> list[int | None]:
+        """Where each of these stands."""
+        found = list(map(self.places.get, map(id, sources)))
+        return list(map(self.position, sources)) if None in found or -1 in found else found
+
+    def _add(self, variable: Any) -> int:
+        position = self._leaf() if variable.dtype.differentiable else -1
+        self.variables.append(variable)
+        self.places[id(variable)] = position
+        return position
+
+    def _leaf(self) -> int:
+        ops = self.ops
+        ops.append(None)
+        self.parents.append(None)
+        self.saved.append(None)
+        return len(ops) - 1
+
+    @property
+    def records(self) -> Records:
+        """All that is recorded, for those who read it at leisure."""
+        return Records(self)
+
+
+class Records(Sequence[Any]):
+    """What a log has recorded, by position: `(op, parents, saved, outputs)`, as if no op were recorded as a partial.
+
+    `outputs` is None or, for an op with several outputs, their (shape, dtype) pairs. A leaf is None; the second and
+    further outputs are the position of the first.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def __len__(self) -> int:
+        return len(self._log.ops)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        log = self._log
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        op, parents, saved = log.ops[at], log.parents[at], log.saved[at]
+        if op is None:
+            return None if parents is None else parents[0]
+        if type(op) is Partial:
+            return op.op, op.placed(parents), op.spread(saved), None
+        if type(op) is Past:
+            return op, parents if type(parents) is tuple else (parents,), (), None
+        return op, parents, saved, log.several.get(at)
+
+
+class Past:
+    """The op of a record whose content is gone."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def living(mark: Any) -> Any:
+    """The chain of marks without those of logs and accumulators that are gone."""
+    if mark is None:
+        return None
+    rest = living(mark[2])
+    return (mark[0], mark[1], rest) if id(mark[0]) in _living else rest

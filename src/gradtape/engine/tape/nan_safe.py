@@ -1,0 +1,103 @@
+"""Cotangents whose exact zeros win: 0 · inf = 0 in the products of the rules, whatever the derivative there.
+
+A `ZeroWinsTensor` takes a tensor's place in the sweep. Rules run on it as they do on any tensor; of the ops they use, a
+product, a quotient and a matrix product with such a cotangent are computed so that what is multiplied by an exact zero
+does not count, be it infinite or NaN. Everything else (sums, moves, convolutions, einsum) runs as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ..registry.op import ops
+from ..run import dispatch
+from .questions import ones
+
+
+class ZeroWinsTensor(Tensor):
+    """A cotangent, or what is computed from one."""
+
+    __slots__ = ("level", "value")
+
+    def __init__(self, value: Tensor, level: int) -> None:
+        self.value = value
+        self.level = level
+        self.dtype = value.dtype
+        self.mark = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self.value.dims
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":
+            return self.value.array
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op` on the values inside; recorders entered before the sweep are told of that."""
+        level = self.level
+        flags = [type(x) is ZeroWinsTensor and x.level == level for x in inputs]
+        values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
+        recorders = dispatch.thread.recorders
+        with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
+            result = _run(op, values, flags, attrs)
+        if op.name == "after" and not flags[0]:
+            return result  # the first argument as it is, computed when the second is there
+        wrapped = tuple(ZeroWinsTensor(y, level) for y in (result if type(result) is tuple else (result,)))
+        outputs: Any = wrapped if type(result) is tuple else wrapped[0]
+        inner = tuple(r for r in recorders if r.level > level)
+        if inner and any(x.mark is not None for x in inputs):
+            dispatch.Several(inner).record(op, inputs, outputs, attrs)
+        return outputs
+
+
+def _run(op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
+    if sum(flags) == 1:
+        if op.name == "mul":
+            g, other = values if flags[0] else values[::-1]
+            return ops.multiply_no_nan(other, g)
+        if op.name == "div" and flags[0]:
+            g, divisor = values
+            return ops.where(ops.equal(g, ops.zeros_like(g)), ops.zeros_like(g), g / divisor)
+        if op.name == "matmul" and not _is_finite(values[flags.index(False)]):
+            a, b = values
+            a = _transposed(a) if attrs.get("transpose_a") else a
+            b = _transposed(b) if attrs.get("transpose_b") else b
+            return _matmul(a, b, g_first=flags[0])
+    return dispatch.run(op, values, attrs)
+
+
+def _is_finite(x: Tensor) -> bool:
+    return type(x) is not Tensor or bool(np.isfinite(x.array).all())
+
+
+def _transposed(x: Tensor) -> Tensor:
+    rank = len(x.dims)
+    return ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
+
+
+def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
+    """`a @ b` term by term, so that a zero of the cotangent can win over an infinity it meets."""
+    rows = ops.reshape(a, shape=(*a.dims, 1))
+    columns = ops.reshape(b, shape=(*b.dims[:-2], 1, *b.dims[-2:]))
+    terms = ops.multiply_no_nan(columns, rows) if g_first else ops.multiply_no_nan(rows, columns)
+    return ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
+
+
+def zero_wins(targets: list[Any], cotangents: list[Any]) -> list[Any]:
+    """The targets' cotangents (None stands for ones) as such tensors."""
+    level = dispatch.next_level()
+    return [ZeroWinsTensor(ones(t) if g is None else g, level) for t, g in zip(targets, cotangents, strict=True)]
+
+
+def unwrapped(g: Any) -> Any:
+    """The gradient that a sweep over such cotangents has found, as the user gets it."""
+    if type(g) is IndexedSlices:
+        return IndexedSlices(unwrapped(g.values), g.indices, g.dense_shape)
+    return g.value if type(g) is ZeroWinsTensor else g

@@ -1,0 +1,139 @@
+"""What may be asked of a tape: targets, sources and weights, checked before anything is used up."""
+
+from __future__ import annotations
+
+import enum
+import logging
+from typing import Any
+
+import numpy as np
+
+from ...core import errors, nest
+from ...core.dtypes import DType
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, constant, is_tensor_like, number
+from ...state.sparse_tensor import SparseTensor
+from ..registry.cotangents import densify
+from ..registry.op import ops
+from ..run.convert import readable, to_tensor
+
+logger = logging.getLogger("gradtape")
+warned: dict[str, int] = {}  # how often `warn_not_floating` was called
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` gives for a source the target does not depend on: `NONE` or `ZERO`."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def is_watchable(x: Any) -> bool:
+    """Whether `x` is a tensor or a variable."""
+    x = native(x)
+    return is_tensor_like(x)
+
+
+def native(x: Any) -> Any:
+    """The variable of gradtape inside an object of another library that wraps one, or `x` itself."""
+    inner = getattr(x, "_gradtape_variable", None) if not isinstance(x, Tensor) else None
+    return x if inner is None else inner
+
+
+def warn_not_floating(what: str, dtype: DType) -> None:
+    """Says that a watched dtype has no derivative, at most five times a process."""
+    warned[what] = warned.get(what, 0) + 1
+    if warned[what] <= 5:
+        logger.warning("The dtype of the watched %s must be floating (e.g. tf.float32), got %r", what, dtype)
+
+
+def unconnected_mode(value: Any) -> UnconnectedGradients:
+    """The mode that a user's `unconnected_gradients` names."""
+    if value is UnconnectedGradients.NONE:
+        return value
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {value!r}; it must be tf.UnconnectedGradients.NONE or .ZERO"
+        ) from None
+
+
+def differentiable(x: Any, role: str) -> Any:
+    """A target or source that can be differentiated, or an error that says what was given instead."""
+    if type(x) is Tensor or type(x) in readable:
+        return x
+    x = native(x)
+    if is_tensor_like(x):
+        return x
+    if isinstance(x, SparseTensor):
+        raise ValueError(
+            "Type SparseTensor is not supported as a gradient source or gradient target. Its `.values` are a tensor "
+            "that is"
+        )
+    given = f"got {x!r} of type {type(x).__name__}"
+    if isinstance(x, IndexedSlices):
+        raise AttributeError(
+            f"a gradient {role} must be a tensor or a variable, {given}: use its `.values`, or tf.convert_to_tensor"
+        )
+    if isinstance(x, bool | int | float | complex | np.ndarray | np.generic) or hasattr(x, "dtype"):
+        raise AttributeError(
+            f"'{type(x).__name__}' object is not something a tape knows: a gradient {role} must be a tensor or a "
+            f"variable that was used inside the tape's block, {given}"
+        )
+    raise TypeError(
+        f"Cannot convert the argument `type_value`: {x!r} to a TensorFlow DType. A gradient {role} must be a tensor, "
+        f"a variable, or a list, tuple or dict of them, {given}"
+    )
+
+
+def single(x: Any, role: str) -> Any:
+    """One tensor or variable, where a nest of them is not allowed."""
+    if x is None or isinstance(x, list | tuple | dict):
+        raise AttributeError(f"'{type(x).__name__}' object has no attribute 'shape': the {role} must be one tensor")
+    return differentiable(x, role)
+
+
+def output_cotangents(targets: list[Any], structure: Any, given: Any) -> list[Any]:
+    """A cotangent for each target, checked and cast to it; None stands for ones."""
+    if given is None:
+        return [None] * len(targets)
+    flat = nest.flatten(given)
+    one = len(targets) == 1 and not nest.is_nested(structure)
+    if one and len(flat) != 1:
+        flat = [given]
+    if len(flat) != len(targets):
+        raise ValueError(
+            f"output_gradients has {len(flat)} entries for {len(targets)} targets; give one for each, or None for ones"
+        )
+    return [None if g is None else _cotangent(target, g) for target, g in zip(targets, flat, strict=True)]
+
+
+def _cotangent(target: Any, given: Any) -> Tensor:
+    if isinstance(given, IndexedSlices):
+        given = densify(ops, given)
+    g = to_tensor(given, hint=target.dtype)
+    if g.dtype is not target.dtype:
+        g = ops.cast(g, dtype=target.dtype)
+    if g.dims != target.dims:
+        stretched = len(g.dims) <= len(target.dims) and all(
+            a in (1, b) for a, b in zip(g.dims[::-1], target.dims[::-1], strict=False)
+        )
+        if not stretched:
+            raise errors.InvalidArgumentError(
+                f"Incompatible shapes: {list(target.dims)} vs. {list(g.dims)} [Op:Mul]: output_gradients must have "
+                "the shape of the target, or broadcast to it"
+            )
+        g = ops.broadcast_to(g, shape=target.dims)
+    return g
+
+
+def ones(target: Any) -> Tensor:
+    """The cotangent a target has by default."""
+    shape = target.dims
+    return constant(np.ones(shape, target.dtype.numpy) if shape else number(target.dtype, 1.0).array, target.dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:
+    """The gradient of a source that nothing depends on."""
+    return Tensor(np.zeros(shape, dtype.numpy), dtype)

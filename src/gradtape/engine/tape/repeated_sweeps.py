@@ -1,0 +1,126 @@
+"""Sweeps over tapes whose structure comes again and again, as that of a training loop's steps does.
+
+Such a sweep is straight-line code, made once: each position's cotangent and what its record keeps are local variables,
+and what `backprop.sweep` decides for every record anew, by looking at the tape, is decided when the code is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..registry.cotangents import UNFINISHED, Products, finished
+from ..registry.op import Op, Partial, raw
+from ..run.source_lines import RULES
+from .backprop import joined, of_all_outputs
+from .log import Log
+
+# Times a structure must have come. To make the code takes as long as it saves in one to three hundred sweeps, but a
+# loop that has come so far will mostly go on.
+_TIMES = 30
+_LONGEST = 2048  # records
+_MOST_KNOWN = 64  # structures
+
+Sweep = Callable[[Log, Any], dict[int, Any]]
+_times: dict[Any, int] = {}  # by structure: how often it has come
+_made: dict[Any, Sweep] = {}
+
+
+def repeated_sweep(log: Log, target: int) -> Sweep | None:
+    """What takes the log, which keeps nothing afterwards, and the target's cotangent to those of the leaves.
+
+    None if such a tape has not come often enough.
+    """
+    if len(log.ops) > _LONGEST:
+        return None
+    structure = target, tuple(log.ops), tuple(log.parents), tuple(log.several)
+    found = _made.get(structure)
+    if found is not None:
+        return found
+    times = _times.get(structure, 0) + 1
+    if times <= _TIMES:
+        # Other ops belong to one call of a function or of a user's rule, and must not be kept alive.
+        if all(op is None or type(op) is Partial or type(op) is Op for op in log.ops):
+            if len(_times) >= _MOST_KNOWN:
+                _times.clear()
+            _times[structure] = times
+        return None
+    _times.pop(structure, None)
+    if len(_made) >= _MOST_KNOWN:
+        _made.clear()
+    found = _made[structure] = _straight_line(log, target)
+    return found
+
+
+def _straight_line(log: Log, target: int) -> Sweep:
+    """The code, as a function."""
+    # The name makes NumPy warnings count as ours, which the front door keeps quiet.
+    names: dict[str, Any] = {"__name__": __name__, "m": raw, "joined": joined, "finished": finished}
+    names |= {"UNFINISHED": UNFINISHED, "Products": Products, "of_all_outputs": of_all_outputs}
+    names |= {f"vjp{i}": op.vjp_raw for i, op in enumerate(log.ops) if op is not None}
+    exec(compile("\n    ".join(_lines(log, target)), RULES, "exec"), names)
+    return names["sweep"]
+
+
+def _lines(log: Log, target: int) -> Iterator[str]:
+    """The code's lines: `g7` is the cotangent at position 7, `s7` is what was kept there."""
+    yield f"def sweep(log, g{target}):"
+    every = range(len(log.ops))
+    yield "".join(f"s{i}, " for i in every) + "= log.saved"
+    yield "log.saved.clear()"
+    yield "stacked = []"  # for `Products.settled`
+    yield "owned = set()"  # for `joined`
+    yield "".join(f"g{i} = " for i in every if i != target) + "None"
+    reached = {target}
+    for i in reversed(range(target + 1)):
+        if i not in reached:
+            continue
+        op, parents = log.ops[i], log.parents[i]
+        if op is None:
+            if parents is None:
+                yield f"if type(g{i}) is Products: g{i} = g{i}.settled(stacked)"
+            else:
+                reached.add(parents[0])  # the op's first output, where its rule is
+            continue
+        count = len(log.several[i]) if i in log.several else 1
+        outputs = [f"g{at}" for at in range(i, i + count)]
+        yield f"if {' or '.join(f'{g} is not None' for g in outputs)}:"
+        if i in log.several:
+            yield f"    g{i} = of_all_outputs(m, ({', '.join(outputs)},), log.several[{i}], {op.takes_none})"
+        else:
+            yield f"    if type(g{i}) in UNFINISHED: g{i} = finished(m, g{i})"
+        if type(parents) is int:
+            yield f"    {_taken(parents, reached, f'vjp{i}(m, g{i}, s{i})')}"
+        else:
+            # A rule that is not made by its family may give more than it is asked for, which the sweep does not mind.
+            exact = op.family != "opaque"
+            for line in _all_taken(parents, reached, f"vjp{i}(m, g{i}, s{i}, {parents})", exact):
+                yield f"    {line}"
+        yield f"del s{i}, {', '.join(outputs)}"
+    leaves = ", ".join(f"{i}: g{i}" for i in sorted(log.leaves))
+    yield f"return {{{leaves}}}"
+
+
+def _taken(position: int, reached: set[int], cotangent: str) -> str:
+    """What becomes of the cotangent that a rule gives for one argument."""
+    if position in reached:
+        return f"g{position} = joined(m, g{position}, {cotangent}, {position}, owned)"
+    reached.add(position)
+    return f"g{position} = {cotangent}"
+
+
+def _all_taken(parents: tuple[int, ...], reached: set[int], cotangents: str, exact: bool) -> Iterator[str]:
+    """What becomes of the cotangents that a rule gives for all arguments, of which -1 are not on the tape.
+
+    There is one for each argument if they are `exact`.
+    """
+    new = [p for p in parents if p >= 0]
+    if exact and len(set(new)) == len(new) and reached.isdisjoint(new):
+        reached.update(new)
+        yield "".join(f"g{p}, " if p >= 0 else "_, " for p in parents) + f"= {cotangents}"
+        return
+    yield f"gs = {cotangents}"
+    for nth, p in enumerate(parents):
+        if p >= 0:
+            yield _taken(p, reached, f"gs[{nth}]")
+    yield "del gs"

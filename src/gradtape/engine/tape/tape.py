@@ -1,0 +1,433 @@
+"""`GradientTape`: what is watched, what is recorded, when it is let go, and the questions one can ask of it."""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ...core import nest
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, constant
+from ..registry.cotangents import Products
+from ..registry.op import ops, raw
+from ..run import dispatch
+from ..run.convert import readable
+from .backprop import Few, between, sweep
+from .checked import CheckedLog
+from .collector import recording_starts, recording_stops
+from .inspection import Inspection, born
+from .jacobians import Jacobians
+from .log import Log
+from .nan_safe import unwrapped, zero_wins
+from .questions import (
+    UnconnectedGradients,
+    differentiable,
+    is_watchable,
+    native,
+    ones,
+    output_cotangents,
+    unconnected_mode,
+    warn_not_floating,
+    zeros,
+)  # fmt: skip
+from .repeated_sweeps import repeated_sweep
+from .witness import Stay, TracingLog
+
+logger = logging.getLogger("gradtape")
+
+_USED_UP = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Use "
+    "GradientTape(persistent=True) to ask more than once"
+)
+_NONE = UnconnectedGradients.NONE
+_TENSOR = frozenset({Tensor})
+_is_none = partial(operator.is_, None)
+
+when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
+
+
+class GradientTape(Inspection, Jacobians):
+    """Records the operations run in its context, and differentiates them.
+
+    Trainable variables are watched when they are read; tensors when `watch` is called on them.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> print(tape.gradient(y, x))
+    tf.Tensor(6.0, shape=(), dtype=float32)
+
+    Args:
+      persistent: keep the records, so that more than one question can be asked, until the tape is deleted.
+      watch_accessed_variables: watch every trainable variable that is read.
+      trace: note the source line of every record.
+      check: "nan" makes `gradient` raise when a target or a gradient is not finite, and say where that began.
+    """
+
+    _warned_inside = False
+    _log: Log | None = None
+    _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
+    _entered = False
+    _recording = False
+    _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
+    _hooks: dict[int, list[Callable[[Any], Any]]]
+    _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
+
+    def __init__(
+        self,
+        persistent: bool = False,
+        watch_accessed_variables: bool = True,
+        *,
+        trace: bool = False,
+        check: str | None = None,
+    ) -> None:
+        if check not in (None, "nan"):
+            raise ValueError(f"check must be None or 'nan', got {check!r}")
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._trace = trace
+        self._check = check
+        self._born = born() if persistent or trace else None
+        if trace:
+            self._witness_stays = Stay()
+
+    def __enter__(self) -> GradientTape:
+        self._start()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if self._recording:
+            try:
+                self._stop()
+            except BaseException:  # an interrupt: nobody stops it later
+                self._stop()
+                raise
+
+    def _start(self) -> None:
+        if self._recording:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        if self._log is None:
+            traced = self._trace or dispatch.witness is not None
+            self._log = (TracingLog if traced else CheckedLog if self._check else Log)(self._watch_accessed_variables)
+            self._hooks = {}
+        else:
+            self._log.level = dispatch.next_level()
+        self._log.resumes()
+        try:
+            dispatch.set_recorders((*dispatch.thread.recorders, self._log))
+            recording_starts(self._log.key)
+            self._entered = self._recording = True
+        except BaseException:  # an interrupt: who has not entered does not leave
+            self._recording = True
+            self._stop()
+            raise
+
+    def _stop(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        assert self._log is not None
+        self._log.pauses()
+        dispatch.leave(self._log)
+        recording_stops(self._log.key)
+        self._recording = False
+
+    def _open_log(self, doing: str) -> Log:
+        if self._log is None:
+            if self._entered:
+                raise RuntimeError(_USED_UP)
+            raise RuntimeError(f"Cannot {doing}: this GradientTape was never entered. Use `with tape:` first")
+        return self._log
+
+    def watch(self, tensor: Any) -> None:
+        """Makes a tensor, a variable, or every one in a nest of them, a thing to differentiate with respect to.
+
+        >>> import gradtape as tf
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = tf.reduce_sum(x * x)
+        >>> tape.gradient(y, x).numpy().tolist()
+        [2.0, 4.0]
+        """
+        leaves = [tensor] if type(tensor) is Tensor else nest.flatten(tensor, expand_composites=True)
+        for leaf in leaves:
+            if type(leaf) is Tensor:
+                continue
+            if not is_watchable(leaf):
+                raise ValueError(
+                    f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
+                    "ExtensionType."
+                )
+        if self._log is None:
+            state = "already used up" if self._entered else "not entered yet"
+            raise AttributeError(f"watch needs a recording tape, and this one is {state}. Call it inside `with tape:`")
+        for leaf in map(native, leaves):
+            if not leaf.dtype.differentiable:
+                warn_not_floating("tensor", leaf.dtype)
+            if not isinstance(leaf, Tensor):
+                self._log.watch_variable(leaf)
+            elif leaf.dtype.differentiable:
+                self._log.watch(leaf)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Nothing done inside the block is recorded on this tape."""
+        if self._log is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Forgets everything recorded and watched so far, and goes on recording."""
+        self._stop()
+        self._log = None
+        self._start()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables watched, in order of their creation."""
+        watched = self._watched if self._log is None else self._log.variables
+        return tuple(sorted(watched, key=lambda variable: variable._created))
+
+    @contextmanager
+    def attach(self) -> Iterator[GradientTape]:
+        """Records what another thread does inside the block on this tape too.
+
+        Recording is per thread; call this in the other thread. Two threads must not record at the same moment.
+        """
+        log = self._open_log("attach")
+        with dispatch.recorded_by((*dispatch.thread.recorders, log)):
+            yield self
+
+    def on_gradient(self, x: Any, hook: Callable[[Any], Any]) -> None:
+        """Calls `hook(gradient)` when the gradient with respect to `x` is complete, on its way to what `x` came from.
+
+        What the hook returns, if anything, takes the gradient's place.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable(2.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = v * v
+        ...     tape.on_gradient(y, lambda g: 10.0 * g)
+        >>> float(tape.gradient(y, v))
+        40.0
+        """
+        log = self._open_log("add a gradient hook")
+        x = native(x)
+        position = log.position(x)
+        if position is None and not isinstance(x, Tensor) and is_watchable(x):
+            position = log.watch_variable(x)
+        if position is None or position < 0:
+            raise ValueError(f"{x!r} is not on this tape: watch it, or compute it from something watched, first")
+        self._hooks.setdefault(position, []).append(hook)
+
+    def on_finished(self, finish: Callable[[list[Any], list[Any]], list[Any]]) -> None:
+        """Calls `finish(sources, gradients)` on the flat lists before `gradient` returns; it returns the gradients.
+
+        This is the seam for what happens to finished gradients: an all-reduce, a check, a log.
+        """
+        self._finishers = (*self._finishers, finish)
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        *,
+        nan_safe: bool = False,
+    ) -> Any:
+        """The gradient of `target` (the sum of its entries, and over all of a nest) with respect to `sources`.
+
+        Args:
+          target: a tensor or a nest of them.
+          sources: a tensor, a variable, or a nest of them; the result has the same structure.
+          output_gradients: a weight for each entry of each target, ones unless given.
+          unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
+          nan_safe: a cotangent of exactly 0 stays 0 where it meets an infinite derivative: 0 * inf = 0.
+
+        >>> import gradtape as tf
+        >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])
+        >>> with tf.GradientTape() as tape:
+        ...     loss = tf.reduce_sum(tf.constant([[3.0]]) @ w + b)
+        >>> dw, db = tape.gradient(loss, [w, b])
+        >>> dw.numpy().tolist(), db.numpy().tolist()
+        ([[3.0]], [1.0])
+        """
+        log = self._log or self._open_log("compute a gradient")
+        unconnected = _NONE if unconnected_gradients is _NONE else unconnected_mode(unconnected_gradients)
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
+                "be differentiated, but received None."
+            )
+        targets = [target] if _is_leaf(target) else [differentiable(t, "target") for t in nest.flatten(target)]
+        one = _is_leaf(sources)
+        known = one or _are_leaves(sources)
+        flat_sources = [sources] if one else sources if known else nest.flatten(sources)
+        wanted = flat_sources if known else [differentiable(s, "source") for s in flat_sources]
+        cotangents = output_cotangents(targets, target, output_gradients)
+        if self._recording:
+            self._before_asking()
+        if nan_safe:
+            grads = [unwrapped(g) for g in self._vjp(log, targets, zero_wins(targets, cotangents), wanted)]
+        else:
+            grads = self._vjp(log, targets, cotangents, wanted)
+        if log.keeps:
+            grads = self._answered(log, (targets, cotangents, list(flat_sources)), grads)
+        for finish in self._finishers:
+            grads = finish(list(flat_sources), grads)
+        missing = any(map(_is_none, grads))
+        self._after_asking(missing)
+        if missing and when_missing is not None:
+            when_missing(self, target, sources, grads)
+        if unconnected is UnconnectedGradients.ZERO:
+            grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+        if one:
+            return grads[0]
+        if known and not self._finishers:
+            return grads
+        if type(sources) is not list and nest.is_values_view(sources):
+            sources = list(sources)
+        return nest.pack_sequence_as(sources, grads)
+
+    def _before_asking(self) -> None:
+        if not self._recording:
+            return
+        if not self._persistent:
+            self._stop()
+        elif not GradientTape._warned_inside:
+            GradientTape._warned_inside = True
+            logger.warning(
+                "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+                "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
+                "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
+                "context if you actually want to trace the gradient in order to compute higher order derivatives."
+            )
+
+    def _after_asking(self, missing: bool = False) -> None:
+        if not self._persistent:
+            log = self._log
+            if log is not None:
+                self._watched = log.variables
+                if missing or log.keeps:
+                    self._past = log
+                    log.forget()
+            self._log = None
+
+    def _vjp(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
+        """The gradient for each source, None where there is no path."""
+        at = log.positions(sources)
+        wanted: set[Any] = set(at)
+        wanted.discard(None)
+        seeds: dict[int, Any] = {}
+        straight: dict[int, Any] = {}  # a target that is itself a source, though it is not on the tape
+        plain = log.plain and dispatch.unrecorded()
+        for target, cotangent in zip(targets, cotangents, strict=True):
+            position = log.position(target)
+            into, key = (straight, id(target)) if position is None else (seeds, position)
+            if target.dtype.differentiable or position is not None:
+                g = ones(target) if cotangent is None else cotangent
+                into[key] = into[key] + g if key in into else g
+                plain = plain and type(g) is Tensor
+        if plain:
+            for position in seeds:
+                seeds[position] = seeds[position].array
+            found = self._sweep(log, seeds, wanted, raw)
+        else:
+            trace = None if log.fragile or self._hooks else dispatch.thread.trace
+            with nullcontext() if trace is None else trace.from_here():
+                found = self._sweep(log, seeds, wanted, ops)
+        waits = plain and not (log.keeps or self._finishers) and dispatch.witness is None
+        if len(wanted) == len(sources):  # every source is on the tape, and none was there before
+            return [
+                constant(g, source.dtype)
+                if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
+                else _finished(g, source, plain, waits)
+                for source, position in zip(sources, at, strict=True)
+            ]
+        answers: dict[int, Any] = {}
+        results = []
+        for source, position in zip(sources, at, strict=True):
+            if position is None:
+                results.append(straight.get(id(source)))
+                continue
+            if position not in answers:
+                answers[position] = _finished(found[position], source, plain, waits)
+            results.append(answers[position])
+        return results
+
+    def _sweep(self, log: Log, seeds: dict[int, Any], wanted: set[int], m: Any) -> Any:
+        """The cotangents by position, those of the `wanted` ones among them."""
+        if not seeds or not wanted:
+            return Few(seeds)
+        grads: list[Any] | Few
+        once = not (self._persistent or log.fragile or self._hooks or self._finishers)
+        release = once and not log.keeps
+        try:
+            if once and wanted >= (leaves := log.leaves):
+                # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
+                target = max(seeds)
+                if release and m is raw and len(seeds) == 1 and len(wanted) == len(leaves):
+                    straight = repeated_sweep(log, target)
+                    if straight is not None:
+                        return straight(log, seeds[target])
+                order: Any = range(target, min(wanted) - 1, -1)
+                need = None
+                grads = [None] * len(log.ops)
+                for position, g in seeds.items():
+                    grads[position] = g
+            else:
+                grads = Few(seeds)
+                path = between(log, seeds, wanted)
+                need = set(path)
+                order = reversed(path)
+            sweep(log, grads, wanted, m=m, order=order, need=need, release=release, hooks=self._hooks)
+        except BaseException:
+            if release:  # part of the records is gone: a second question would be answered wrongly
+                self._after_asking()
+            raise
+        return grads
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables"
+        )
+
+
+def _is_leaf(x: Any) -> bool:
+    """Whether `x` is a tensor or a variable without further questions."""
+    kind = type(x)
+    return kind is Tensor or kind in readable
+
+
+def _are_leaves(x: Any) -> bool:
+    """Whether `x` is a list of tensors and variables without further questions."""
+    return type(x) is list and not set(map(type, x)).difference(readable, _TENSOR)
+
+
+def _finished(g: Any, source: Any, plain: bool, waits: bool) -> Any:
+    """A cotangent as the user gets it."""
+    if isinstance(g, Tensor):
+        return g
+    if g is None:
+        return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
+    if type(g) is Products:
+        if waits:
+            return g.tensor(source.dtype)
+        g = g.value()
+    if type(g) is IndexedSlices:
+        values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
+        return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
+    return Tensor(g) if plain else g

@@ -1,0 +1,275 @@
+"""A choice in a graph: the op `cond` runs one of several graphs on the same inputs.
+
+For a derivative each branch becomes two graphs (see `derivative`). The first takes the place of the branch, so that
+the values which the second needs are outputs of the choice; for branches not taken they are zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core import errors, nest
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.cotangents import finished
+from ...engine.registry.op import Unregistered, ops
+from ...engine.run import dispatch
+from ...state.tensor_array import TensorArray
+from ..executors.numpy.executor import compiled
+from ..ir.effects import Changed, Check, recording, replaying, shape_guard
+from ..ir.graph import Graph, Node, Value, replay
+from ..trace.derivative import Derivative
+from ..trace.trace import Trace, value_of
+from ..trace.traced import TracedTensor
+from .subgraphs import Part, batched, captured_by, example_of, present_trace, written_by
+
+
+def choose(
+    index: Tensor, branches: dict[str, Callable[[], Any]], mismatch: Callable[..., Exception], last_first: bool = False
+) -> Any:
+    """What branch number `index` returns; all of them must return the same structure, with the same dtypes.
+
+    The branches have names; they are traced in order, or the last one first. `mismatch(first, other)` is the error to
+    raise for a branch that returns something else.
+    """
+    trace = present_trace()
+    taken = int(value_of(index).array)
+    named = list(enumerate(branches.items()))
+    visited = {i: _visited(branch, name, i == taken) for i, (name, branch) in (named[::-1] if last_first else named)}
+    parts = [visited[i] for i, _ in named]
+    example = parts[taken].returned  # type: ignore[union-attr]
+    traced = [part for part in parts if part is not None]
+    _settle_arrays([part.returned for part in traced])
+    leaves = nest.flatten(example, expand_composites=True)
+    for other in traced:
+        _check_same(example, other.returned, mismatch)
+    written = written_by(traced)
+    tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    places = [[] if part is None else _places(part, tensors, written) for part in parts]
+    captured = captured_by(traced)
+    graphs = [
+        _unvisited(captured, places[taken]) if part is None else part.graph(captured, its_places)
+        for part, its_places in zip(parts, places, strict=True)
+    ]
+    with recording() as performed:
+        outputs = trace.run(cond, [index, *captured.values()], {"branches": tuple(graphs)})
+    if outputs:
+        trace.performed[outputs[0].place] = performed
+    for i, y in enumerate(outputs):
+        if any(its_places and its_places[i].shape != y.dims for its_places in places):
+            trace.nodes.append(Node(shape_guard, (y.place,), {"shape": y.dims}, (), True, trace.nodes[-1].line))
+    for variable, value in zip(written, outputs[len(tensors) :], strict=True):
+        trace.write(variable, value)
+    for i, y in zip(tensors, outputs, strict=False):
+        leaves[i] = y
+    return nest.pack_sequence_as(example, leaves, expand_composites=True)
+
+
+def _places(part: Part, tensors: list[int], written: list[Any]) -> list[Value]:
+    """Where a branch has its results, those of its leaves that are tensors, and the variables it assigns."""
+    flat = nest.flatten(part.returned, expand_composites=True)
+    return part.outputs([flat[i] for i in tensors], written)
+
+
+def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Part | None:
+    """A branch as a part; None if it is not taken now, and fails on the values there are now."""
+    try:
+        return Part(name, lambda: nest.map_structure(_tensor, branch()))
+    except (errors.OpError, Changed):
+        if taken:
+            raise
+        return None
+
+
+def _tensor(leaf: Any) -> Any:
+    from ..function.concrete import returned_value
+
+    if isinstance(leaf, TensorArray):
+        return leaf if leaf.entry_dims is None else leaf.stacked(leaf.rows())
+    return returned_value(leaf)
+
+
+def _settle_arrays(structures: list[Any]) -> None:
+    """An array that one branch has written to has entries of the same shape in the others."""
+    for leaves in zip(*map(nest.flatten, structures), strict=False):
+        arrays = [x for x in leaves if isinstance(x, TensorArray)]
+        dims = next((x.entry_dims for x in arrays if x.entry_dims is not None), None)
+        for x in arrays if dims is not None else ():
+            x.rows(dims)
+
+
+def _check_same(first: Any, other: Any, mismatch: Callable[..., Exception]) -> None:
+    if first is other:
+        return
+    try:
+        nest.assert_same_structure(first, other, expand_composites=True)
+    except (TypeError, ValueError) as error:
+        raise mismatch(first, other, str(error)) from None
+    pairs = zip(nest.flatten(first, True), nest.flatten(other, True), strict=True)
+    for a, b in pairs:
+        if isinstance(a, Tensor) != isinstance(b, Tensor) or (isinstance(a, Tensor) and a.dtype is not b.dtype):
+            raise mismatch(first, other, f"{a!r} and {b!r} have different types")
+
+
+def _never(*arrays: Any) -> tuple[()]:
+    raise Changed
+
+
+never = Check("never", _never)
+
+
+def _unvisited(captured: Any, places: Sequence[Value]) -> Graph:
+    """A branch that could not be traced: taking it means to trace again."""
+    inputs = tuple(Value(key[0].shape, key[0].dtype) for key in captured)
+    return Graph("unvisited", inputs, (Node(never, (), {}, (), True),), tuple(_zeros(v) for v in places))
+
+
+def _zeros(value: Value) -> Value:
+    return Value(value.shape, value.dtype, np.broadcast_to(np.zeros((), value.dtype.numpy), value.shape))
+
+
+class Cond(Unregistered):
+    """The op: `cond(index, *inputs, branches)`, with all branches taking all inputs."""
+
+    name = title = "cond"
+    family = "control"
+    takes_none = True
+
+    def numpy(self, index: Any, *arrays: Any, branches: tuple[Graph, ...]) -> tuple[Any, ...]:
+        """Runs the branch that is taken."""
+        return compiled(branches[int(index)])(*arrays)
+
+    def unrolled(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
+        """The branch taken, op by op, on tensors of any kind."""
+        return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
+
+    def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+        """All members of the batch take the branch: if they do not agree on it, one by one."""
+        if flags[0]:
+            return NotImplemented
+        examples = [example_of(x) for x in inputs[1:]]
+        branches = tuple(batched(b, size, examples, flags[1:]) for b in attrs["branches"])
+        return dispatch.run(cond, inputs, {"branches": branches})
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """Everything: which part of it is needed is known when the derivative is made."""
+        return tuple(inputs), outputs, attrs
+
+    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
+        """The choice among the branches' own derivatives."""
+        (index, *inputs), outputs, attrs = saved
+        wanted = [p >= 0 and x.dtype.differentiable for p, x in zip(parents[1:], inputs, strict=True)]
+        node = node_of(outputs) or Node(cond, (), attrs, ())
+        branches: tuple[Graph, ...] = node.attrs["branches"]
+        further = [False] * (len(branches[0].outputs) - len(outputs))
+        given = [g is not None and y.dtype.differentiable for g, y in zip(gs, outputs, strict=True)]
+        values = [example_of(x) for x in inputs]
+        taken = int(value_of(index).array)
+        derivatives = [_derivative(b, values, wanted, [*given, *further], i == taken) for i, b in enumerate(branches)]
+        kept = _extended(index, inputs, outputs, node, derivatives)
+        arrivals = [g for g, flag in zip(gs, given, strict=True) if flag]
+        backward = _backward(derivatives, [x for x, flag in zip(inputs, wanted, strict=True) if flag], kept, arrivals)
+        found = iter(dispatch.run(cond, [index, *kept, *arrivals], {"branches": backward}))
+        return None, *(next(found) if flag else None for flag in wanted)
+
+
+cond = Cond()
+
+
+def _derivative(branch: Graph, values: list[Tensor], wanted: list[bool], given: list[bool], taken: bool) -> Any:
+    try:
+        return Derivative(branch, values, wanted, given)
+    except (errors.OpError, Changed):
+        if taken:
+            raise
+        return None
+
+
+def node_of(outputs: Sequence[Tensor]) -> Node | None:
+    """The node that made these outputs, as it is now, if it is still in a trace being made."""
+    trace = dispatch.thread.trace
+    y = outputs[0]
+    if trace is None or type(y) is not TracedTensor or y.trace is not trace:
+        return None
+    return next(node for node in trace.nodes if node.outputs and node.outputs[0] is y.place)
+
+
+def _extended(
+    index: Tensor, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, derivatives: list[Any]
+) -> list[Tensor]:
+    """What the derivatives need of the branches, as further outputs of the node."""
+    slots = [value for d in derivatives if d is not None for value in d.kept]
+    graphs = []
+    for branch, d in zip(node.attrs["branches"], derivatives, strict=True):
+        if d is None:
+            zeros = [_zeros(v) for v in slots]
+            graphs.append(replace(branch, outputs=(*branch.outputs, *zeros)))
+        else:
+            own = set(d.kept)
+            own_outputs = d.forward.outputs[: len(branch.outputs)]
+            graphs.append(replace(d.forward, outputs=(*own_outputs, *(v if v in own else _zeros(v) for v in slots))))
+    attrs = {"branches": tuple(graphs)}
+    return extend(cond, [index, *inputs], outputs, node, attrs, len(slots))
+
+
+def extend(
+    op: Any, inputs: list[Tensor], outputs: Sequence[Tensor], node: Node, attrs: dict[str, Any], count: int
+) -> list[Tensor]:
+    """The last `count` outputs of `op(*inputs, **attrs)`, whose first ones are those of `node`, which it replaces."""
+    trace = dispatch.thread.trace
+    if trace is None:
+        return list(op.unrolled(inputs, attrs))[-count:] if count else []
+    if not node.outputs:  # it was made in another trace: it is run again here
+        if any(g.has_effects for g in _graphs(attrs)):
+            from ..trace.traced import Untraceable
+
+            raise Untraceable("a derivative goes through random draws or prints in a branch or a loop")
+        return list(dispatch.run(op, inputs, attrs))[-count:] if count else []
+    with replaying(trace.performed.get(node.outputs[0], [])), dispatch.recorded_by(()):
+        results = trace.run(op, inputs, attrs)
+    new = trace.nodes.pop()
+    old = len(node.outputs)
+    at = next(i for i, n in enumerate(trace.nodes) if n.outputs and n.outputs[0] is node.outputs[0])
+    places = (*node.outputs, *new.outputs[old:])
+    trace.nodes[at] = node._replace(attrs=attrs, outputs=places)
+    tensors = tuple(TracedTensor(y.value, place, trace) for y, place in zip(results, places, strict=True))
+    if dispatch.thread.recorders and any(x.mark is not None for x in inputs):
+        dispatch.thread.recorder.record(op, inputs, tensors, attrs)
+    return list(tensors[old:])
+
+
+def _graphs(attrs: dict[str, Any]) -> list[Graph]:
+    found = []
+    for value in attrs.values():
+        found += [g for g in (value if isinstance(value, tuple) else (value,)) if isinstance(g, Graph)]
+    return found
+
+
+def _backward(
+    derivatives: list[Any], sources: list[Tensor], kept: list[Tensor], arrivals: list[Tensor]
+) -> tuple[Graph, ...]:
+    """The branches of the derivative: from all that was kept, and the cotangents, to a cotangent for each source."""
+    graphs = []
+    start = 0
+    for d in derivatives:
+        trace = Trace("gradient")
+        with trace.entered():
+            values = [trace.input(example_of(x)) for x in kept]
+            gs = [trace.input(example_of(g)) for g in arrivals]
+            if d is None:
+                found: list[Any] = [None] * len(sources)
+            else:
+                own = values[start : start + len(d.kept)]
+                start += len(d.kept)
+                found = [g for g, flag in zip(d.cotangents.of(replay(d.backward, [*own, *gs])), d.wanted, strict=True)
+                         if flag]
+            dense = [
+                wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype) if g is None else finished(ops, g)
+                for g, x in zip(found, sources, strict=True)
+            ]
+        graph = trace.graph(dense)
+        graphs.append(replace(graph, nodes=(Node(never, (), {}, (), True), *graph.nodes)) if d is None else graph)
+    return tuple(graphs)

@@ -1,0 +1,172 @@
+"""Loops that are written with a test but count: `while i < n: ...; i += 1` goes round a known number of times.
+
+Such a loop needs no test. Where its body takes row `i` of a tensor it can be handed the rows one by one, and where it
+puts row `i` into one, it can emit the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...core.tensor import Tensor
+from ...engine.registry.op import ops
+from ..ir.graph import Graph, Node, Value, maker
+
+
+class Rounds(NamedTuple):
+    """How a loop's inputs are divided, and how often it goes round: `count` times, or until its test fails."""
+
+    carried: int
+    scanned: int
+    count: int | None = None  # type: ignore[assignment]  # a tuple has a method of this name
+    reverse: bool = False
+
+    def divided(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+        """The inputs carried, scanned and fixed."""
+        middle = self.carried + self.scanned
+        return inputs[: self.carried], inputs[self.carried : middle], inputs[middle:]
+
+
+Staged = tuple[list[Tensor], "Rounds", Graph]  # what a loop is run on, and its body
+
+
+class Put(NamedTuple):
+    """A carried tensor into which a loop put a row in each round, from number `start` on: now the rows are emitted."""
+
+    at: int  # its number among the carried
+    before: Tensor
+    start: int
+
+    def after(self, rows: Tensor) -> Tensor:
+        """The tensor after the loop."""
+        end = self.start + rows.dims[0]
+        if self.start == 0 and end == self.before.dims[0]:
+            return rows
+        return ops.concat(self.before[: self.start], rows, self.before[end:], axis=0)
+
+
+def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> tuple[Staged, list[Put]] | None:
+    """The loop as one that goes round a known number of times, without its test; None if it is not one."""
+    counter = _counter(test, rounds.carried)
+    if counter is None or type(inputs[counter[0]]) is not Tensor:
+        return None
+    at, limit = counter
+    step = _step(body, at)
+    if step is None or step <= 0:
+        return None
+    start = inputs[at].array.item()
+    count = max(0, math.ceil((limit - start) / step))
+    rounds = rounds._replace(count=count)
+    if step != 1:
+        return (inputs, rounds, body), []
+    staged = _handed_rows(inputs, rounds, body, at) if start == 0 else (inputs, rounds, body)
+    return _emitting_rows(*staged, at, start)
+
+
+def put_back(outputs: Sequence[Tensor], carried: int, puts: list[Put]) -> tuple[list[Tensor], list[Tensor]]:
+    """The carried and the emitted, with the tensors whose rows were emitted, last of all, in their places again."""
+    split = len(outputs) - len(puts)
+    whole = list(outputs[:carried])
+    for put, rows in zip(puts, outputs[split:], strict=True):
+        whole.insert(put.at, put.after(rows))
+    return whole, list(outputs[carried:split])
+
+
+def _counter(test: Graph, carried: int) -> tuple[int, int] | None:
+    """Which carried value the test compares with which constant: `x < n`."""
+    node = maker(test.nodes, test.outputs[0])
+    if node is None or node.op.name != "less" or any(n.effect for n in test.nodes):
+        return None
+    x, limit = node.inputs
+    if limit.constant is None or limit.shape or not x.dtype.is_integer or x not in test.inputs[:carried]:
+        return None
+    return test.inputs.index(x), limit.constant.item()
+
+
+def _step(body: Graph, at: int) -> int | None:
+    """By how much the body moves the counter on."""
+    node = maker(body.nodes, body.outputs[at])
+    if node is None or node.op.name != "add":
+        return None
+    x, step = node.inputs
+    return step.constant.item() if x is body.inputs[at] and step.constant is not None and not step.shape else None
+
+
+def _takes_row(node: Node) -> bool:
+    along = (node.attrs.get("axis", 0), node.attrs.get("batch", 0))
+    return node.op.name in ("gather_rows", "gather") and along == (0, 0)
+
+
+def _is_row_number(body: Graph, value: Value, counter: Value) -> bool:
+    """Whether a value is that of a counter that is never negative: itself, or `where(i < 0, i + n, i)`."""
+    if value is counter:
+        return True
+    node = maker(body.nodes, value)
+    if node is None or node.op.name != "where" or node.inputs[2] is not counter:
+        return False
+    test = maker(body.nodes, node.inputs[0])
+    if test is None or test.op.name != "less" or test.inputs[0] is not counter:
+        return False
+    zero = test.inputs[1].constant
+    return zero is not None and not zero.any()
+
+
+def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int) -> Staged:
+    """With `x[counter]` a row that the body is handed, where x is fixed and has one for each round."""
+    first = rounds.carried + rounds.scanned
+    i = body.inputs[counter]
+    rows: dict[Value, Value] = {}
+    found: dict[Value, Value] = {}
+    nodes = []
+    for node in body.nodes:
+        node = node._replace(inputs=tuple(found.get(v, v) for v in node.inputs))
+        if _takes_row(node) and _is_row_number(body, node.inputs[1], i):
+            x = node.inputs[0]
+            if x in body.inputs[first:] and x.shape[0] == rounds.count:
+                found[node.outputs[0]] = rows.setdefault(x, Value(x.shape[1:], x.dtype))
+                continue
+        nodes.append(node)
+    if not rows:
+        return inputs, rounds, body
+    further = (*body.inputs[:first], *rows.values(), *body.inputs[first:])
+    changed = replace(body.substituted(nodes, found), inputs=further)
+    of = dict(zip(body.inputs, inputs, strict=True))
+    given = [*inputs[:first], *(of[x] for x in rows), *inputs[first:]]
+    kept = rounds._replace(scanned=rounds.scanned + len(rows))
+    used = {v for node in changed.nodes for v in node.inputs} | set(changed.outputs)
+    keep = [k < first + len(rows) or v in used for k, v in enumerate(changed.inputs)]
+    narrowed = replace(changed, inputs=tuple(v for v, k in zip(changed.inputs, keep, strict=True) if k))
+    return [x for x, k in zip(given, keep, strict=True) if k], kept, narrowed
+
+
+def _emitting_rows(
+    inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int, start: int
+) -> tuple[Staged, list[Put]]:
+    """With `x = put_row(x, counter, row)` a row that the body emits, where x is carried and not looked at."""
+    i = body.inputs[counter]
+    uses = [v for node in body.nodes for v in node.inputs] + list(body.outputs)
+    puts: list[Put] = []
+    rows: list[Value] = []
+    for at, x in enumerate(body.inputs[: rounds.carried]):
+        node = maker(body.nodes, body.outputs[at])
+        if node is None or node.op.name != "put_row" or node.inputs[:2] != (x, i):
+            continue
+        fits = 0 <= start <= x.shape[0] - (rounds.count or 0)
+        if fits and uses.count(x) == 1 and uses.count(node.outputs[0]) == 1:
+            puts.append(Put(at, inputs[at], start))
+            rows.append(node.inputs[2])
+    gone = {put.at for put in puts}
+    if not gone:
+        return (inputs, rounds, body), []
+    made = {body.outputs[at] for at in gone}
+    changed = replace(
+        body,
+        inputs=tuple(v for at, v in enumerate(body.inputs) if at not in gone),
+        nodes=tuple(node for node in body.nodes if made.isdisjoint(node.outputs)),
+        outputs=(*(v for at, v in enumerate(body.outputs) if at not in gone), *rows),
+    )
+    kept = [x for at, x in enumerate(inputs) if at not in gone]
+    return (kept, rounds._replace(carried=rounds.carried - len(gone)), changed), puts

@@ -1,0 +1,97 @@
+"""A function with a gradient of its own inside a traced one: a node that gives back its values, and holds the rule.
+
+The node has no work of its own: it gives back the results that were computed before it. Whoever differentiates the
+graph finds the user's rule in it, traced into a graph like everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import Unregistered
+from ...engine.run import dispatch
+from ..ir.graph import Graph, replay
+from ..trace.derivative import Cotangents
+from ..trace.trace import Trace
+from .subgraphs import Part, batched, captured_by, example_of
+
+Rule = Callable[[tuple[Tensor, ...]], Sequence[Any]]
+
+
+class Traced(NamedTuple):
+    """A rule as a graph from the cotangents of the outputs, and what it uses besides, to those of the inputs."""
+
+    graph: Graph | None
+    cotangents: Cotangents
+    failure: Exception | None = None  # what the rule raised when it was traced: asking for a gradient raises it
+
+
+def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule) -> tuple[Tensor, ...]:
+    """The outputs as new tensors, from which a gradient goes to the inputs by the rule."""
+    ones = [wrap(np.ones(y.dims, y.dtype.numpy), y.dtype) for y in outputs]
+    captured: dict[Any, Tensor] = {}
+    try:
+        part = Part("rule", lambda *gs: rule(gs), ones)
+        cotangents = Cotangents(part.returned)
+        captured = captured_by([part])
+        traced = Traced(part.graph(captured, part.outputs(cotangents.tensors, ())), cotangents)
+    except Exception as error:
+        traced = Traced(None, Cotangents([]), error)
+    counts = (len(inputs), len(outputs))
+    with dispatch.recorded_by(()):
+        return trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], {"rule": traced, "counts": counts})
+
+
+class CustomGradient(Unregistered):
+    """The op: `custom_gradient(*inputs, *outputs, *what the rule uses, rule, counts)` gives the outputs."""
+
+    name = title = "custom_gradient"
+    family = "custom"
+    fragile = True
+
+    def given_back(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """The outputs, which are among the inputs."""
+        first, count = attrs["counts"]
+        return tuple(inputs[first : first + count])
+
+    def numpy(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
+        """Hands its outputs on."""
+        return self.given_back(arrays, attrs)
+
+    def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+        """The same for a whole batch, with the rule for a whole batch."""
+        rule, counts = attrs["rule"], attrs["counts"]
+        first, end = counts[0], sum(counts)
+        spread = [x if f else m.broadcast_to(x, shape=(size, *x.dims)) for x, f in zip(inputs, flags, strict=True)]
+        if rule.graph is not None:
+            used = [example_of(x) for x in inputs[end:]]
+            gs = [example_of(y) for y in spread[first:end]]
+            graph = batched(rule.graph, size, [*gs, *used], [*[True] * counts[1], *flags[end:]])
+            rule = rule._replace(graph=graph)
+        return dispatch.run(self, [*spread[:end], *inputs[end:]], {"rule": rule, "counts": counts})
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """What the rule uses."""
+        return inputs[sum(attrs["counts"]) :], attrs
+
+    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The user's rule."""
+        used, attrs = saved
+        rule, (inputs, _) = attrs["rule"], attrs["counts"]
+        if rule.failure is not None:
+            raise rule.failure
+        found = rule.cotangents.of(replay(rule.graph, [*gs, *used]))
+        return [*found, *[None] * (len(parents) - inputs)]
+
+    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The same on arrays."""
+        found = self.vjp(m, [wrap(g, dtypes.of_numpy(g.dtype)) for g in gs], saved, parents)
+        return [None if g is None else g.array for g in found]
+
+
+custom_gradient = CustomGradient()

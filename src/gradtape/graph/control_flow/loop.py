@@ -1,0 +1,333 @@
+"""A loop in a graph: the op `loop` runs a body again and again, while a test holds or once for each row of its inputs.
+
+Its inputs are of three kinds: *carried* from one round to the next, *scanned* (each round gets a row), and *fixed*. The
+body gives what is carried on and what is *emitted*; the emitted values of all rounds are stacked. The derivative of a
+loop is a loop over the rows that the first emitted for it, backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.cotangents import finished
+from ...engine.registry.op import Unregistered, ops
+from ...engine.run import dispatch
+from ..executors.numpy.executor import compiled
+from ..ir.effects import recording
+from ..ir.graph import Graph, Node, Value, replay
+from ..passes.optimize import dead_code
+from ..trace.derivative import Derivative
+from ..trace.trace import Trace
+from ..trace.traced import Untraceable
+from .cond import extend, node_of
+from .counted_loops import Put, Rounds, counted, put_back
+from .hoisting import Sums, hoisted
+from .subgraphs import Part, batched, captured_by, example_of, present_trace, written_by
+
+Flat = Sequence[Tensor]
+_UNEVEN = "what a loop emits has another shape in some rounds than in others"
+
+
+def repeat(test: Callable[..., Tensor], body: Callable[..., Flat], start: Flat) -> list[Tensor]:
+    """`state = body(*state)` while `test(*state)`; gives the last state."""
+    state, _ = _staged(test, lambda *state: (body(*state), ()), start, (), None, False)
+    return state
+
+
+def scan(
+    body: Callable[[Flat, Flat], tuple[Flat, Flat]], start: Flat, scanned: Flat, count: int, reverse: bool = False
+) -> tuple[list[Tensor], list[Tensor]]:
+    """`state, emitted = body(state, rows)` for each of `count` rows; the last state, and what was emitted, stacked."""
+    carried = len(start)
+
+    def flat_body(*values: Tensor) -> tuple[Flat, Flat]:
+        return body(values[:carried], values[carried:])
+
+    return _staged(None, flat_body, start, scanned, count, reverse)
+
+
+def _staged(
+    test: Callable[..., Tensor] | None, body: Callable[..., Any], start: Flat, scanned: Flat, count: int | None,
+    reverse: bool,
+) -> tuple[list[Tensor], list[Tensor]]:  # fmt: skip
+    """The loop as a node of the present trace."""
+    trace = present_trace()
+    rows = [_row(example_of(x)) for x in scanned]
+    inner = Part("body", body, [*start, *rows])
+    state, emitted = inner.returned
+    start = [*start, *inner.trace.late.values()]
+    check = None if test is None else Part("test", test, start)
+    parts = [inner] if check is None else [inner, check]
+    written = written_by(parts)
+    places = inner.outputs([*state, *emitted], written)
+    captured = captured_by(parts)
+    # The value of a variable that the body assigns is carried, not fixed.
+    keys = [inner.capture_of(variable) for variable in written]
+    fixed = [key for key in captured if key not in keys]
+    now = [trace.read_quietly(variable) for variable in written]
+    rounds = Rounds(len(start) + len(written), len(scanned), count, reverse)
+    graph = inner.graph([*keys, *fixed], [*places[: len(state)], *places[len(state) + len(emitted) :],
+                                          *places[len(state) : len(state) + len(emitted)]])  # fmt: skip
+    own = len(start)
+    graph = replace(graph, inputs=_moved(graph.inputs, own, len(rows), len(keys)))
+    attrs: dict[str, Any] = {"rounds": rounds, "body": graph, "test": None}
+    if check is not None:
+        attrs["test"] = check.graph([*keys, *fixed], check.outputs([check.returned], ()))
+    inputs = [*start, *now, *scanned, *(captured[key] for key in fixed)]
+    known = None if check is None else counted(inputs, rounds, graph, attrs["test"])
+    puts: list[Put] = []
+    if known is not None:
+        (inputs, rounds, graph), puts = known
+    if rounds.count is not None:
+        inputs, rounds, graph = hoisted(inputs, rounds, graph)
+        attrs = {"rounds": rounds, "body": graph, "test": None}
+    with recording() as performed:
+        outputs = trace.run(loop, inputs, attrs)
+    if outputs:
+        trace.performed[outputs[0].place] = performed
+    last, made = put_back(outputs, rounds.carried, puts)
+    for variable, value in zip(written, last[own:], strict=True):
+        trace.write(variable, value)
+    return last[:own], made
+
+
+def _moved(inputs: tuple[Value, ...], own: int, rows: int, variables: int) -> tuple[Value, ...]:
+    """The body's inputs with the values of variables behind the rest of what is carried, before the rows."""
+    end = own + rows
+    return (*inputs[:own], *inputs[end : end + variables], *inputs[own:end], *inputs[end + variables :])
+
+
+def _row(x: Tensor) -> Tensor:
+    """An example of a row."""
+    return wrap(x.array[0] if x.dims[0] else np.zeros(x.dims[1:], x.dtype.numpy), x.dtype)
+
+
+class Loop(Unregistered):
+    """The op: `loop(*carried, *scanned, *fixed, rounds, body, test)`."""
+
+    name = title = "loop"
+    family = "control"
+    takes_none = True
+
+    def numpy(self, *arrays: Any, rounds: Rounds, body: Graph, test: Graph | None) -> tuple[Any, ...]:
+        """Runs the loop."""
+        state, scanned, fixed = rounds.divided(arrays)
+        run = compiled(body)
+        kept = body.outputs[rounds.carried :]
+        carried = rounds.carried
+        if test is not None:
+            holds = compiled(test)
+            emitted: list[list[Any]] = [[] for _ in kept]
+            while holds(*state, *fixed)[0]:
+                results = run(*state, *fixed)
+                state = results[:carried]
+                for column, y in zip(emitted, results[carried:], strict=True):
+                    column.append(y)
+            return *state, *map(_stacked, emitted, kept)
+        count = len(scanned[0]) if rounds.count is None else rounds.count
+        stacks = [np.empty((count, *value.shape), value.dtype.numpy) for value in kept]
+        for i in range(count - 1, -1, -1) if rounds.reverse else range(count):
+            results = run(*state, *[x[i] for x in scanned], *fixed)
+            state = results[:carried]
+            for stack, y in zip(stacks, results[carried:], strict=True):
+                if y.shape != stack.shape[1:]:
+                    raise Untraceable(_UNEVEN)
+                stack[i] = y
+        return *state, *stacks
+
+    def unrolled(self, inputs: Flat, attrs: dict[str, Any]) -> tuple[Tensor, ...]:
+        """The loop op by op, on tensors of any kind."""
+        rounds, body, test = attrs["rounds"], attrs["body"], attrs["test"]
+        state, scanned, fixed = rounds.divided(inputs)
+        emitted: list[list[Tensor]] = [[] for _ in body.outputs[rounds.carried :]]
+
+        def go(rows: Flat) -> Flat:
+            results = replay(body, [*state, *rows, *fixed])
+            for column, y in zip(emitted, results[rounds.carried :], strict=True):
+                column.append(y)
+            return results[: rounds.carried]
+
+        if test is not None:
+            while bool(replay(test, [*state, *fixed])[0]):
+                state = go(())
+        else:
+            columns = [ops.rows(x) for x in scanned]
+            count = len(columns[0]) if rounds.count is None else rounds.count
+            for i in range(count - 1, -1, -1) if rounds.reverse else range(count):
+                state = go([column[i] for column in columns])
+        if rounds.reverse:
+            for column in emitted:
+                column.reverse()
+        stacked = [
+            ops.stack(*column, axis=0) if column else wrap(np.zeros((0, *v.shape), v.dtype.numpy), v.dtype)
+            for column, v in zip(emitted, body.outputs[rounds.carried :], strict=True)
+        ]
+        return *state, *stacked
+
+    def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+        """The loop on whole batches; where the members may go round differently often, one by one."""
+        rounds, test = attrs["rounds"], attrs["test"]
+        if test is not None:
+            return NotImplemented
+        state, scanned, fixed = rounds.divided(inputs)
+        of_state, of_scanned, of_fixed = rounds.divided(flags)
+        state = [x if f else m.broadcast_to(x, shape=(size, *x.dims)) for x, f in zip(state, of_state, strict=True)]
+        # A row is taken along the first axis: the batch goes behind it.
+        scanned = [_exchanged(m, x) if f else x for x, f in zip(scanned, of_scanned, strict=True)]
+        examples = [*map(example_of, state), *(_row(example_of(x)) for x in scanned), *map(example_of, fixed)]
+        body = batched(attrs["body"], size, examples, [*[True] * rounds.carried, *of_scanned, *of_fixed])
+        results = dispatch.run(loop, [*state, *scanned, *fixed], {**attrs, "body": body})
+        return *results[: rounds.carried], *(_exchanged(m, y) for y in results[rounds.carried :])
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """Everything: which part of it is needed is known when the derivative is made."""
+        return tuple(inputs), outputs, attrs
+
+    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
+        """The loop of the body's derivative, backwards."""
+        inputs, outputs, attrs = saved
+        return _Backward(inputs, outputs, attrs, gs, parents).cotangents()
+
+
+loop = Loop()
+
+
+def _stacked(column: list[Any], value: Value) -> Any:
+    """What was emitted in all rounds as one array."""
+    if not column:
+        return np.zeros((0, *value.shape), value.dtype.numpy)
+    if any(y.shape != column[0].shape for y in column):
+        raise Untraceable(_UNEVEN)
+    return np.stack(column)
+
+
+def _exchanged(m: Any, x: Tensor) -> Tensor:
+    return m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
+
+
+class _Backward:
+    """The derivative of one loop, in the trace that asks for it.
+
+    Carried are the cotangents of what the forward loop carries, and the sums for what is fixed; scanned is what the
+    body's derivative needs of each round, and the cotangents of what was emitted; emitted are the cotangents of rows.
+    """
+
+    def __init__(self, inputs: Flat, outputs: Flat, attrs: dict[str, Any], gs: Sequence[Any], parents: Any) -> None:
+        self.inputs = inputs
+        self.node = node_of(outputs) or Node(loop, (), attrs, ())
+        self.outputs = outputs
+        self.rounds: Rounds = attrs["rounds"]
+        self.body: Graph = self.node.attrs["body"]
+        carried = self.rounds.carried
+        asked = [p >= 0 for p in parents]
+        self.wanted = [x.dtype.differentiable and (i < carried or asked[i]) for i, x in enumerate(inputs)]
+        self.state = [i for i in range(carried) if self.wanted[i]]
+        differentiable = [g is not None and y.dtype.differentiable for g, y in zip(gs, outputs, strict=True)]
+        self.emitted = [i for i in range(carried, len(outputs)) if differentiable[i]]
+        given = [i in self.state or i in self.emitted for i in range(len(self.body.outputs))]
+        start, scanned, fixed = self.rounds.divided(inputs)
+        examples = [*map(example_of, start), *(_row(example_of(x)) for x in scanned), *map(example_of, fixed)]
+        self.derivative = Derivative(self.body, examples, self.wanted, given, evenly=True)
+        self.gs = gs
+
+    def cotangents(self) -> tuple[Any, ...]:
+        """The cotangents of the loop's inputs."""
+        carried, middle = self.rounds.carried, self.rounds.carried + self.rounds.scanned
+        of_rows = [i for i in range(carried, middle) if self.wanted[i]]
+        of_fixed = [i for i in range(middle, len(self.inputs)) if self.wanted[i]]
+        kept_rows, kept_fixed, order = self._kept()
+        scanned = [*kept_rows, *(self.gs[i] for i in self.emitted)]
+        # Sums of all rounds at once are for a number of rounds that is the same in every run.
+        known = self.rounds.count is not None
+        sums = Sums(
+            self.derivative.backward, [self.derivative.cotangents.place(i) if known else None for i in of_fixed]
+        )
+        given = self._given(order, kept_rows)
+        emitted = [v for v in sums.operands if v not in given]
+        here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # summed in the loop itself
+        start = [self._g(i, self.outputs[i]) for i in self.state] + [_zeros(self.inputs[i]) for i in here]
+        graph = self._body(start, scanned, kept_fixed, order, of_rows, here, emitted)
+        rounds = Rounds(len(start), len(scanned), self.rounds.count, not self.rounds.reverse)
+        attrs = {"rounds": rounds, "body": graph, "test": None}
+        results = dispatch.run(loop, [*start, *scanned, *kept_fixed], attrs)
+        found = dict(zip([*self.state, *here, *of_rows], results, strict=False))
+        stacked = {**given, **dict(zip(emitted, results[len(results) - len(emitted) :], strict=True))}
+        for at, i in enumerate(of_fixed):
+            if sums.nodes[at] is not None:
+                found[i] = sums.total(at, stacked)
+        return tuple(found.get(i) for i in range(len(self.inputs)))
+
+    def _given(self, order: list[tuple[str, int]], rows: list[Tensor]) -> dict[Value, Tensor]:
+        """What the backward graph is given of each round, with the values of all rounds."""
+        inputs = self.derivative.backward.inputs
+        return {v: rows[i] for v, (kind, i) in zip(inputs, order, strict=False) if kind == "row"}
+
+    def _g(self, i: int, y: Tensor) -> Tensor:
+        return _zeros(y) if self.gs[i] is None else self.gs[i]
+
+    def _kept(self) -> tuple[list[Tensor], list[Tensor], list[tuple[str, int]]]:
+        """What the derivative needs: values of each round, stacked; fixed values; and where each is to be found."""
+        middle = self.rounds.carried + self.rounds.scanned
+        own = self.derivative.forward.inputs
+        emitted: list[Value] = []
+        rows: list[Tensor] = []
+        fixed: list[Tensor] = []
+        order: list[tuple[str, int]] = []
+        for value in self.derivative.kept:
+            at = own.index(value) if value in own else -1
+            if at >= middle:
+                order.append(("fixed", len(fixed)))
+                fixed.append(self.inputs[at])
+            elif at >= self.rounds.carried:
+                order.append(("row", len(rows)))
+                rows.append(self.inputs[at])
+            else:
+                order.append(("emitted", len(emitted)))
+                emitted.append(value)
+        if self.rounds.count is None and not emitted and not rows and not self.emitted:
+            emitted.append(Value((), dtypes.int32, np.int32(0)))  # so that the rounds can be counted
+        forward = self.derivative.forward
+        outputs = (*forward.outputs[: len(self.body.outputs)], *emitted)
+        attrs = {**self.node.attrs, "body": replace(forward, outputs=outputs)}
+        stacked = extend(loop, list(self.inputs), self.outputs, self.node, attrs, len(emitted))
+        order = [("row", i + len(rows)) if kind == "emitted" else (kind, i) for kind, i in order]
+        return [*rows, *stacked], fixed, order
+
+    def _body(
+        self, start: list[Tensor], scanned: list[Tensor], kept_fixed: list[Tensor], order: list[tuple[str, int]],
+        of_rows: list[int], of_fixed: list[int], operands: list[Value],
+    ) -> Graph:  # fmt: skip
+        """One round of the backward loop; `operands` of the backward graph are emitted last."""
+        d = self.derivative
+        trace = Trace("gradient")
+        with trace.entered():
+            state = [trace.input(example_of(x)) for x in start]
+            rows = [trace.input(_row(example_of(x))) for x in scanned]
+            fixed = [trace.input(example_of(x)) for x in kept_fixed]
+            split = len(self.state)
+            arriving = dict(zip(self.state, state[:split], strict=True))
+            arriving |= dict(zip(self.emitted, rows[len(rows) - len(self.emitted) :], strict=True))
+            kept = [fixed[i] if kind == "fixed" else rows[i] for kind, i in order]
+            gs = [arriving[i] for i in sorted(arriving)]
+            backward = replace(d.backward, outputs=(*d.backward.outputs, *operands))
+            results = replay(backward, [*kept, *gs])
+            found = [None if g is None else finished(ops, g) for g in d.cotangents.of(results)]
+            onward: list[Any] = [_zeros(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
+            for i, total in zip(of_fixed, state[split:], strict=True):
+                onward.append(total if found[i] is None else total + found[i])
+            emitted: list[Any] = [_zeros_of(self.body.inputs[i]) if found[i] is None else found[i] for i in of_rows]
+        return dead_code(trace.graph([*onward, *emitted, *results[len(results) - len(operands) :]]))
+
+
+def _zeros(x: Tensor) -> Tensor:
+    return wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+
+
+def _zeros_of(value: Value) -> Tensor:
+    return wrap(np.zeros(value.shape, value.dtype.numpy), value.dtype)

@@ -1,0 +1,276 @@
+"""Python inside a graph: `tf.py_function` and `tf.numpy_function` call it at every run, and a check may raise.
+
+A call of `tf.py_function` is recorded by a tape of its own, which is one more output of its node: going backwards asks
+that tape. The derivative of that is one more Python function, which calls the user's again.
+
+The variables that the code uses are seen at its first call, or found in its closure. What they hold at that point of
+the graph is one more input each, and what it assigns to them an output: a graph's variables change when its run has
+succeeded, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import InvalidArgumentError
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.cotangents import finished
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.tape.tape import GradientTape
+from ..ir.effects import Effect, given, is_imagined, once
+from ..trace.closures import variables_around
+from ..trace.trace import Trace, value_of
+from ..trace.traced import Untraceable
+from .subgraphs import present_trace
+
+Tensors = Sequence[Tensor]
+
+
+class _Seen:
+    """The shapes and dtypes that a call gave when it was traced, for runs in which it is only imagined."""
+
+    def __init__(self, first: tuple[Any, ...] | None = None) -> None:
+        self.first = first
+
+    def imagined(self) -> tuple[Any, ...]:
+        """Arrays of these shapes."""
+        if self.first is None:
+            raise Untraceable("what a Python function returns is known when it is called")
+        return self.first
+
+
+def _remembered(seen: _Seen, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    if seen.first is None:
+        seen.first = tuple(np.zeros_like(array) for array in results)
+    return results
+
+
+def _plain(arrays: Sequence[Any], dtypes: Sequence[Any]) -> list[Tensor]:
+    return [wrap(array, dtype) for array, dtype in zip(arrays, dtypes, strict=True)]
+
+
+class _Uses(dispatch.Recorder):
+    """The variables that Python code reads and assigns."""
+
+    def __init__(self) -> None:
+        self._used: dict[int, Any] = {}
+        self._assigned: dict[int, Any] = {}
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The variable is used."""
+        self._used[id(variable)] = variable
+        return rest
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """The variable is assigned."""
+        self._assigned[id(variable)] = variable
+
+    def found(self) -> dict[str, Any]:
+        """The variables, as attributes of the node."""
+        return {"used": tuple(self._used.values()), "assigned": tuple(self._assigned.values())}
+
+
+class _Performed(tuple[Any, ...]):
+    """What a call gave, and the variables that it used."""
+
+    uses: dict[str, Any]
+
+
+@contextmanager
+def _holding(values: Iterable[tuple[Any, Any]]) -> Iterator[None]:
+    """Inside the block variables hold these arrays; then what they held before."""
+    before = [(variable, variable._settled()) for variable, _ in values]
+    try:
+        for variable, array in values:
+            if array is not variable._array:
+                variable._take(array)
+        yield
+    finally:
+        for variable, array in before:
+            if array is not variable._array:
+                variable._take(array)
+
+
+def _perform(
+    arrays: Sequence[Any], f: Callable[..., Any], dtypes: Any, seen: _Seen, uses: dict[str, Any], on_tape: bool
+) -> _Performed:
+    count = len(dtypes)
+    with dispatch.traced_by(None), _holding(list(zip(uses["used"], arrays[count:], strict=True))):
+        return _called(_plain(arrays[:count], dtypes), f, seen, lambda: uses, on_tape)
+
+
+def _perform_first(trace: Trace, inputs: Tensors, f: Callable[..., Any], seen: _Seen, on_tape: bool) -> _Performed:
+    """The first call, which shows what variables are used: all of them hold what they do at this point of the graph."""
+    watch = _Uses()
+    held: dict[int, Any] = {}
+    place: Trace | None = trace
+    while place is not None:
+        for at, variable in place.written.items():
+            held.setdefault(at, (variable, value_of(place.values[at][1]).array))
+        place = place.outer or place.within
+    xs = [value_of(x) for x in inputs]
+    with dispatch.traced_by(None), dispatch.recorded_by((watch,)), _holding(list(held.values())):
+        return _called(xs, f, seen, watch.found, on_tape)
+
+
+def _called(
+    xs: Tensors, f: Callable[..., Any], seen: _Seen, uses: Callable[[], dict[str, Any]], on_tape: bool
+) -> _Performed:
+    memory: tuple[Any, ...] = ()
+    if on_tape:
+        with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            tape.watch([x for x in xs if x.dtype.differentiable])
+            ys = f(xs)
+        memory = (np.empty((), object),)
+        memory[0][()] = (tape, xs, ys)
+    else:
+        ys = f(xs)
+    found = uses()
+    later = [variable._settled() for variable in found["assigned"]]
+    performed = _Performed((*_remembered(seen, tuple(y.array for y in ys)), *later, *memory))
+    performed.uses = found
+    return performed
+
+
+def _gradient(tape: GradientTape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequence[bool]) -> list[Tensor]:
+    """The cotangents wanted, zeros where there is none."""
+    sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
+    pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
+    found = tape.gradient([y for y, _ in pairs], sources, output_gradients=[g for _, g in pairs])
+    return [
+        Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype) if g is None else finished(ops, g)
+        for x, g in zip(sources, found, strict=True)
+    ]
+
+
+def _perform_backwards(memory: Any, *arrays: Any, f: Any, dtypes: Any, wanted: Any) -> tuple[Any, ...]:
+    tape, xs, ys = memory[()]
+    with dispatch.traced_by(None):
+        gs = _plain(arrays[len(xs) :], dtypes[len(xs) :])
+        return tuple(g.array for g in _gradient(tape, xs, ys, gs, wanted))
+
+
+def _imagine_backwards(memory: Any, *arrays: Any, wanted: Any, **attrs: Any) -> tuple[Any, ...]:
+    return tuple(np.zeros_like(x) for x, flag in zip(arrays, wanted, strict=False) if flag)
+
+
+class _Recorded(Effect):
+    """A call that a tape can go back through; all that was given and made is kept for that."""
+
+    takes_none = True
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> Any:
+        """All there is."""
+        return tuple(inputs), tuple(outputs), attrs
+
+    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """`vjp` on arrays."""
+        pulled = self.vjp(ops, [None if g is None else Tensor(g) for g in gs], saved, parents)
+        return [None if g is None else g.array for g in pulled]
+
+
+class _PythonCall(_Recorded):
+    """`f(*xs)`: its outputs, what it assigned to variables, and, if `on_tape`, what the tape of the call remembers."""
+
+    shaped_by_values = True
+
+    def __init__(self, name: str, on_tape: bool) -> None:
+        def perform(*arrays: Any, f: Any, dtypes: Any, seen: _Seen, uses: Any) -> _Performed:
+            return _perform(arrays, f, dtypes, seen, uses, on_tape)
+
+        def imagined(*arrays: Any, f: Any, dtypes: Any, seen: _Seen, uses: Any) -> tuple[Any, ...]:
+            held = dict(zip(map(id, uses["used"]), arrays[len(dtypes) :], strict=True))
+            later = [held[id(variable)] for variable in uses["assigned"]]
+            return (*seen.imagined(), *later, *([_NOTHING] if on_tape else []))
+
+        super().__init__(name, perform, imagined)
+        kernel = self.numpy
+        self.numpy = lambda *arrays, **attrs: tuple(kernel(*arrays, **attrs))
+        self.vjp = self._vjp if on_tape else None
+
+    def _vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The cotangents, from the tape of the call."""
+        inputs, (*outputs, memory), attrs = saved
+        count = len(attrs["dtypes"])
+        xs, ys = inputs[:count], outputs[: len(outputs) - len(attrs["uses"]["assigned"])]
+        wanted = tuple(p >= 0 and x.dtype.differentiable for p, x in zip(parents, xs, strict=False))
+        gs = [_zeros(y) if g is None else g for y, g in zip(ys, gs, strict=False)]
+        dtypes = (*attrs["dtypes"], *(y.dtype for y in ys))
+        given = {"f": attrs["f"], "dtypes": dtypes, "wanted": wanted}
+        found = iter(_run(_backwards, [memory, *xs, *gs], given))
+        return [next(found) if flag else None for flag in wanted] + [None] * (len(inputs) - count)
+
+
+class _PythonCallBackwards(_Recorded):
+    """The cotangents of a call, which depend on its inputs and on the cotangents of its outputs."""
+
+    def __init__(self) -> None:
+        super().__init__("py_function_gradient", _perform_backwards, _imagine_backwards)
+
+    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The second derivative: the function is called again, between two tapes."""
+        (_, *inputs), _, attrs = saved
+        f, dtypes, wanted = attrs["f"], attrs["dtypes"], attrs["wanted"]
+        count = len(wanted)
+
+        def first_order(tensors: Tensors) -> list[Tensor]:
+            xs, cotangents = tensors[:count], tensors[count:]
+            with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+                tape.watch([x for x in xs if x.dtype.differentiable])
+                ys = f(xs)
+            return _gradient(tape, xs, ys, cotangents, wanted)
+
+        attrs = {"f": first_order, "dtypes": dtypes, "seen": _Seen(), "uses": _NO_USES}
+        *ys, memory = _run(call, inputs, attrs)
+        saved = (tuple(inputs), (*ys, memory), attrs)
+        return [None, *call.vjp(m, [*gs, None], saved, parents[1:])]
+
+
+def _zeros(x: Tensor) -> Tensor:
+    return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+
+
+def _run(op: Any, inputs: Tensors, attrs: dict[str, Any]) -> Any:
+    trace = dispatch.thread.trace
+    return dispatch.run(op, inputs, attrs) if trace is None else trace.run(op, inputs, attrs)
+
+
+_NOTHING = np.empty((), object)
+_NO_USES: dict[str, Any] = {"used": (), "assigned": ()}
+call = _PythonCall("py_function", on_tape=True)
+_backwards = _PythonCallBackwards()
+constant_call = _PythonCall("numpy_function", on_tape=False)
+
+
+def traced_call(
+    f: Callable[[Tensors], list[Tensor]], inputs: Tensors, outputs: Sequence[Any], differentiable: bool
+) -> list[Tensor]:
+    """`f(inputs)` as part of the function being traced: called at every run. `outputs` are its dtypes, or its specs."""
+    known = [spec for spec in outputs if hasattr(spec, "shape") and spec.shape.is_fully_defined()]
+    first = tuple(np.zeros(spec.shape, spec.dtype.numpy) for spec in known) if len(known) == len(outputs) else None
+    seen = _Seen(first)
+    attrs = {"f": f, "dtypes": tuple(x.dtype for x in inputs), "seen": seen, "uses": _NO_USES}
+    op = call if differentiable else constant_call
+    trace = present_trace()
+    if is_imagined():
+        around = tuple(variables_around(f))  # it may assign any of them
+        attrs["uses"] = uses = {"used": around, "assigned": around}
+        results = trace.run(op, [*inputs, *map(trace.read_quietly, around)], attrs)
+    else:
+        try:
+            performed = once(lambda: _perform_first(trace, inputs, f, seen, differentiable))
+        except InvalidArgumentError as error:
+            error.about_values = True
+            raise
+        attrs["uses"] = uses = performed.uses
+        with given(performed):
+            results = trace.run(op, [*inputs, *map(trace.read_quietly, uses["used"])], attrs)
+    count = len(results) - len(uses["assigned"]) - (1 if differentiable else 0)
+    for variable, value in zip(uses["assigned"], results[count:], strict=False):
+        trace.write(variable, value)
+    return list(results[:count])

@@ -1,0 +1,227 @@
+"""Loops over nests of tensors in the present trace, as single nodes, where one graph fits all rounds.
+
+A round may do what only its own values allow, as taking a size from one of them, or give values of another shape. Then
+the attempt is undone, and the caller is told to go through the rounds one by one: the graph is then for these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from ...core import dtypes, nest
+from ...core.nest import Composite
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor, is_tensor_like
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...state.specs import TensorSpec, TypeSpec
+from ...state.tensor_array import TensorArray, Unmade
+from ..ir.effects import Changed
+from ..trace.traced import Untraceable
+from .loop import repeat, scan
+from .subgraphs import present_trace
+
+
+class OneByOne(Exception):
+    """The rounds of a loop cannot be one graph."""
+
+
+def _undoing(attempt: Callable[[], Any]) -> Any:
+    """`attempt()`; if one graph does not fit all rounds, what it has added to the trace is taken back."""
+    trace = present_trace()
+    nodes, known = len(trace.nodes), set(trace.known_places)
+    try:
+        return attempt()
+    except (Untraceable, Changed) as reason:
+        del trace.nodes[nodes:]
+        trace.known_places = known
+        raise OneByOne(str(reason)) from None
+
+
+def rounds() -> Callable[[], AbstractContextManager[None]]:
+    """Contexts for the rounds of a loop that is gone through one by one: it has the random ops of one round."""
+    trace = dispatch.thread.trace
+    if trace is None:
+        return nullcontext
+    path = trace.next_path()
+    return lambda: trace.within_part(path)
+
+
+def is_stageable(structure: Any) -> bool:
+    """Whether all leaves are tensors, or values that become tensors."""
+    return all(map(_is_stageable, nest.flatten(structure)))
+
+
+def _is_stageable(x: Any) -> bool:
+    if isinstance(x, TensorArray):
+        return x.may_be_stacked
+    return is_tensor_like(x) or isinstance(x, Composite | bool | int | float | complex | str) or hasattr(x, "__array__")
+
+
+def while_loop(
+    cond: Callable[..., Any], body: Callable[[Any], Any], loop_vars: Sequence[Any], invariants: Any, maximum: Any
+) -> Any:
+    """`loop_vars = body(loop_vars)` while `cond(*loop_vars)`, at most `maximum` times, as a node.
+
+    `invariants` are the shapes that the variables keep, where they may change; if they do, `OneByOne` is raised.
+    """
+    variables = _Variables(list(loop_vars), 0 if maximum is None else 1)
+    flat = variables.tensors
+    allowed = None if invariants is None else _allowed(list(loop_vars), list(invariants))
+    counted = [] if maximum is None else [to_tensor(0, hint=dtypes.int64)]
+    limit = None if maximum is None else ops.cast(to_tensor(maximum), dtype=counted[0].dtype)
+
+    def test(*values: Tensor) -> Tensor:
+        holds = to_tensor(cond(*variables.packed(values)))
+        if holds.dtype is not dtypes.bool or holds.shape.num_elements() != 1:
+            raise TypeError(
+                f"the condition of a loop must be a scalar of dtype bool, got shape {holds.shape} and dtype "
+                f"{holds.dtype.name}"
+            )
+        holds = ops.reshape(holds, shape=()) if holds.dims else holds
+        return holds if limit is None else ops.logical_and(holds, values[len(flat)] < limit)
+
+    def one_round(*values: Tensor) -> list[Tensor]:
+        state = variables.packed(values, body=True)
+        found, late = variables.flattened(state, body(state))
+        for i, (before, after) in enumerate(zip(values, found, strict=False)):
+            _check_constant(before, after, None if allowed is None else allowed[i])
+        return [*found, *(count + 1 for count in values[len(flat) :]), *late]
+
+    results = _undoing(lambda: repeat(test, one_round, [*flat, *counted]))
+    return nest.pack_sequence_as(loop_vars, nest.flatten(variables.packed(results)))
+
+
+class _Variables:
+    """The variables of a loop as tensors, and back.
+
+    An array that nothing was written to has no tensor before the loop. The body is given one when it first writes to
+    it: these come behind all others, from number `late_at` on.
+    """
+
+    def __init__(self, first: list[Any], others: int) -> None:
+        self._first = first
+        self._leaves = nest.flatten(first)
+        self._empty = [isinstance(x, TensorArray) and x.entry_dims is None for x in self._leaves]
+        self.tensors = [to_tensor(x) for x in nest.flatten(first, expand_composites=True)]
+        self._late_at = len(self.tensors) + others
+        self._made: list[int] = []  # the numbers of the leaves that were given a tensor, in that order
+
+    def packed(self, values: Sequence[Tensor], body: bool = False) -> list[Any]:
+        """The variables with these values, for the body or for anybody else."""
+        given = iter(values)
+        late = dict(zip(self._made, values[self._late_at :], strict=False))
+        leaves: list[Any] = []
+        for i, leaf in enumerate(self._leaves):
+            if not self._empty[i]:
+                count = len(nest.flatten(leaf, expand_composites=True))
+                leaves.append(nest.pack_sequence_as(leaf, [next(given) for _ in range(count)], expand_composites=True))
+            elif i in late:
+                leaves.append(leaf.stacked(late[i]))
+            else:
+                leaves.append(leaf.stacked(Unmade(self._maker(i))) if body else leaf)
+        return nest.pack_sequence_as(self._first, leaves)
+
+    def _maker(self, i: int) -> Callable[[tuple[int, ...]], Tensor]:
+        trace = present_trace()
+
+        def make(dims: tuple[int, ...]) -> Tensor:
+            self._made.append(i)
+            return trace.late_input(self._leaves[i].rows(dims))
+
+        return make
+
+    def flattened(self, before: list[Any], after: Any) -> tuple[list[Tensor], list[Tensor]]:
+        """What a round makes of the tensors, and of those that came late."""
+        found: list[Tensor] = []
+        late: dict[int, Tensor] = {}
+        given = iter(self.tensors)
+        for i, (old, new) in enumerate(zip(nest.flatten(before), nest.flatten(after), strict=True)):
+            if isinstance(new, TensorArray) and isinstance(old, TensorArray):
+                dims = new.entry_dims or old.entry_dims
+                if dims is None:
+                    continue
+                old.rows(dims)  # which may make them
+                if self._empty[i]:
+                    late[i] = new.rows(dims)
+                else:
+                    next(given)
+                    found.append(new.rows(dims))
+            else:
+                found += [to_tensor(y, hint=next(given).dtype) for y in nest.flatten(new, expand_composites=True)]
+        return found, [late[i] for i in self._made]
+
+
+def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
+    """For each tensor the shapes that it may have, or None if it is to keep its own."""
+    if len(variables) == len(invariants):  # None stands for a whole variable
+        pairs = zip(variables, invariants, strict=True)
+        invariants = [nest.map_structure(lambda _: None, x) if shape is None else shape for x, shape in pairs]
+    nest.assert_same_structure(variables, invariants, check_types=False)
+    found: list[Any] = []
+    for x, shape in zip(nest.flatten(variables), nest.flatten(invariants), strict=True):
+        parts = nest.flatten(x, expand_composites=True)
+        if shape is not None and not isinstance(shape, TensorShape | TypeSpec):
+            raise TypeError(f"A shape invariant must be a TensorShape, a TypeSpec or None, got {shape!r}")
+        if isinstance(shape, TypeSpec) and not _is_of(shape, x):
+            raise TypeError(f"TypeSpec {shape} is not compatible with {x!r}")
+        if len(parts) != 1:
+            found += [TensorShape(None)] * len(parts)
+            continue
+        allowed = None if shape is None else TensorShape(getattr(shape, "shape", shape))
+        if allowed is not None and parts[0] is x and not allowed.is_compatible_with(to_tensor(x).shape):
+            raise ValueError(
+                f"The shape invariant specified for {x} is not compatible with the initial shape of the loop variable. "
+                f"It enters the loop with shape {to_tensor(x).shape}, but the specified shape invariant is {allowed}."
+            )
+        found.append(allowed)
+    return found
+
+
+def _is_of(spec: TypeSpec, x: Any) -> bool:
+    """Whether `x` is of the kind and the dtype of `spec`; its shape is looked at elsewhere."""
+    if isinstance(spec, TensorSpec):
+        return not isinstance(x, Composite) and to_tensor(x).dtype is spec.dtype
+    return isinstance(x, spec.value_type) and getattr(spec, "dtype", x.dtype) is x.dtype  # type: ignore[attr-defined]
+
+
+def _check_constant(before: Tensor, after: Tensor, allowed: TensorShape | None) -> None:
+    if before.dtype is not after.dtype:
+        raise TypeError(
+            f"Loop var {before.name} enters the loop with type {before.dtype!r} but has type {after.dtype!r} after 1 "
+            f"iteration. {before.name} type should remain constant."
+        )
+    if before.dims != after.dims:
+        if allowed is not None and allowed.is_compatible_with(after.shape):
+            raise Untraceable("a loop variable changes its shape")
+        raise ValueError(
+            f"Input tensor `{before.name}` enters the loop with shape {allowed or before.shape}, but has shape "
+            f"{after.shape} after one iteration. To allow the shape to vary across iterations, use the "
+            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+        )
+
+
+def mapped(
+    fn: Callable[[Any, Any], tuple[Any, Any]], start: Any, elems: Sequence[Tensor], reverse: bool = False
+) -> tuple[Any, Any]:
+    """`state, emitted = fn(state, rows of elems)` for each row, as a node: the last state, and the emitted, stacked."""
+    flat = [to_tensor(x) for x in nest.flatten(start, expand_composites=True)]
+    example: list[Any] = []
+
+    def body(state: Sequence[Tensor], rows: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        found, emitted = fn(nest.pack_sequence_as(start, list(state), expand_composites=True), list(rows))
+        onward = [to_tensor(y) for y in nest.flatten(found, expand_composites=True)]
+        for before, after in zip(state, onward, strict=True):
+            if before.dims != after.dims or before.dtype is not after.dtype:
+                raise Untraceable("what is carried from one element to the next changes its shape or dtype")
+        example.append(emitted)
+        return onward, [to_tensor(y) for y in nest.flatten(emitted, expand_composites=True)]
+
+    state, emitted = _undoing(lambda: scan(body, flat, elems, elems[0].dims[0], reverse))
+    return (
+        nest.pack_sequence_as(start, state, expand_composites=True),
+        nest.pack_sequence_as(example[0], emitted, expand_composites=True),
+    )

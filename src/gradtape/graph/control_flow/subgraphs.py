@@ -1,0 +1,103 @@
+"""Pieces of a program inside a trace, as graphs of their own: the branches of a choice, the test and body of a loop.
+
+What a piece uses of the trace around it becomes an input; a variable it assigns, an output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.batching import BatchedTensor, leave
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.tape.forward import ForwardAccumulator
+from ..ir.effects import imagining
+from ..ir.graph import Graph, Value, replay
+from ..trace.trace import Trace, value_of
+from ..trace.traced import Untraceable
+
+
+class Part:
+    """What `f` does to tensors with these values, traced inside the present trace.
+
+    `returned` is what it returns; the graph is made when it is known what the other parts use.
+    """
+
+    def __init__(self, name: str, f: Callable[..., Any], values: Sequence[Tensor] = ()) -> None:
+        self.trace = Trace(name, nested=True)
+        with self.trace.entered(), imagining():
+            self.returned = f(*[self.trace.input(value_of(x)) for x in values])
+
+    def outputs(self, outputs: Sequence[Tensor], written: Iterable[Any]) -> list[Value]:
+        """The places of these outputs, and of what the variables `written` hold at the end."""
+        with self.trace.entered():
+            held = [self.trace.read_quietly(variable) for variable in written]
+        return [self.trace.place_of(y) for y in (*outputs, *held)]
+
+    def capture_of(self, variable: Any) -> Any:
+        """What the value of a variable at the beginning is captured as."""
+        return self.trace.variable_inputs.get(id(variable))
+
+    def graph(self, captured: Iterable[Any], places: Sequence[Value]) -> Graph:
+        """The finished graph: its own inputs, then those captured under these keys."""
+        self.trace.open = False
+        further = []
+        for key in captured:
+            found = self.trace.captured.get(key)
+            further.append(Value(key[0].shape, key[0].dtype) if found is None else found[1].place)
+        return Graph(self.trace.name, (*self.trace.inputs, *further), tuple(self.trace.nodes), tuple(places))
+
+
+def written_by(parts: Sequence[Part]) -> list[Any]:
+    """The variables that any of the parts assigns."""
+    written = {at: variable for part in parts for at, variable in part.trace.written.items()}
+    if any(variable.dtype.differentiable for variable in written.values()):
+        check_not_followed()
+    return list(written.values())
+
+
+def check_not_followed() -> None:
+    """Raises if an accumulator is to follow what the parts of a graph assign.
+
+    Their forward derivative is the backward one transposed, and backwards nothing goes to a value that was assigned.
+    """
+    if any(isinstance(recorder, ForwardAccumulator) for recorder in dispatch.thread.recorders):
+        raise Untraceable("a ForwardAccumulator follows variables that are assigned in branches or loops")
+
+
+def captured_by(parts: Sequence[Part]) -> dict[Any, Tensor]:
+    """What the parts use of the trace around them, by its key."""
+    return {key: outer for part in parts for key, (outer, _) in part.trace.captured.items()}
+
+
+def present_trace() -> Trace:
+    """The trace that parts are made in."""
+    trace = dispatch.thread.trace
+    assert trace is not None
+    return trace
+
+
+def example_of(x: Tensor) -> Tensor:
+    """A plain tensor like `x`: its value in this run, or, of many, the first."""
+    if type(x) is BatchedTensor:
+        first = example_of(x.value)
+        return wrap(first.array[0], x.dtype) if x.size else wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+    return value_of(x)
+
+
+def batched(graph: Graph, size: int, inputs: Sequence[Tensor], flags: Sequence[bool]) -> Graph:
+    """The graph that does what `graph` does to each member of a batch; all its outputs have the batch axis.
+
+    `inputs` are examples, with the batch axis where flagged.
+    """
+    trace = Trace(graph.name)
+    level = dispatch.next_level()
+    with trace.entered(), imagining():
+        xs = [trace.input(x) for x in inputs]
+        members = [BatchedTensor(x, level) if flag else x for x, flag in zip(xs, flags, strict=True)]
+        outputs = [leave(ops.constant(y), level, size) for y in replay(graph, members)]
+    return trace.graph(outputs)

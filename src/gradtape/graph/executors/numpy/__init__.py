@@ -1,0 +1,1 @@
+"""A graph as straight-line Python over NumPy. Uses passes and ir."""

@@ -1,0 +1,193 @@
+"""One function for a run of elementwise steps: it goes over large arrays block by block, on all cores.
+
+A block of every array fits the cache, and what is only used inside the run never leaves it. Each core has one
+contiguous part with few large blocks: every call of a ufunc takes the interpreter lock for a moment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....backends.numpy import blocks
+from ...ir.graph import Node, Value
+from . import lowering
+
+_BLOCK = 1 << 17  # bytes of each array in a block, at most; twice as many where several cores hand the lock over
+_CACHE = 3 << 19  # bytes of all arrays in a block
+_SHORTEST_ROW = 32  # elements of a row that is computed with one number of a column
+_LONGEST_ROW = 1 << 16
+_REPEATED = 1 << 10  # elements a short row is lengthened to: NumPy's loop is along it
+
+
+class Frame(NamedTuple):
+    """How a run lays its elements out: in rows of `width`, 0 if that does not matter.
+
+    `columns` says that some argument has one number for each row: then the width is given, else it may be a multiple.
+    """
+
+    width: int = 0
+    columns: bool = False
+
+    def joined(self, other: Frame) -> Frame | None:
+        """The frame that serves both, or None."""
+        if not other.width or self == other:
+            return self
+        if not self.width:
+            return other
+        narrow, wide = sorted((self, other))
+        if wide.width % narrow.width or narrow.columns:
+            return None
+        return wide
+
+
+def frame_of(value: Value, shape: tuple[int, ...]) -> Frame | None:
+    """The frame that an argument needs when it is stretched to `shape`, or None if it cannot be had."""
+    given = (1,) * (len(shape) - len(value.shape)) + value.shape
+    if given == shape or math.prod(given) == 1:
+        return Frame()
+    wide = [i for i, n in enumerate(given) if n != 1]
+    first, end = wide[0], wide[-1] + 1
+    if given[first:] == shape[first:]:
+        width = math.prod(shape[first:])
+        return Frame(width) if width <= _LONGEST_ROW else None
+    width = math.prod(shape[end:])
+    if given[:end] == shape[:end] and _SHORTEST_ROW <= width <= _LONGEST_ROW:
+        return Frame(width, columns=True)
+    return None
+
+
+class Fused:
+    """The steps of a run as one op."""
+
+    family = "fused"
+    moves_data = True
+
+    def __init__(
+        self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
+    ) -> None:
+        self.name = self.title = "_".join(dict.fromkeys(n.op.name for n in members if n.op is not lowering.view))
+        self._block, self._scratch = _block_function(members, inputs, outputs)
+        self._shape = shape = outputs[0].shape
+        self._dtypes = [v.dtype.numpy for v in outputs]
+        size, width = math.prod(shape), frame.width or 1
+        if frame.width and not frame.columns:
+            width *= math.gcd(size // width, max(1, _REPEATED // width))
+        self._count = size // width
+        self._rows = (width,) if frame.width else ()
+        self._inputs = [self._layout(v, width) for v in inputs]
+        self._cores = min(cores, self._count)
+        share = -(-self._count // self._cores)
+        largest = max(v.dtype.size for node in members for v in node.outputs) * width
+        arrays = len(self._scratch) + len(outputs) + sum(cut for _, cut in self._inputs)
+        at_once = max(1, min(_BLOCK if cores == 1 else 2 * _BLOCK, _CACHE // arrays) // largest)
+        self._step = -(-share // -(-share // at_once))
+
+    def _layout(self, value: Value, width: int) -> tuple[Callable[[Any], Any], bool]:
+        """How an argument is laid out, and whether it is cut into blocks."""
+        size = math.prod(value.shape)
+        if size == math.prod(self._shape):
+            full = (self._count, *self._rows)
+            return (lambda x: np.ascontiguousarray(x).reshape(full)), True
+        if size == 1:
+            return (lambda x: np.asarray(x).reshape(())), False
+        frame = frame_of(value, self._shape)
+        if frame is not None and frame.columns:
+            return (lambda x: np.ascontiguousarray(x).reshape(-1, 1)), True
+        return (lambda x: np.tile(x.reshape(-1), width // size)), False
+
+    def numpy(self, *arrays: Any) -> tuple[Any, ...]:
+        """Computes the outputs."""
+        given = [(lay(x), cut) for x, (lay, cut) in zip(arrays, self._inputs, strict=True)]
+        outputs = tuple([np.empty(self._shape, dtype) for dtype in self._dtypes])
+        written = [y.reshape((self._count, *self._rows)) for y in outputs]
+        step = self._step
+
+        def part(here: slice) -> None:
+            scratch = [np.empty((step, *self._rows), dtype) for dtype in self._scratch]
+            for i in range(here.start, here.stop, step):
+                j = min(i + step, here.stop)
+                if j - i < step:
+                    scratch = [s[: j - i] for s in scratch]
+                self._block(*[x[i:j] if cut else x for x, cut in given], *[y[i:j] for y in written], *scratch)
+
+        blocks.spread(part, self._count, self._cores)
+        return outputs
+
+    def __repr__(self) -> str:
+        return f"<fused {self.name}>"
+
+
+def _block_function(
+    members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]
+) -> tuple[Callable[..., None], list[Any]]:
+    """`f(*blocks of inputs, *blocks of outputs, *scratch)`, which computes a block; and the dtypes of the scratch."""
+    names = {v: f"x{i}" for i, v in enumerate(inputs)}
+    written = {v: f"y{i}" for i, v in enumerate(outputs)}
+    base: dict[Value, Value] = {}  # of what is a view
+    last: dict[Value, int] = {}  # the last use of a value or a view of it
+    for i, node in enumerate(members):
+        if node.op is lowering.view:
+            base[node.outputs[0]] = base.get(node.inputs[0], node.inputs[0])
+        for v in (*node.inputs, *node.outputs):
+            last[base.get(v, v)] = i
+    scratch: list[Any] = []
+    held: dict[Value, str] = {}  # the scratch a value is in; an output serves as such until it is due
+    due = {written[node.outputs[0]]: i for i, node in enumerate(members) if node.outputs[0] in written}
+    kinds = {name: v.dtype.numpy for v, name in written.items()}
+    free = list(kinds)
+    known: dict[str, Any] = {"copyto": np.copyto, "where": np.where, "__name__": __name__}
+    lines: list[str] = []
+
+    def release(node: Node, i: int) -> None:
+        for v in dict.fromkeys(base.get(v, v) for v in (*node.inputs, *node.outputs)):
+            if last[v] == i and v in held:
+                free.append(held.pop(v))
+
+    def target(y: Value) -> str:
+        """Where a step writes: its output, or the place let go last, which is still in the nearest cache."""
+        if y in written:
+            return written[y]
+        dtype = y.dtype.numpy
+        fits = [name for name in free if kinds[name] == dtype and last[y] <= due.get(name, len(members))]
+        if fits:
+            free.remove(fits[-1])
+        else:
+            fits = [f"s{len(scratch)}"]
+            kinds[fits[0]] = dtype
+            scratch.append(dtype)
+        held[y] = fits[-1]
+        return fits[-1]
+
+    for i, node in enumerate(members):
+        y = node.outputs[0]
+        given = [names[v] for v in node.inputs]
+        if node.op is lowering.view:
+            known[f"d{i}"] = node.attrs["dtype"]
+            made = f"{given[0]}.view(d{i})"
+        elif node.op is lowering.where:
+            made = f"where({', '.join(given)})"
+        else:
+            release(node._replace(outputs=()), i)
+            names[y] = target(y)
+            if node.op is lowering.cast:
+                lines.append(f"copyto({names[y]}, {given[0]}, 'unsafe')")
+            else:
+                known[f"f{i}"] = node.op.numpy
+                lines.append(f"f{i}({', '.join(given)}, out={names[y]})  # {node.op.name}")
+            release(node, i)
+            continue
+        if y in written:
+            names[y] = written[y]
+            lines.append(f"copyto({names[y]}, {made})")
+        else:
+            names[y] = f"v{i}"
+            lines.append(f"{names[y]} = {made}")
+        release(node, i)
+    parameters = [*(f"x{i}" for i in range(len(inputs))), *written.values(), *(f"s{i}" for i in range(len(scratch)))]
+    source = "\n    ".join([f"def block({', '.join(parameters)}):", *lines])
+    exec(compile(source, "<gradtape block>", "exec"), known)
+    return known["block"], scratch

@@ -1,0 +1,231 @@
+"""A graph compiled by XLA: its nodes are replayed once with `jax.numpy` under `jax.jit`, and what comes out runs alone.
+
+Variables live on the device between runs: the memory of those that are updated is given to their new values, unless the
+run may still fail. States of random draws are made on the host and passed in; effects, and ops that XLA has no words
+for, call back. JAX is imported when first needed, and the user's own JAX is left as it is: 64-bit types are switched on
+for the trace and, where arrays of them go in, for the call.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from operator import is_
+from typing import Any
+
+from numpy import asarray
+
+from ....core import dtypes
+from ....state.variable import updating
+from ...ir.effects import Changed, draw, performance
+from ...ir.graph import Graph, Value, all_nodes
+from ...passes.transpose_folding import large_contract
+from .interrupts import Uninterrupted
+
+_LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
+_FEW = 500  # nodes of a program that may be so short that the time of a call matters
+# Bytes of memory that a run gets at once, and more than which malloc never keeps: the system would give each run a new
+# piece, page by page, which takes longer than much of the arithmetic.
+_PIECE, _NEVER_KEPT = 16 << 20, 32 << 20
+_ROOM = 4  # times the largest value that a piece is: XLA makes larger ones on its way, and warns if one does not fit
+_WIDE = re.compile(r"\b([fiu]64|c128)\[")  # the types of 64-bit values in JAX's text of a program
+
+
+def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
+    """A function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates the variables."""
+    try:
+        import jax  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "jit_compile=True compiles with XLA, which comes with JAX, and JAX is not installed. Use "
+            "`pip install 'gradtape[xla]'`, or jit_compile=False"
+        ) from error
+    return Program(graph)
+
+
+class Program:
+    """A compiled graph; it is compiled when it is first called.
+
+    `on_host` are the ops that NumPy computes in the middle of the program.
+
+    A light program is one of few nodes, from inputs to one output. JAX calls functions of its own faster than what it
+    has compiled for others, but they follow the user's choice of 64-bit types: a light program is such a function, if
+    it is the same with either choice.
+    """
+
+    on_host: Sequence[str] = ()
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._variables = [variable for variable, _ in graph.variables]
+        self._updated = [variable for variable, _ in graph.updates]
+        self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
+        self._outputs = len(graph.outputs)
+        # The inputs of the last run; the same on the device, if they have come before; and whether all are there.
+        self._last: tuple[list[Any], list[Any], bool] = ([None] * len(graph.inputs), [None] * len(graph.inputs), False)
+        self._call: Any = None
+        self._light: Any = None
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """Runs the graph, then carries out its updates."""
+        known, given, complete = self._last
+        if not (complete and all(map(is_, arrays, known))):
+            given = self._given(arrays)
+        if self._light is not None:
+            return [asarray(self._light(*given))[()]]
+        results = self._call(*given) if self._alone else self._run(given)
+        return [asarray(y)[()] for y in results]  # a number as a NumPy scalar, an array as a view
+
+    def repetition(self) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+        """What to call, on what, to have the one output for the last inputs again: if these are on the device."""
+        _, given, complete = self._last
+        return (self._light, tuple(given)) if complete and self._light is not None else None
+
+    def _given(self, arrays: Sequence[Any]) -> list[Any]:
+        """The inputs; one that comes a second time in a row stays on the device. Arrays of tensors never change."""
+        if self._call is None:
+            self._compile()
+        known, there, _ = self._last
+        given = list(arrays)
+        # An array that has a base is mostly what another program gave, which XLA reads where it is.
+        remembered = [array if getattr(array, "base", None) is None else None for array in arrays]
+        moved: list[Any] = [None] * len(given)
+        for i, array in enumerate(remembered):
+            if array is not None and array is known[i]:
+                given[i] = moved[i] = self._put(array) if there[i] is None else there[i]
+        self._last = (remembered, moved, all(x is not None for x in moved))
+        return given
+
+    def _run(self, given: list[Any]) -> Sequence[Any]:
+        """The outputs of a program that takes 64-bit values, or more than inputs; its updates are carried out."""
+        if self._wide:
+            with self._jax.enable_x64(True):
+                return self._updated_run(given)
+        return self._updated_run(given)
+
+    def _updated_run(self, given: list[Any]) -> Sequence[Any]:
+        for variable, shape in self._flexible:
+            if variable.dims != shape:
+                raise Changed
+        arguments = [*given, *(node.op.numpy(**node.attrs) for node in self._draws), *self._constants]
+        if self._may_fail:
+            with updating:
+                held = self._held()
+            results, updates = self._seen([*held, *arguments])
+            with updating:
+                self._commit(updates)
+            return results
+        with updating, Uninterrupted() if self._long else nullcontext():
+            flat = self._call(*self._held(), *arguments)
+            self._commit(flat[self._outputs :])
+        if self._calls:  # Python may not end before the program does
+            self._jax.block_until_ready(flat)
+        return flat[: self._outputs]
+
+    def _held(self) -> list[Any]:
+        put = self._put
+        return [variable._on_device(put) for variable in self._variables]
+
+    def _put(self, array: Any) -> Any:
+        with self._jax.enable_x64(True):
+            return self._jax.device_put(array)
+
+    def _commit(self, updates: Sequence[Any]) -> None:
+        for variable, array in zip(self._updated, updates, strict=True):
+            variable._take_from_device(array)
+
+    def _seen(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The outputs and updates of a run that went through."""
+        lowering = self._lowering
+        lowering.performance = performance()
+        try:
+            flat = self._jax.block_until_ready(self._call(*arguments))
+            if lowering.ordered:
+                self._jax.effects_barrier()
+        except Exception as error:
+            if not lowering.failures:
+                raise
+            failure = lowering.failures[0]
+            lowering.failures.clear()
+            raise failure from error
+        if self._checked and not flat[-1]:
+            raise Changed
+        end = self._outputs + len(self._updated)
+        return flat[: self._outputs], flat[self._outputs : end]
+
+    def _compile(self) -> None:
+        import jax
+
+        from .lowering import Lowering, prepared
+
+        graph = prepared(self.graph)
+        self._calls = any(node.op is large_contract for node in graph.nodes)
+        self._long = self._calls or len(graph.nodes) >= _FEW  # asking interrupts to wait takes 12 microseconds
+        large = _large_constants(graph)
+        updated = {id(variable) for variable in self._updated}
+        donated = [i for i, variable in enumerate(self._variables) if id(variable) in updated]
+        with jax.enable_x64(True):
+            while True:
+                lowering = Lowering(graph)
+                draws = [] if lowering.ordered else [node for node in graph.nodes if node.op is draw]
+                passed = [*(node.outputs[0] for node in draws), *large]
+                values = [*(v for _, v in graph.variables), *graph.inputs, *passed]
+                function = _function(graph, lowering, passed)
+                shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
+                traced = jax.jit(function, donate_argnums=donated).trace(*shapes)
+                self._checked = len(traced.out_info) > len(graph.all_outputs)
+                self._may_fail = self._checked or bool(lowering.on_host)
+                if not (self._may_fail and donated):
+                    break
+                donated = []  # the variables keep what they have when the run fails
+            self._constants = [jax.device_put(v.constant) for v in large]
+        self.on_host = tuple(dict.fromkeys(lowering.on_host))
+        self._jax, self._lowering, self._draws = jax, lowering, draws
+        self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
+        self._alone = not (self._wide or self._may_fail or self._variables or self._updated or large)
+        if self._alone and self._outputs == 1 and len(graph.nodes) < _FEW and not _WIDE.search(str(traced.jaxpr)):
+            light = jax.jit(lambda *arrays: function(*arrays)[0])
+            with jax.enable_x64(False):
+                if str(light.trace(*shapes).jaxpr) == str(traced.jaxpr):
+                    self._call = self._light = light
+                    return
+        with jax.enable_x64(True):
+            self._call = _compiled(traced.lower(), graph)
+
+
+def _compiled(lowered: Any, graph: Graph) -> Callable[..., Any]:
+    """The graph that JAX has lowered, compiled by XLA, with its memory in pieces if this XLA can do that."""
+    sizes = [math.prod(v.shape) * v.dtype.size for node in all_nodes(graph) for v in node.outputs]
+    piece = max(_PIECE, _ROOM * max(sizes, default=0))
+    if piece < _NEVER_KEPT:
+        try:
+            return lowered.compile({"xla_multiheap_size_constraint_per_heap": piece})
+        except RuntimeError as error:
+            if "No such compile option" not in str(error):
+                raise
+    return lowered.compile()
+
+
+def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
+    """What is compiled: from variables, inputs and what else is passed in to outputs, updates, and whether checks hold.
+
+    The last of these is there only if there is something to check.
+    """
+    variables, inputs = len(graph.variables), len(graph.inputs)
+
+    def function(*arrays: Any) -> Any:
+        held, given = arrays[:variables], arrays[variables : variables + inputs]
+        known = dict(zip(passed, arrays[variables + inputs :], strict=True))
+        results, holds = lowering.run(graph, [*given, *held], known)
+        return results if holds is None else [*results, holds]
+
+    function.__name__ = graph.name
+    return function
+
+
+def _large_constants(graph: Graph) -> list[Value]:
+    used = [*(v for node in graph.nodes for v in node.inputs), *graph.all_outputs]
+    found = (v for v in used if v.constant is not None and v.dtype is not dtypes.string)
+    return list(dict.fromkeys(v for v in found if v.constant.nbytes >= _LARGE))

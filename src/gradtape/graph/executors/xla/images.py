@@ -1,0 +1,110 @@
+"""Convolution and pooling for XLA, in the form that its compiler makes the fastest code of.
+
+Convolutions are its own, but for those that are a matrix product or a few products by the element. What scatters (a
+convolution's and a pooling's transpose) is written without scattering: values go to their places by reshaping, or by
+padding between them.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ....ops import convolution
+from ....ops.convolution import padded, taps
+from .table import lowering
+
+_PATCHES = 8 << 20  # bytes of patches up to which one product with them is faster than a convolution
+
+
+def _is_own(x: Any, window: tuple[int, ...], channels: int, groups: int) -> bool:
+    """Whether XLA's own convolution is the fastest."""
+    depthwise = groups == channels and groups > 1
+    return jnp.issubdtype(x.dtype, jnp.floating) and x.size > 0 and not depthwise and math.prod(window) > 1
+
+
+@lowering("conv")
+def _conv(x: Any, w: Any, **attrs: Any) -> Any:
+    if not _is_own(x, w.shape[:-2], x.shape[-1], attrs["groups"]):
+        return convolution.conv.kernel(jnp, x, w, **attrs)
+    return _convolved(x, w, **attrs)
+
+
+def _convolved(x: Any, w: Any, *, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
+    space = "".join(map(str, range(x.ndim - 2)))
+    layout = (f"N{space}C", f"{space}IO", f"N{space}C")
+    return jax.lax.conv_general_dilated(
+        x, w, strides, paddings, rhs_dilation=dilations, dimension_numbers=layout, feature_group_count=groups
+    )
+
+
+@lowering("conv_input")
+def _conv_input(a: Any, w: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
+    channels = w.shape[-2] * attrs["groups"]
+    if not _is_own(a, w.shape[:-2], channels, attrs["groups"]):
+        return convolution.conv_input.kernel(jnp, a, w, size=size, **attrs)
+    image = jax.ShapeDtypeStruct((a.shape[0], *size, channels), a.dtype)
+    (x,) = jax.linear_transpose(lambda x: _convolved(x, w, **attrs), image)(a)
+    return x
+
+
+@lowering("conv_filter")
+def _conv_filter(x: Any, b: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
+    groups = attrs["groups"]
+    if not _is_own(x, size, x.shape[-1], groups):
+        return convolution.conv_filter.kernel(jnp, x, b, size=size, **attrs)
+    channels, outputs = x.shape[-1], b.shape[-1]
+    positions = math.prod(b.shape[:-1])
+    if groups == 1 and positions * math.prod(size) * channels * x.dtype.itemsize <= _PATCHES:
+        keys = taps(size, attrs["strides"], attrs["dilations"], b.shape[1:-1])
+        image = padded(jnp, x, attrs["paddings"])
+        patches = jnp.concatenate([image[key] for key in keys], axis=-1).reshape(positions, -1)
+        return (b.reshape(positions, outputs).T @ patches).T.reshape(*size, channels, outputs)
+    kernel = jax.ShapeDtypeStruct((*size, channels // groups, outputs), x.dtype)
+    (w,) = jax.linear_transpose(lambda w: _convolved(x, w, **attrs), kernel)(b)
+    return w
+
+
+@lowering("max_pool_back")
+def _max_pool_back(g: Any, place: Any, *, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
+    def part(number: Any, value: Any, place: Any) -> Any:
+        return jnp.where(place == number, value, 0)
+
+    return _spread(part, (g, place), size, window, strides, paddings, dilations)
+
+
+@lowering("window_spread")
+def _window_spread(x: Any, *, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
+    return _spread(lambda number, value: value, (x,), size, window, strides, paddings, dilations)
+
+
+def _spread(part: Any, values: Any, size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
+    """An image of `size` in which place `number` under each window has received `part(number, *values)`."""
+    count, *sizes, channels = values[0].shape
+    whole = tuple(n + sum(p) for n, p in zip(size, paddings, strict=True))
+    if max(dilations) == 1 and strides == window and whole == tuple(map(operator.mul, sizes, window)):
+        # Every place is under one window: axes of the window between those of the positions make the image.
+        numbers = np.arange(math.prod(window)).reshape([m for n in window for m in (1, n)] + [1])
+        apart = [x.reshape(count, *(m for n in sizes for m in (n, 1)), channels) for x in values]
+        shape = (count, *(m for n, w in zip(sizes, window, strict=True) for m in (n, w)), channels)
+        image = jnp.broadcast_to(part(numbers, *apart), shape).reshape(count, *whole, channels)
+    else:
+        keys = taps(window, strides, dilations, sizes)
+        parts = [_between(part(number, *values), key[1:], whole) for number, key in enumerate(keys)]
+        image = functools.reduce(jnp.add, parts)
+    return image[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
+
+
+def _between(x: Any, key: Any, whole: Any) -> Any:
+    """Zeros around and between the values of `x`, so that they stand at `key` in an image of size `whole`."""
+    widths = [
+        (s.start, n - s.start - (count - 1) * s.step - 1, s.step - 1) if count else (n, 0, 0)
+        for s, n, count in zip(key, whole, x.shape[1:-1], strict=True)
+    ]
+    return jax.lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), *widths, (0, 0, 0)])

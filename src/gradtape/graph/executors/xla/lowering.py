@@ -1,0 +1,235 @@
+"""A graph replayed with `jax.numpy`, under a trace of JAX: each node by its lowering, else by its kernel.
+
+A node that neither can do is computed by NumPy in the middle of the program: XLA calls back. So is every effect, in the
+order of the program. Guards become one truth value, which the caller looks at before anything is made known.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback
+
+from ....core import dtypes
+from ....core.errors import InvalidArgumentError
+from ....engine.registry.op import bind
+from ....engine.run import dispatch
+from ...control_flow.cond import never
+from ...ir.effects import Changed, Effect, draw, guard, performed_as, shape_guard
+from ...ir.graph import Graph, Node, Value, subgraphs
+from ...passes.optimize import dead_code
+from ...passes.peepholes import simplified
+from ...passes.transpose_folding import turned_products
+from . import algebra, images, products, random, structure  # noqa: F401
+from .table import LOWERINGS
+
+# What a kernel written for NumPy raises when it meets values that are not known yet, or arrays that cannot be changed.
+_NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)
+
+
+def prepared(graph: Graph) -> Graph:
+    """The graph as it is best lowered: XLA simplifies by itself what is its own to compute, but not around calls."""
+    simple = simplified(graph)
+    turned = turned_products(simple)
+    return dead_code(turned) if turned is not simple and products.usable() else graph
+
+
+class Lowering:
+    """The replays of a graph and of the graphs inside it; what they found out on the way."""
+
+    def __init__(self, graph: Graph) -> None:
+        inner = [node for top in graph.nodes for part in subgraphs(top) for node in _nodes(part)]
+        effects = [*(node for node in graph.nodes if node.op is not draw), *inner]
+        self.ordered = any(isinstance(node.op, Effect) for node in effects)
+        self.on_host: list[str] = []  # the ops that are called back for
+        self.failures: list[BaseException] = []  # what Python code raised that was called back
+        self.performance: dict[str, Any] = {}  # of the thread that runs the program
+
+    def run(self, graph: Graph, arrays: Sequence[Any], known: dict[Value, Any] | None = None) -> tuple[list[Any], Any]:
+        """The arrays of `all_outputs` for those of `all_inputs`, and whether all checks hold (None without any)."""
+        made = dict(zip(graph.all_inputs, arrays, strict=True)) | (known or {})
+        checks: list[Any] = []
+
+        def array(value: Value) -> Any:
+            if value in made:
+                return made[value]
+            if value.dtype is dtypes.string:
+                raise _no_strings(value)
+            return value.constant
+
+        for node in graph.nodes:
+            if node.op is guard:
+                checks.append(_equal(array(node.inputs[0]), node.attrs["value"]))
+            elif node.op is never:
+                checks.append(jnp.bool_(False))
+            elif node.op is not shape_guard and not (node.op is draw and node.outputs[0] in made):
+                # Shapes do not change here: a shape that would be another one is a check of the node that makes it.
+                results, holds = self._node(node, array)
+                made.update(zip(node.outputs, map(_exactly, results, node.outputs), strict=True))
+                checks += [] if holds is None else [holds]
+        outputs = [_exactly(array(value), value) for value in graph.all_outputs]
+        return outputs, functools.reduce(operator.and_, checks) if checks else None
+
+    def checked(self, graph: Graph, arrays: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The same, with a truth value in any case."""
+        outputs, holds = self.run(graph, arrays)
+        return outputs, jnp.bool_(True) if holds is None else holds
+
+    def _node(self, node: Node, array: Any) -> tuple[Sequence[Any], Any]:
+        if isinstance(node.op, Effect):
+            return self._called_back(node, array), None
+        for value in node.outputs:
+            if value.dtype is dtypes.string:
+                raise _no_strings(value)
+        control = _CONTROL.get(node.op.name)
+        try:
+            if control is not None:
+                return control(self, node, [array(v) for v in node.inputs])
+            kernel = LOWERINGS.get(node.op.name) or bind(node.op.kernel, jnp)
+            result = kernel(*[array(v) for v in node.inputs], **node.attrs)
+        except _NOT_FOR_XLA:
+            return self._called_back(node, array), None
+        return (result if node.several else (result,)), None
+
+    def _called_back(self, node: Node, array: Any) -> Sequence[Any]:
+        """The node's outputs, computed by NumPy on the host."""
+        self.on_host.append(node.op.name)
+        expected = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in node.outputs]
+        open_ = [i for i, v in enumerate(node.inputs) if v.constant is None]
+        given = [v.constant for v in node.inputs]
+
+        def on_host(*arrays: Any) -> Any:
+            inputs = list(given)
+            for i, x in zip(open_, arrays, strict=True):
+                inputs[i] = np.asarray(x)[()]
+            try:
+                with performed_as(self.performance):
+                    result = node.op.numpy(*inputs, **node.attrs)
+                results = [np.asarray(y) for y in (result if node.several else (result,))]
+                if any(y.shape != v.shape for y, v in zip(results, node.outputs, strict=True)):
+                    raise Changed
+            except (ValueError, np.linalg.LinAlgError) as error:
+                self.failures.append(dispatch.failure(node.op, _Shaped.all(inputs), error))
+                raise Stop from None
+            except BaseException as error:
+                self.failures.append(error)
+                raise Stop from None
+            return results
+
+        arrays = [array(node.inputs[i]) for i in open_]
+        if node.effect:
+            return io_callback(on_host, expected, *arrays, ordered=True)
+        return jax.pure_callback(on_host, expected, *arrays)
+
+
+class Stop(Exception):
+    """Ends the run of a program; what happened is in `failures`."""
+
+
+# The caller raises what happened: JAX need not write it down too.
+logging.getLogger("jax._src.callback").addFilter(lambda said: not (said.exc_info and said.exc_info[0] is Stop))
+
+
+class _Shaped:
+    """What an error message asks a tensor for."""
+
+    def __init__(self, array: Any) -> None:
+        self.dims = np.shape(array)
+
+    @classmethod
+    def all(cls, arrays: Sequence[Any]) -> Any:
+        return [cls(x) for x in arrays]
+
+
+def _nodes(graph: Graph) -> Any:
+    for node in graph.nodes:
+        yield node
+        for inner in subgraphs(node):
+            yield from _nodes(inner)
+
+
+def _equal(x: Any, value: Any) -> Any:
+    """Whether a guarded value is what it was; NaN is the same as NaN."""
+    alike = x == value
+    return (alike | ((x != x) & (value != value)) if value.dtype.kind in "fc" else alike).all()
+
+
+def _exactly(x: Any, value: Value) -> Any:
+    """An array in the dtype it has with NumPy, and of the same shape."""
+    if np.shape(x) != value.shape:
+        raise AssertionError(f"an op gives the shape {np.shape(x)} with jax.numpy, and {value.shape} with NumPy")
+    return jnp.asarray(x, value.dtype.numpy)
+
+
+def _no_strings(value: Value) -> Exception:
+    return InvalidArgumentError(
+        f"XLA knows no strings, and the function computes with a {value!r}. Use jit_compile=False, or keep strings out "
+        "of the compiled part"
+    )
+
+
+def _cond(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[Any], Any]:
+    """One of several graphs; one that gives other shapes does not count."""
+    index, *given = arrays
+
+    def branch(graph: Graph) -> Any:
+        def run(*arrays: Any) -> Any:
+            outputs, holds = lowering.checked(graph, arrays)
+            fits = [y.shape == value.shape for y, value in zip(outputs, node.outputs, strict=True)]
+            zeros = [jnp.zeros(value.shape, value.dtype.numpy) for value in node.outputs]
+            return [y if fit else zero for y, fit, zero in zip(outputs, fits, zeros, strict=True)], holds & all(fits)
+
+        return run
+
+    return jax.lax.switch(index, [branch(graph) for graph in node.attrs["branches"]], *given)
+
+
+def _loop(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[Any], Any]:
+    """A body again and again: for each row of what is scanned, or while a test holds."""
+    rounds, body, test = node.attrs["rounds"], node.attrs["body"], node.attrs["test"]
+    carried = rounds.carried
+    start, scanned, fixed = rounds.divided(arrays)
+    start = [_exactly(x, value) for x, value in zip(start, body.inputs, strict=False)]
+    if test is not None:
+        return _repeated(lowering, node, start, fixed)
+
+    def one_round(state: Any, rows: Any) -> Any:
+        values, holds = state
+        results, now = lowering.checked(body, [*values, *rows, *fixed])
+        return (results[:carried], holds & now), results[carried:]
+
+    (state, holds), emitted = jax.lax.scan(
+        one_round, (start, jnp.bool_(True)), [jnp.asarray(x) for x in scanned], rounds.count, rounds.reverse
+    )
+    return [*state, *emitted], holds
+
+
+def _repeated(lowering: Lowering, node: Node, start: list[Any], fixed: Sequence[Any]) -> tuple[Sequence[Any], Any]:
+    """A loop with a test. What it emits has as many rows as it had rounds when it was traced: the number is checked."""
+    body, test, carried = node.attrs["body"], node.attrs["test"], node.attrs["rounds"].carried
+    kept = node.outputs[carried:]
+
+    def goes_on(held: Any) -> Any:
+        state, *_ = held
+        (answer,), _ = lowering.run(test, [*state, *fixed])
+        return answer
+
+    def one_round(held: Any) -> Any:
+        state, stacks, count, holds = held
+        results, now = lowering.checked(body, [*state, *fixed])
+        stacks = [stack.at[count].set(y, mode="drop") for stack, y in zip(stacks, results[carried:], strict=True)]
+        return results[:carried], stacks, count + 1, holds & now
+
+    stacks = [jnp.zeros(value.shape, value.dtype.numpy) for value in kept]
+    state, stacks, count, holds = jax.lax.while_loop(goes_on, one_round, (start, stacks, 0, jnp.bool_(True)))
+    return [*state, *stacks], holds & (count == kept[0].shape[0]) if kept else holds
+
+
+_CONTROL = {"cond": _cond, "loop": _loop}

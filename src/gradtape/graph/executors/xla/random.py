@@ -1,0 +1,54 @@
+"""Random numbers for XLA: the same numbers as the kernels draw, by loops that XLA has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ....core import dtypes
+from ....ops import philox
+from .table import lowering
+
+
+@lowering("random_truncated_normal")
+def _truncated_normal(state: Any, *, shape: tuple[int, ...], dtype: dtypes.DType) -> Any:
+    """Each group takes its numbers, one after another, from blocks of its own; all groups go on together."""
+    each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
+    count = math.prod(shape)
+    groups = -(-count // each)
+    first = jnp.arange(groups, dtype=jnp.uint64) * jnp.uint64(each * 64)
+    places = jnp.arange(each)
+
+    def incomplete(held: Any) -> Any:
+        _, found, _ = held
+        return (found < each).any()
+
+    def next_block(held: Any) -> Any:
+        block, found, out = held
+        candidates = numbers(jnp, philox.words(jnp, state, first + block))
+        for i in range(each):
+            candidate = candidates[:, i]
+            inside = abs(candidate) < 2
+            out = jnp.where(inside[:, None] & (places == found[:, None]), candidate[:, None], out)
+            found = found + inside
+        return block + jnp.uint64(1), found, out
+
+    start = jnp.uint64(0), jnp.zeros(groups, int), jnp.zeros((groups, each), float if each == 2 else jnp.float32)
+    *_, drawn = jax.lax.while_loop(incomplete, next_block, start)
+    return drawn.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
+
+
+@lowering("random_categorical")
+def _categorical(state: Any, logits: Any, *, count: int, dtype: dtypes.DType) -> Any:
+    rows = logits.shape[0]
+    usable = jnp.isfinite(logits)
+    logits = jnp.where(usable, logits, -jnp.inf).astype(jnp.float64)
+    top = jnp.max(logits, axis=1, keepdims=True, initial=-jnp.inf)
+    weights = jnp.where(usable, jnp.exp(logits - jnp.where(jnp.isfinite(top), top, 0)), 0)
+    cumulative = jnp.cumsum(weights, axis=1)
+    drawn = philox.filled(jnp, state, rows * count, 2, philox.unit_doubles).reshape(rows, count)
+    found = jax.vmap(lambda row, u: jnp.searchsorted(row, u * row[-1], side="right"))(cumulative, drawn)
+    return found.astype(dtype.numpy)

@@ -1,0 +1,439 @@
+"""A function for one signature: its graphs, how they are run, and how a call is recorded by a tape."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from ...autograph.status import Needed
+from ...core import dtypes, nest
+from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.deferred import DeferredSum
+from ...engine.registry.op import Unregistered, ops
+from ...engine.run import dispatch
+from ...engine.run.randomness import Stream
+from ...engine.tape.collector import recording_starts, recording_stops
+from ...engine.tape.log import Log
+from ..control_flow.subgraphs import check_not_followed
+from ..executors.numpy import executor
+from ..ir.effects import Changed, Check, Effect, recording, replaying
+from ..ir.graph import Graph, Value, all_nodes, replay
+from ..passes.descents import separated
+from ..passes.optimize import optimize
+from ..trace.closures import Following, is_followed, opened
+from ..trace.derivative import Derivative
+from ..trace.trace import Trace, assigned, value_of
+from ..trace.traced import Enclosed, Unfollowed, Untraceable, check_scope
+from .signature import Identity
+
+logger = logging.getLogger("gradtape")
+
+_ONE_TENSOR = object()  # the structure of what returns a tensor
+_MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
+
+
+class NumpyProgram:
+    """A graph as generated Python over NumPy's kernels."""
+
+    def __init__(self, graph: Graph) -> None:
+        pure, self._updates = separated(optimize(graph))
+        self._run = executor.compile_graph(pure)
+        self._variables = [variable for variable, _ in graph.variables]
+        self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
+        self._outputs = len(graph.outputs)
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Runs the graph, then carries out its updates."""
+        if self._variables:
+            arrays = [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
+            for variable, shape in self._flexible:
+                if variable.dims != shape:
+                    raise Changed
+        results = self._run(*arrays)
+        if not self._updates:
+            return results
+        del arrays  # a variable whose array nobody else knows can be updated where it is
+        given = iter(results[self._outputs :])
+        for update in self._updates:
+            update.carry_out(*[next(given) for _ in update.values])
+        return results[: self._outputs]
+
+
+def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """The graph, ready to run on arrays."""
+    if jit_compile:
+        from ..executors.xla import executor
+
+        return executor.compile_graph(graph)
+    return NumpyProgram(graph)
+
+
+class Variant:
+    """One graph of a function, with what it returns."""
+
+    def __init__(
+        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor]
+    ) -> None:
+        self.graph = graph
+        self.followed = followed  # the constants of the graph that a tape may watch
+        self.structure = structure
+        self.forms = forms
+        self.dtypes = [value.dtype for value in graph.outputs]
+        self.jit_compile = jit_compile
+        self._program: Any = None
+        self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
+        self._opened: dict[tuple[Value, ...], Variant] = {}
+
+    @cached_property
+    def is_delicate(self) -> bool:
+        """Whether it may do something, and then find that it is for other values: what is done must be remembered."""
+        kinds = {isinstance(node.op, Effect) for node in all_nodes(self.graph) if isinstance(node.op, Check)}
+        return len(kinds) == 2
+
+    def opened(self) -> tuple[Variant, list[Tensor]]:
+        """The graph in which the constants that somebody follows are further inputs; and these."""
+        constants = tuple([place for place, x in self.followed.items() if is_followed(x)])
+        if not constants:
+            return self, []
+        found = self._opened.get(constants)
+        if found is None:
+            graph = opened(self.graph, constants)
+            found = self._opened[constants] = Variant(graph, self.structure, self.forms, self.jit_compile, {})
+        return found, [self.followed[place] for place in constants]
+
+    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for plain tensors, with nobody recording."""
+        if self._program is None:
+            self._program = program_of(self.graph, self.jit_compile)
+        results = self._program([x.array for x in tensors])
+        return list(map(wrap, results, self.dtypes))
+
+    def repetition(self) -> tuple[Callable[..., Any], Sequence[Any], dtypes.DType] | None:
+        """What gives the array of the result again, on what, and its dtype: if that takes less than `run` does."""
+        if self.structure is not _ONE_TENSOR or self._program is None:
+            return None
+        repeated = self._program.repetition()
+        return None if repeated is None else (*repeated, self.dtypes[0])
+
+    def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
+        """The outputs for plain tensors, with one tape recording: the call is one record."""
+        inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
+        wanted = tuple([x.mark is not None and dispatch.note(x.marks, log.key) is not None for x in inputs])
+        for variable, _ in self.graph.updates:
+            log.mark_of(variable, None)
+        with dispatch.recorded_by(()):
+            if not any(wanted):
+                return self.run(tensors)
+            derivative, forward, backward = self._derivative(inputs, wanted)
+            results = forward([x.array for x in tensors])
+        count = len(self.dtypes)
+        outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
+        if outputs:
+            call = Call(self.graph.name, derivative, backward, inputs, results[count:])
+            log.record(call, inputs, tuple(outputs), {})
+        return outputs
+
+    def _derivative(self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]) -> tuple[Derivative, Any, Any]:
+        found = self._derivatives.get(wanted)
+        if found is None:
+            plain = [wrap(x.array, x.dtype) for x in inputs]
+            derivative = Derivative(self.graph, plain, wanted)
+            forward = program_of(derivative.forward, self.jit_compile)
+            backward = program_of(derivative.backward, self.jit_compile)
+            found = self._derivatives[wanted] = (derivative, forward, backward)
+        return found
+
+    @cached_property
+    def _assigns_in_parts(self) -> bool:
+        """Whether a variable is assigned in a branch or a loop."""
+        own = {id(node) for node in self.graph.nodes}
+        return any(node.op is assigned and id(node) not in own for node in all_nodes(self.graph))
+
+    def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for tensors of any kind, with whoever records: op by op."""
+        if dispatch.thread.trace is not None and self._assigns_in_parts:
+            check_not_followed()
+        inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
+        results = replay(self.graph, inputs)
+        count = len(self.graph.outputs)
+        for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
+            variable._replace(value)
+        return results[:count]
+
+    def packed(self, outputs: Sequence[Any]) -> Any:
+        """What the function returns, from the tensors in it, or from what stands for them."""
+        if self.structure is _ONE_TENSOR:
+            return outputs[0]
+        leaves = [leaf if at is None else outputs[at] for at, leaf in self.forms]
+        return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
+
+
+class Call(Unregistered):
+    """The op of one call under a tape."""
+
+    family = "call"
+
+    def __init__(
+        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Sequence[Any]
+    ) -> None:
+        self.name = self.title = name
+        self._derivative = derivative
+        self._backward = backward
+        self._inputs = inputs
+        self._kept = kept
+
+    @property
+    def forward(self) -> Graph:
+        """What the call computes, and keeps for the way back."""
+        return self._derivative.forward
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """The op holds what it needs itself."""
+        return ()
+
+    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The cotangents of the inputs, by the compiled backward graph."""
+        return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
+
+    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The same for tensors of any kind, op by op; recorded, it starts from the inputs, which it depends on too."""
+        if not dispatch.unrecorded():
+            results = replay(self._derivative.joint, [*self._inputs, *gs])
+        else:
+            kept = [
+                wrap(array, value.dtype)
+                for array, value in zip(self._kept, self._derivative.backward.inputs, strict=False)
+            ]
+            results = replay(self._derivative.backward, [*kept, *gs])
+        return self._derivative.cotangents.of(results)
+
+    def __repr__(self) -> str:
+        return f"<call of {self.name}>"
+
+
+class Concrete:
+    """A function for one signature: its graphs, by the shapes of its tensors and by the variables it is given."""
+
+    def __init__(
+        self, name: str, names: Sequence[str], around: Callable[[], Sequence[Tensor]], call: Callable[..., Any],
+        eager: Callable[..., Any], jit_compile: bool,
+    ) -> None:  # fmt: skip
+        self.name = name
+        # Gives a call that it is for: positional and named arguments, with specs for tensors.
+        self.arguments: Callable[[], tuple[Any, Any]] = lambda: ((), {})
+        self._names = names  # of the parameters that the tensors are given for
+        self._around = around  # gives the tensors that the Python function may use without being given them
+        self.public: Any = None  # what `get_concrete_function` has given out for it
+        self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
+        self._eager = eager
+        self._jit_compile = jit_compile
+        self._variants: dict[Any, list[Variant]] = {}
+        self._runs_eagerly = self._follows_all = False
+        self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether there is a graph, or was one."""
+        return self._runs_eagerly or any(self._variants.values())
+
+    def variants(self) -> Iterable[list[Variant]]:
+        """The graphs there are."""
+        return self._variants.values()
+
+    def variants_for(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> list[Variant]:
+        """The graphs for these shapes and variables: one for each way in which values have mattered."""
+        return self._variants.setdefault((tuple([x.dims for x in tensors]), tuple(map(Identity, variables))), [])
+
+    def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
+        """Calls the function on the tensors and variables in its arguments."""
+        return self.run(self.variants_for(tensors, variables), tensors, variables, False)
+
+    def run(
+        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> Any:
+        """Runs that of the graphs that fits, or makes one."""
+        if variants and not variants[0].is_delicate:
+            variant = variants[0]
+            try:
+                return variant.packed(self._run(variant, tensors))
+            except Changed:
+                return self._run_another(variants, 1, tensors, variables, may_make_variables, [])
+            except Untraceable as reason:
+                return self._from_now_on_eagerly(tensors, variables, str(reason))
+        return self._run_another(variants, 0, tensors, variables, may_make_variables, [])
+
+    def _run_another(
+        self, variants: list[Variant], first: int, tensors: Sequence[Tensor], variables: Sequence[Any],
+        may_make_variables: bool, done: list[Any],
+    ) -> Any:  # fmt: skip
+        """Tries the graphs from number `first` on: what one has done before it did not fit is not done again."""
+        if self._runs_eagerly:
+            return self._eager(tensors, variables)
+        for i, variant in enumerate(variants[first:], first):
+            try:
+                with replaying(done), recording() as done_now:
+                    outputs = self._run(variant, tensors)
+            except Changed:
+                done = done_now if len(done_now) > len(done) else done
+                continue
+            except Untraceable as reason:
+                with replaying(done_now):
+                    return self._from_now_on_eagerly(tensors, variables, str(reason))
+            if i:
+                variants.insert(0, variants.pop(i))
+            return variant.packed(outputs)
+        with replaying(done):
+            return self._trace_and_run(variants, tensors, variables, may_make_variables)
+
+    def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
+        recorder = None if dispatch.unrecorded() else dispatch.thread.recorder
+        if recorder is not None and variant.followed:
+            variant, further = variant.opened()
+            tensors = [*tensors, *further]
+        for x in tensors:
+            if type(x) is not Tensor:
+                check_scope(tensors)
+                return variant.replayed(tensors)
+        if recorder is None:
+            return variant.run(tensors)
+        if dispatch.thread.trace is None and isinstance(recorder, Log):
+            return variant.run_recorded(tensors, recorder)
+        return variant.replayed(tensors)
+
+    def _trace_and_run(
+        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> Any:
+        check_scope(tensors)
+        if len(variants) >= _MOST_VARIANTS:
+            why = "it depends on the values of its tensors in too many ways"
+            return self._from_now_on_eagerly(tensors, variables, why)
+        positions = {key: stream.position for key, stream in self._streams.items()}
+        try:
+            with recording() as done:
+                variant, results, made = self.traced(tensors, variables, may_make_variables)
+            if made:  # a graph in which variables are made is of no use twice
+                with replaying(done):
+                    variant, results, _ = self.traced(tensors, variables, False)
+        except Enclosed:
+            with replaying(done):
+                return self._eager(tensors, variables)
+        except (Untraceable, Changed) as reason:
+            return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
+        variants.insert(0, variant)
+        if dispatch.unrecorded() and all(type(x) is Tensor for x in tensors):
+            return results()
+        for key, stream in self._streams.items():  # what was drawn is now drawn by another graph, made of this one
+            stream.position = positions.get(key, 0)
+        with replaying(done):
+            try:
+                return variant.packed(self._run(variant, tensors))
+            except Untraceable as reason:
+                return self._from_now_on_eagerly(tensors, variables, str(reason))
+
+    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
+        self._runs_eagerly = True
+        self._variants = {}
+        logger.warning("function %s runs eagerly: %s", self.name, reason)
+        return self._eager(tensors, variables)
+
+    def traced_for_good(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> Variant:
+        """The graph for these tensors, with nothing carried out."""
+        variant, _, made = self.traced(tensors, variables, may_make_variables)
+        return self.traced(tensors, variables, False)[0] if made else variant
+
+    def traced(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> tuple[Variant, Any, list[Any]]:
+        """Runs the function on the values of these tensors, as a graph; gives the results by a call, once."""
+        try:
+            return self._traced(tensors, variables, may_make_variables)
+        except Needed:
+            return self.traced(tensors, variables, may_make_variables)
+        except Unfollowed:
+            if self._follows_all:
+                raise
+            self._follows_all = True
+            return self.traced(tensors, variables, may_make_variables)
+        except InvalidArgumentError as error:
+            if error.about_values or isinstance(error, InvalidArgumentInTraceError):
+                raise
+            again = InvalidArgumentInTraceError(error.message)
+            vars(again).update(vars(error))
+            raise again.with_traceback(error.__traceback__) from error.__cause__
+
+    def _traced(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> tuple[Variant, Any, list[Any]]:
+        trace = Trace(self.name)
+        trace.may_make_variables = may_make_variables
+        trace.streams = self._streams
+        if self._follows_all:
+            trace.follows = trace.follows_all = True
+        # A trace is many small objects, none of them garbage, as a tape is.
+        recording_starts(trace.key, at_once=True)
+        try:
+            with Following(trace, self._around()), trace.entered():
+                inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
+                returned = self._call(inputs, variables)
+                structure, forms, outputs = taken_apart(returned)
+            graph = trace.graph(outputs)
+        finally:
+            recording_stops(trace.key, rarely=True)
+
+        def results() -> Any:
+            returned = [value_of(y) for y in outputs]
+            outputs.clear()
+            for variable, value in trace.take_updates():
+                if type(value) is DeferredSum:
+                    value.become_of(variable)
+                else:
+                    variable._take(value_of(value).array)
+            return variant.packed(returned)
+
+        variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)
+        return variant, results, trace.variables_made
+
+
+def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
+    """What a function returned: its structure, its leaves (the number of a tensor, or the leaf), the tensors."""
+    if isinstance(returned, Tensor):
+        return _ONE_TENSOR, [(0, None)], [returned]
+    outputs: list[Tensor] = []
+    forms: list[Any] = []
+    given = nest.map_structure(returned_value, returned)
+    for leaf in nest.flatten(given, expand_composites=True):
+        if isinstance(leaf, Tensor):
+            forms.append((len(outputs), None))
+            outputs.append(leaf)
+        else:
+            forms.append((None, leaf))
+    return _emptied(given), forms, outputs
+
+
+def _emptied(structure: Any) -> Any:
+    """The structure without its leaves, which would keep a trace and its values alive."""
+    leaves = [value_of(x) if isinstance(x, Tensor) else x for x in nest.flatten(structure, expand_composites=True)]
+    plain = nest.pack_sequence_as(structure, leaves, expand_composites=True)
+    return nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, plain)
+
+
+def returned_value(value: Any) -> Any:
+    """A leaf of what a function returned: numbers, arrays and variables as tensors."""
+    from ...engine.run.convert import to_tensor
+    from ...state.tensor_array import TensorArray
+
+    if value is None or isinstance(value, Tensor | IndexedSlices | nest.Composite | TensorArray):
+        return value
+    try:
+        return ops.identity(to_tensor(value)) if hasattr(value, "_as_tensor") else to_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
+            f"None values; found return value of type {type(value).__name__}, which is not a Tensor."
+        ) from None

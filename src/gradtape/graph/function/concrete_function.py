@@ -1,0 +1,320 @@
+"""`ConcreteFunction`: a function for one signature, as `get_concrete_function` gives it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core import errors, nest
+from ...core.dtypes import string
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor, wrap
+from ...engine.run.convert import to_tensor
+from ...state.specs import TensorSpec
+from ...state.variable import Variable
+from ..ir.effects import Changed, imagining
+from ..ir.graph import Graph
+from ..trace.traced import Untraceable
+from .concrete import Concrete, Variant
+from .parameters import Parameters
+from .signature import is_tensor_like_leaf
+
+_number = itertools.count(1).__next__
+
+
+class ConcreteFunction:
+    """A function that takes the tensors of one signature."""
+
+    def __init__(
+        self, concrete: Concrete, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool
+    ) -> None:
+        self._concrete = concrete
+        self._parameters = parameters
+        self._rows = parameters.described(args, kwargs)
+        self.name = f"__inference_{concrete.name}_{_number()}".encode()
+        leaves = nest.flatten((args, kwargs), expand_composites=True)
+        self._given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+        self._bound = [x for x in leaves if isinstance(x, Variable)]
+        # A call by flat names has those of the parameters, with numbers; the signature tells the way to each tensor.
+        self._names = _unique(spec.name or name for name, _, value in self._rows for spec in _specs(value))
+        named = {name: _named(value, name) for name, _, value in self._rows}
+        self._own_names = [spec.name for value in named.values() for spec in _specs(value)]
+        positional = tuple(list(named.values())[: len(args)])
+        self.structured_input_signature = (positional, {name: named[name] for name in kwargs})
+        self._variant = self._imagined(first)
+
+    def _imagined(self, first: bool) -> Variant | None:
+        """The graph for these shapes, without running the function; None if it takes real values to trace it."""
+        tensors = [_example(x, 2) for x in self._given]
+        variants = self._concrete.variants_for(tensors, self._bound)
+        if not variants:
+            try:
+                with imagining():
+                    variants.append(self._concrete.traced_for_good(tensors, self._bound, first))
+            except (Untraceable, Changed, errors.OpError):
+                return None
+            except ValueError:
+                if all(_spec(x).shape.is_fully_defined() for x in self._given):
+                    raise
+                return None  # sizes that were made up may not go together
+        return variants[0]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function on tensors, by position or by name; what is no tensor must be as it was."""
+        tensors = self._structured_or_flat(args, kwargs) if kwargs else self._flat(args, kwargs)
+        if tensors is None:
+            tensors = self._structured(args, kwargs)
+        variables = list(self._bound)
+        for i, x in enumerate(t for t in tensors if isinstance(t, Variable)):
+            variables[i : i + 1] = [x]
+        plain = [x for x in tensors if not isinstance(x, Variable)]
+        for i, (x, spec) in enumerate(zip(plain, self._given, strict=True)):
+            dtype = _spec(spec).dtype
+            if x.dtype is not dtype:
+                raise errors.InvalidArgumentError(
+                    f"cannot compute {self.name.decode()} as input #{i}(zero-based) was expected to be a "
+                    f"{dtype.kernel_name()} tensor but is a {x.dtype.kernel_name()} tensor [Op:{self.name.decode()}]"
+                )
+        return self._concrete(plain, variables)
+
+    def _structured_or_flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+        try:
+            return self._structured(args, kwargs)
+        except (TypeError, ValueError):
+            return self._flat(args, kwargs)
+
+    def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+        """The tensors, if the call is one of as many as there are, in order or by name; None if not."""
+        given = [*args, *kwargs.values()]
+        if len(given) != len(self._given) or self._bound or not all(isinstance(x, Tensor | Variable) for x in given):
+            return None
+        rest = self._names[len(args) :]
+        if len(set(rest)) != len(rest) or set(rest) != set(kwargs):
+            return None
+        return [to_tensor(x) for x in (*args, *(kwargs[name] for name in rest))]
+
+    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The tensors of a call with the structure that the function was traced with."""
+        try:
+            bound = dict(self._bind(args, kwargs))
+            tensors: list[Any] = []
+            for name, _, known in self._rows:
+                tensors += _matching(bound[name], known)
+            return tensors
+        except (TypeError, ValueError) as error:
+            raise self._parameters.failure(error, args, kwargs, self.pretty_printed_signature(False)) from error
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        positional = [row for row in self._rows if row[1] != "KEYWORD_ONLY"]
+        if len(args) > len(positional):
+            raise TypeError("too many positional arguments")
+        yield from ((name, value) for (name, _, _), value in zip(positional, args, strict=False))
+        taken = {name for name, _, _ in positional[: len(args)]}
+        names = {name for name, _, _ in self._rows}
+        for name in kwargs:
+            if name in taken:
+                raise TypeError(f"multiple values for argument {name!r}")
+            if name not in names:
+                raise TypeError(f"got an unexpected keyword argument {name!r}")
+        for name, _, known in self._rows:
+            if name in kwargs:
+                yield name, kwargs[name]
+            elif name not in taken:
+                if any(map(is_tensor_like_leaf, nest.flatten(known, expand_composites=True))):
+                    raise TypeError(f"missing a required argument: {name!r}")
+                yield name, known
+
+    def _traced(self) -> Variant:
+        if self._variant is None:
+            found = (variants for variants in self._concrete.variants() if variants)
+            self._variant = next(found, [None])[0]
+        if self._variant is None:
+            raise RuntimeError(
+                f"{self._concrete.name} could not be traced without values, and has not been called yet. Call it first"
+            )
+        return self._variant
+
+    def is_named_as(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the specs among these arguments have no other names than this function has for them."""
+        leaves = nest.flatten((args, kwargs), expand_composites=True)
+        given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+        names = [getattr(x, "name", None) if isinstance(x, TensorSpec) else None for x in given]
+        return all(name is None or name == known for name, known in zip(names, self._own_names, strict=True))
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, which prints as a program."""
+        return self._traced().graph
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What the function returns, with specs in place of tensors."""
+        variant = self._traced()
+        shapes = [value.shape for value in variant.graph.outputs]
+        specs = [
+            TensorSpec(shape, value.dtype)
+            for shape, value in zip(self._open(shapes), variant.graph.outputs, strict=True)
+        ]
+        return variant.packed(specs)
+
+    def _open(self, shapes: list[Any]) -> list[Any]:
+        """The shapes of the outputs with None where they follow from a size of the signature that is unknown."""
+        if all(_spec(x).shape.is_fully_defined() for x in self._given):
+            return shapes
+        try:
+            with imagining():
+                other = self._concrete.traced_for_good([_example(x, 3) for x in self._given], self._bound, False)
+        except (Untraceable, Changed, ValueError, TypeError, errors.OpError):
+            return shapes
+        its = [value.shape for value in other.graph.outputs]
+        return [
+            tuple(n if n == k else None for n, k in zip(mine, its, strict=True)) if len(mine) == len(its) else None
+            for mine, its in zip(shapes, its, strict=True)
+        ]
+
+    @property
+    def inputs(self) -> list[TensorSpec]:
+        """The specs of the tensors that the graph takes: arguments, then variables."""
+        specs = [TensorSpec.from_spec(_spec(x), name) for x, name in zip(self._given, self._names, strict=True)]
+        return specs + [TensorSpec(v.shape, v.dtype, v.name) for v in self.variables]
+
+    @property
+    def outputs(self) -> list[TensorSpec]:
+        """The specs of the tensors that the graph gives."""
+        return [x for x in nest.flatten(self.structured_outputs, expand_composites=True) if x is not None]
+
+    @property
+    def output_shapes(self) -> Any:
+        """What the function returns, with shapes in place of tensors."""
+        return nest.map_structure(lambda x: None if x is None else x.shape, self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """What the function returns, with dtypes in place of tensors."""
+        return nest.map_structure(lambda x: None if x is None else x.dtype, self.structured_outputs)
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that the function reads or writes, besides those it is given."""
+        if self._variant is None:
+            return ()
+        graph = self._variant.graph
+        found = {id(v): v for v, _ in (*graph.variables, *graph.updates) if not any(v is b for b in self._bound)}
+        return tuple(found.values())
+
+    captured_inputs = property(lambda self: list(self.variables), doc="The variables that the function captures.")
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Those of the variables that are trainable."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def function_type(self) -> str:
+        """Parameters and result in words."""
+        return self.pretty_printed_signature(False)
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """Parameters, result and captured variables in words."""
+        if not verbose:
+            texts, starred = [], False
+            for name, kind, value in self._rows:
+                if kind == "KEYWORD_ONLY" and not starred:
+                    starred = True
+                    texts.append("*")
+                texts.append(f"{name}: {type_text(value)}")
+            return f"({', '.join(texts)}) -> {self._result_text()}"
+        lines = ["Input Parameters:"]
+        lines += [f"  {name} ({kind}): {type_text(value)}" for name, kind, value in self._rows] or ["  None"]
+        lines += ["Output Type:", f"  {self._result_text()}", "Captures:"]
+        lines += [f"  {v.name}: {type_text(v)}" for v in self.variables] or ["  None"]
+        return "\n".join(lines)
+
+    def _result_text(self) -> str:
+        return "?" if self._variant is None else type_text(self.structured_outputs)
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.pretty_printed_signature(False)} at {id(self):#X}>"
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    """The names, with numbers behind those that come again."""
+    found: list[str] = []
+    for name in names:
+        numbered = (f"{name}_{i}" for i in itertools.count(1))
+        found.append(next(n for n in itertools.chain([name], numbered) if n not in found))
+    return found
+
+
+def _spec(x: Any) -> TensorSpec:
+    return x if isinstance(x, TensorSpec) else TensorSpec.from_tensor(to_tensor(x))
+
+
+def _specs(value: Any) -> list[Any]:
+    leaves = nest.flatten(value, expand_composites=True)
+    return [_spec(x) for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+
+
+def _named(value: Any, name: str) -> Any:
+    """An argument with specs in place of its tensors, each with a name: its own, or that of the way to it."""
+    if not nest.is_nested(value):
+        if isinstance(value, Variable) or not is_tensor_like_leaf(value):
+            return value
+        spec = _spec(value)
+        return TensorSpec.from_spec(spec, spec.name or re.sub(r"\W", "_", name))
+    steps = nest.sorted_keys(value) if isinstance(value, Mapping) else range(len(nest.parts(value)))
+    parts = [_named(part, f"{name}_{step}") for step, part in zip(steps, nest.parts(value), strict=True)]
+    leaves = [leaf for part in parts for leaf in nest.flatten(part)]
+    return nest.pack_sequence_as(value, leaves)
+
+
+def _example(x: Any, size: int) -> Tensor:
+    """A tensor to trace with: ones, `size` of them where the spec leaves it open; a tensor that was given is itself."""
+    if not isinstance(x, TensorSpec):
+        return to_tensor(x)
+    shape = TensorShape([None] * (size - 2)) if x.shape.rank is None else x.shape
+    array = np.full([size if n is None else n for n in shape], b"" if x.dtype is string else 1, x.dtype.numpy)
+    return wrap(array if array.ndim or x.dtype is string else array[()], x.dtype)
+
+
+def _matching(value: Any, known: Any) -> list[Any]:
+    """The tensors in `value`, which must otherwise be what the function was traced with."""
+    if nest.is_nested(known) and not nest.is_nested(value):
+        kind = "a Dict" if isinstance(known, Mapping) else type(known).__name__
+        raise TypeError(f"Can not cast {value!r} to {kind} type.")
+    nest.assert_same_structure(known, value, expand_composites=True)
+    found: list[Any] = []
+    pairs = zip(nest.flatten(known, expand_composites=True), nest.flatten(value, expand_composites=True), strict=True)
+    for its, x in pairs:
+        if isinstance(its, Variable):
+            if not isinstance(x, Variable):
+                raise TypeError(f"Can not cast {x!r} to {type_text(its)}")
+            found.append(x)
+        elif is_tensor_like_leaf(its):
+            if not isinstance(x, Tensor | Variable | bool | int | float | complex):
+                raise TypeError(f"Can not cast {x!r} to {type_text(_spec(its))}: give a tensor")
+            found.append(to_tensor(x, hint=_spec(its).dtype))
+        elif its is not x and (isinstance(x, Tensor | Variable) or type(its) is not type(x) or its != x):
+            raise TypeError(f"Can not cast {x!r} to {type_text(its)}")
+    return found
+
+
+def type_text(value: Any) -> str:
+    """The type of an argument or a result, as signatures show it."""
+    if isinstance(value, Variable):
+        return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable})"
+    if is_tensor_like_leaf(value):
+        return repr(_spec(value))
+    if isinstance(value, Mapping):
+        return f"Dict[{', '.join(f'[{key!r}, {type_text(value[key])}]' for key in value)}]"
+    if nest.is_nested(value) or isinstance(value, nest.Composite):
+        kind = type(value).__name__
+        return f"{kind[0].upper()}{kind[1:]}[{', '.join(map(type_text, nest.parts(value)))}]"
+    return f"Literal[{value!r}]"

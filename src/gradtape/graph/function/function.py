@@ -1,0 +1,397 @@
+"""`Function`: a Python function that is traced once for each signature of its arguments, and then run as a graph."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any
+
+from numpy import asarray
+
+from ...autograph import convert_if_needed
+from ...core import errors, nest
+from ...core.tensor import Tensor
+from ...engine.run.dispatch import thread
+from ...state.specs import TensorSpec, spec_of
+from ...state.variable import Variable
+from ..trace.closures import tensors_around
+from .concrete import Concrete, Variant, returned_value
+from .concrete_function import ConcreteFunction
+from .parameters import Parameters
+from .signature import is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves
+
+logger = logging.getLogger("gradtape")
+
+_MANY_TRACES = 5  # so many traces among the last calls are worth a warning
+_LAST_CALLS = 10
+_MOST_WARNINGS = 2
+_new = object.__new__
+
+
+class _Calls:
+    """How often a Python function was called and traced: by whatever `Function`s, for they may be made in a loop."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.traces: list[int] = []  # the numbers of the last calls that were traced
+        self.warnings = 0
+
+
+_calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # by code
+
+
+class _Settings:
+    """What holds for all functions."""
+
+    def __init__(self) -> None:
+        self.run_eagerly = False
+
+
+settings = _Settings()
+
+
+class Function:
+    """A Python function as a graph for each signature: see `tf.function`."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        input_signature: Any = None,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+        autograph_options: Any = None,
+        instance: weakref.ref[Any] | None = None,
+    ) -> None:
+        if not callable(python_function):
+            raise TypeError(f"{python_function!r} is not a callable object")
+        if input_signature is not None and not isinstance(input_signature, list | tuple):
+            raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+        functools.update_wrapper(self, python_function, updated=())
+        self.name = getattr(python_function, "__name__", None) or _name_of(python_function)
+        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self._function = python_function
+        self._instance = instance
+        self._options = (autograph, jit_compile, reduce_retracing, autograph_options)
+        self._concretes: dict[Any, Concrete] = {}  # by key, in which sizes may be None: what counts as traced
+        self._open: list[tuple[Any, Concrete]] = []  # those with a None in their key
+        self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
+        self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
+        self._called = False
+        # The tensors of a call that XLA has on the device already: how many, which, what to call on what there, and the
+        # dtype of the result.
+        self._repeated: tuple[int, Any, Any, Any, Any] = (-1, (), None, None, None)
+        code = getattr(inspect.unwrap(python_function), "__code__", None)
+        self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
+        if instance is not None:
+            self.__signature__ = self._parameters.signature  # without `self`
+        if input_signature is not None and instance is None and _takes_self(python_function, self.input_signature):
+            self._count = -1  # a method in the body of its class: its parameters are those of the bound one
+        else:
+            self._count = self._parameters.count
+
+    @functools.cached_property
+    def _parameters(self) -> Parameters:
+        return Parameters(self._function, self.input_signature, 0 if self._instance is None else 1)
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function."""
+        if self._instance is None:
+            return self._function
+        return types.MethodType(self._function, self._instance())
+
+    @functools.cached_property
+    def _converted(self) -> Callable[..., Any]:
+        """The Python function with its control flow made ready for tensors."""
+        autograph, _, _, features = self._options
+        return convert_if_needed(self._function, features) if autograph else self._function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if settings.run_eagerly:
+            return self.python_function(*args, **kwargs)
+        count, last, call, placed, dtype = self._repeated
+        if len(args) == count and args[0] is last[0] and not kwargs and thread.recorder is None:
+            if count == 1 or all(map(is_, args, last)):
+                result = _new(Tensor)  # `wrap`, whose own call would take a while here
+                result.array = asarray(call(*placed))
+                result.dtype = dtype
+                result.mark = None
+                return result
+        self._calls.count += 1  # what repeats the last call says nothing about retracing
+        given = args
+        if kwargs or len(args) != self._count:
+            args, kwargs = self._parameters.arranged(args, kwargs)
+        tensors: list[Tensor] = []
+        variables: list[Variable] = []
+        parts: list[Any] = []
+        for value in args:
+            if type(value) is Tensor:  # what `key_of` gives for most arguments
+                tensors.append(value)
+                parts.append((value.array.shape, value.dtype))
+            else:
+                parts.append(key_of(value, tensors, variables))
+        key: Any = tuple(parts)
+        if kwargs:
+            key = (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables))
+        found = self._found.get(key)
+        if found is None:
+            found = self._find(key, args, kwargs, tensors)
+        concrete, variants = found
+        if variables:
+            variants = concrete.variants_for(tensors, variables)
+        result = concrete.run(variants, tensors, variables, not self._called)
+        self._called = True
+        if self._options[1] and variants and given and len(tensors) == len(given) and all(map(is_, tensors, given)):
+            repetition = variants[0].repetition()
+            if repetition is not None:
+                self._repeated = (len(given), given, *repetition)
+        return result
+
+    def _find(self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Concrete, list[Variant]]:
+        """The graphs for a call with a key not seen before."""
+        concrete = self._served(key) or self._new(key, args, kwargs)
+        found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
+        return found
+
+    def _served(self, key: Any) -> Concrete | None:
+        if key in self._concretes:
+            return self._concretes[key]
+        return next((concrete for known, concrete in self._open if serves(known, key)), None)
+
+    def _new(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        specs = self._parameters.specs
+        given = args
+        if specs is not None:
+            given = (*specs, *args[len(specs) :])
+            key = _key(given, kwargs)
+        elif self._options[2]:
+            for known in self._concretes:
+                both = relaxed(known, key)
+                if both is not None:
+                    key = both
+                    break
+        self._warn_of_retracing(key)
+        concrete = self._concretes[key] = self._made(args, kwargs)
+        if not kwargs and all([type(x) is Tensor for x in given]):
+            shapes = [(x.dims, x.dtype) for x in given]
+            concrete.arguments = lambda: (tuple([TensorSpec(*x) for x in shapes]), {})
+        else:
+            arguments = nest.map_structure(_spec_of, (given, kwargs))
+            concrete.arguments = lambda: arguments
+        if is_open(key):
+            self._open.append((key, concrete))
+        return concrete
+
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        # What follows holds parts of this function, not the function itself, which would live as long as the cycle.
+        converted, instance = self._converted, self._instance
+        if not kwargs and all([type(x) is Tensor for x in args]):
+            names = self._parameters.names(len(args))
+
+            def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
+                return converted(*(() if instance is None else (instance(),)), *tensors)
+
+        else:
+            rows = self._parameters.described(args, dict(sorted(kwargs.items())))
+            names = [row[0] for row in rows for x in nest.flatten(row[2], True) if _is_tensor(x)]
+            call = self._call_with_structures(args, kwargs)
+
+        def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
+            try:
+                return nest.map_structure(returned_value, call(tensors, variables))
+            except StopIteration as end:  # of a dataset
+                raise errors.OutOfRangeError("End of sequence") from end
+
+        around = functools.partial(_tensors_around, self._function, instance)
+        return Concrete(self.name, names, around, call, eager, bool(self._options[1]))
+
+    def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """A call on the tensors and variables that are, or are in, the arguments; they must find their way there."""
+        leaves = nest.flatten((args, kwargs), expand_composites=True)
+        structure = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, (args, kwargs))
+        others = [None if is_tensor_like_leaf(x) else x for x in leaves]
+        at = [i for i, x in enumerate(leaves) if _is_tensor(x)]
+        variables_at = [i for i, x in enumerate(leaves) if isinstance(x, Variable)]
+        converted, instance, name, signature = self._converted, self._instance, self.name, self._parameters.signature
+
+        def call(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
+            filled = list(others)
+            for i, x in zip(at, tensors, strict=True):
+                filled[i] = x
+            for i, variable in zip(variables_at, variables, strict=True):
+                filled[i] = variable
+            positional, named = nest.pack_sequence_as(structure, filled, expand_composites=True)
+            given = nest.map_structure(lambda x: x, (positional, named))
+            result = converted(*(() if instance is None else (instance(),)), *positional, **named)
+            if not _are_same(given, (positional, named)):
+                raise ValueError(
+                    f"{name}{signature} should not modify its Python input arguments. Check if it modifies any lists "
+                    "or dicts passed as arguments. Modifying a copy is allowed."
+                )
+            return result
+
+        return call
+
+    def _warn_of_retracing(self, key: Any) -> None:
+        if thread.trace is not None:
+            return
+        calls = self._calls
+        calls.traces = [*(n for n in calls.traces if n > calls.count - _LAST_CALLS), calls.count]
+        if len(calls.traces) < _MANY_TRACES or calls.warnings >= _MOST_WARNINGS:
+            return
+        calls.warnings += 1
+        logger.warning(
+            "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive and the excessive "
+            "number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
+            "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your "
+            "@tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid "
+            "unnecessary retracing. For (3), use tf.constant.%s",
+            len(calls.traces), min(calls.count, _LAST_CALLS), self._function, self._difference(key),
+        )  # fmt: skip
+
+    def _difference(self, key: Any) -> str:
+        """Which argument is new in this call."""
+        last = next(reversed(self._concretes), ())
+        names = self._parameters.names(len(key))
+        for name, now, before in zip(names, key, last, strict=False):
+            if now != before:
+                return f" This time argument {name!r} changed from {_shown(before)} to {_shown(now)}."
+        return ""
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The function for one signature: of these arguments, in which a `TensorSpec` may stand for a tensor.
+
+        >>> import gradtape as tf
+        >>> f = tf.function(lambda x: x + 1.0)
+        >>> f.get_concrete_function(tf.TensorSpec([None], tf.float32))(tf.constant([1.0, 2.0])).numpy().tolist()
+        [2.0, 3.0]
+        """
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        args, kwargs = self._parameters.arranged(args, kwargs)
+        key = _key(args, kwargs)
+        self._calls.count += 1
+        concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
+        if concrete is None:
+            concrete = self._new(key, args, kwargs)
+        if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
+            concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, not self._called)
+            self._called = True
+        return concrete.public
+
+    @property
+    def function_spec(self) -> Parameters:
+        """The parameters, with what the input signature says of them."""
+        return self._parameters
+
+    function_type = function_spec
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """What the function was traced for, in words."""
+        traced = [concrete for concrete in self._concretes.values() if concrete.is_traced]
+        return "\n\n".join(self._public(concrete).pretty_printed_signature(verbose) for concrete in traced)
+
+    def _public(self, concrete: Concrete) -> ConcreteFunction:
+        if concrete.public is None:
+            args, kwargs = concrete.arguments()
+            concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False)
+        return concrete.public
+
+    def experimental_get_tracing_count(self) -> int:
+        """How many signatures the function was traced for."""
+        return sum(concrete.is_traced for concrete in self._concretes.values())
+
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
+        """Not there: the graph is what can be looked at."""
+        if not self._options[1]:
+            raise ValueError("Compiler IR can only be returned for functions marked with 'jit_compile=True'")
+        raise NotImplementedError(
+            "gradtape has no access to the compiler's form of a function. Print `get_concrete_function(...).graph`"
+        )
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        number = id(instance)
+        found = self._methods.get(number)
+        if found is None:
+            methods = self._methods
+            alive = weakref.ref(instance, lambda _: methods.pop(number, None))
+            autograph, jit_compile, reduce_retracing, options = self._options
+            method = Function(
+                self._function, self.input_signature, autograph, jit_compile, reduce_retracing, options, alive
+            )
+            found = self._methods[number] = (alive, method)
+        return Bound(found[1], instance)
+
+
+class Bound(Function):
+    """A function and the instance it is a method of, which lives at least as long as this.
+
+    What it was traced for is kept with the class, as long as the instance lives.
+    """
+
+    __slots__ = ("_core", "_held")
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        self.__dict__ = function.__dict__
+        self._core = function
+        self._held = instance
+
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        return self._core._made(args, kwargs)  # which knows the instance weakly
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self
+
+
+def _are_same(a: Any, b: Any) -> bool:
+    """Whether two structures are alike and hold the very same things."""
+    try:
+        nest.assert_same_structure(a, b)
+    except (TypeError, ValueError):
+        return False
+    return all(map(is_, nest.flatten(a), nest.flatten(b)))
+
+
+def _tensors_around(f: Any, instance: Any) -> list[Tensor]:
+    return tensors_around(f if instance is None else types.MethodType(f, instance()))
+
+
+def _is_tensor(x: Any) -> bool:
+    return is_tensor_like_leaf(x) and not isinstance(x, Variable)
+
+
+def _spec_of(x: Any) -> Any:
+    """What is kept of an argument to describe the call."""
+    return spec_of(x) if _is_tensor(x) else x
+
+
+def _takes_self(f: Any, specs: Any) -> bool:
+    """Whether `f`, in the body of a class, has one parameter more than there are specs."""
+    names = [p.name for p in Parameters(f, None).signature.parameters.values()]
+    return bool(names) and names[0] in ("self", "cls") and len(specs) < len(names)
+
+
+def _name_of(f: Any) -> str:
+    return f.func.__name__ if isinstance(f, functools.partial) else type(f).__name__
+
+
+def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tensors: list[Tensor] = []
+    variables: list[Variable] = []
+    key = keys_of(args, tensors, variables)
+    return (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables)) if kwargs else key
+
+
+def _shown(key: Any) -> str:
+    """A key in words."""
+    if type(key) is tuple and len(key) == 2:
+        return repr(key[1]) if isinstance(key[0], type) else f"a {key[1]!r} of shape {key[0]}"
+    return repr(key)

@@ -1,0 +1,151 @@
+"""What a call of a function looks like: its tensors, and a key that is equal for calls that one graph can serve.
+
+Tensors count by shape and dtype, and so do variables; Python values count by what they are, other objects by identity.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...state.specs import TensorSpec
+from ...state.variable import Variable
+from .trace_types import TypeKey, type_key
+
+_PLAIN = (bool, int, complex, str, bytes, type(None), type, type(Ellipsis))
+
+
+class Identity:
+    """A key for an object that counts by identity. It does not keep the object alive, where that can be avoided."""
+
+    __slots__ = ("_at", "_object")
+
+    def __init__(self, value: Any) -> None:
+        self._at = id(value)
+        try:
+            self._object: Any = weakref.ref(value)
+        except TypeError:
+            self._object = lambda: value
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is Identity and self._at == other._at and self._object() is other._object() is not None
+
+    def __hash__(self) -> int:
+        return self._at
+
+    def __repr__(self) -> str:
+        return f"<{type(self._object()).__name__} at {self._at:#x}>"
+
+
+def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
+    """The key of an argument, whose tensors (arrays among them) and variables are appended to the lists."""
+    kind = type(value)
+    if kind is Tensor:
+        tensors.append(value)
+        return value.array.shape, value.dtype
+    if kind in _PLAIN:
+        return kind, value
+    if kind is float:
+        return kind, value or str(value)  # 0.0 and -0.0 are equal, and are not the same
+    if isinstance(value, np.ndarray | np.generic):
+        value = to_tensor(value)
+    if isinstance(value, Tensor):
+        tensors.append(value)
+        return value.dims, value.dtype
+    if isinstance(value, Variable):
+        return _key_of_variable(value, variables)
+    if nest.is_nested(value) or isinstance(value, nest.Composite):
+        names = tuple(sorted(value)) if isinstance(value, Mapping) else None
+        return kind, names, keys_of(nest.parts(value), tensors, variables)
+    if isinstance(value, TensorSpec):
+        return None if value.shape.rank is None else tuple(value.shape), value.dtype
+    return _key_of_object(value, kind)
+
+
+def keys_of(values: Iterable[Any], tensors: list[Tensor], variables: list[Variable]) -> tuple[Any, ...]:
+    """The keys of several arguments."""
+    return tuple([key_of(value, tensors, variables) for value in values])
+
+
+def _key_of_variable(value: Variable, variables: list[Variable]) -> Any:
+    """A variable that is given twice is another thing than two variables."""
+    number = next((i for i, v in enumerate(variables) if v is value), len(variables))
+    variables.append(value)
+    return Variable, value.shape, value.dtype, value.trainable, number
+
+
+def _key_of_object(value: Any, kind: type) -> Any:
+    own = type_key(value)
+    if own is not None:
+        return own
+    if isinstance(value, weakref.ref):
+        raise TypeError(f"weakref input {value} not supported for tf.function. Give what it refers to")
+    if kind.__eq__ is object.__eq__ or hasattr(value, "_as_tensor"):
+        return Identity(value)
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(
+            f"Could not generate a generic TraceType for {value!r}. Please verify that it is immutable/hashable: a "
+            "tf.function is traced for the values of its Python arguments. Otherwise, consider a tuple or a frozenset"
+        ) from None
+    return kind, value
+
+
+def is_tensor_like_leaf(value: Any) -> bool:
+    """Whether a leaf of the arguments is passed to the graph at each call, rather than being part of the key."""
+    return isinstance(value, Tensor | Variable | TensorSpec | np.ndarray | np.generic)
+
+
+def relaxed(key: Any, other: Any) -> Any:
+    """The key of both calls, with None for sizes that differ; None if they differ in anything else."""
+    if key == other:
+        return key
+    if not (type(key) is type(other) is tuple and len(key) == len(other)):
+        return None
+    if is_tensor_key(key) and is_tensor_key(other):
+        if key[1] is not other[1]:
+            return None
+        if key[0] is None or other[0] is None or len(key[0]) != len(other[0]):
+            return None, key[1]
+        return tuple(n if n == k else None for n, k in zip(key[0], other[0], strict=True)), key[1]
+    parts = [relaxed(mine, its) for mine, its in zip(key, other, strict=True)]
+    return None if any(p is None and k is not None for p, k in zip(parts, key, strict=True)) else tuple(parts)
+
+
+def is_tensor_key(key: Any) -> bool:
+    """Whether a key is that of a tensor: its shape and dtype."""
+    return len(key) == 2 and type(key[1]) is DType and (key[0] is None or type(key[0]) is tuple)
+
+
+def serves(key: Any, other: Any) -> bool:
+    """Whether a graph for `key`, in which None stands for any size, serves calls with the key `other`."""
+    if key == other:
+        return True
+    if type(key) is TypeKey:
+        return key.serves(other)
+    if not (type(key) is type(other) is tuple and len(key) == len(other)):
+        return False
+    if is_tensor_key(key) and is_tensor_key(other):
+        if key[1] is not other[1]:
+            return False
+        if key[0] is None or other[0] is None:
+            return key[0] is None
+        return len(key[0]) == len(other[0]) and all(n is None or n == k for n, k in zip(key[0], other[0], strict=True))
+    return all(serves(mine, its) for mine, its in zip(key, other, strict=True))
+
+
+def is_open(key: Any) -> bool:
+    """Whether it may serve calls with another key: a size in it is unknown, or a type of the user's decides."""
+    if type(key) is not tuple:
+        return type(key) is TypeKey
+    if is_tensor_key(key):
+        return key[0] is None or None in key[0]
+    return any(map(is_open, key))

@@ -1,0 +1,245 @@
+"""The graph of a traced function: nodes in order of execution, each an op on values made before it.
+
+A graph is pure but for its effects: a variable's value comes in as an input and goes out as an update, which is carried
+out when the run has succeeded. Nodes whose op is an effect (a print, a random draw) stay, in the order of the program.
+Passes make new graphs; nothing changes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import ops
+from ...engine.run import dispatch
+from ...engine.run.randomness import Stream
+from ...engine.run.source_lines import Line
+
+_NEVER = wrap(np.False_, dtypes.bool)
+
+
+class Value:
+    """What one place in a graph holds: its shape and dtype, and its array if it is the same in every run."""
+
+    __slots__ = ("constant", "dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: DType, constant: Any = None) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.constant = constant
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+class Node(NamedTuple):
+    """`outputs = op(*inputs, **attrs)`; `several` says whether the op's kernel returns a tuple."""
+
+    op: Any
+    inputs: tuple[Value, ...]
+    attrs: dict[str, Any]
+    outputs: tuple[Value, ...]
+    several: bool = False
+    line: Line | None = None
+
+    @property
+    def effect(self) -> bool:
+        """Whether running the node does something beside making its outputs."""
+        return getattr(self.op, "effect", False) or any(g.has_effects for g in subgraphs(self))
+
+
+def maker(nodes: Iterable[Node], value: Value) -> Node | None:
+    """The node that makes the value, or None for an input."""
+    return next((node for node in nodes if value in node.outputs), None)
+
+
+def subgraphs(node: Node) -> Iterator[Graph]:
+    """The graphs a node runs: the branches of a choice, the parts of a loop."""
+    for value in node.attrs.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Graph):
+                yield part
+
+
+def all_nodes(graph: Graph) -> Iterator[Node]:
+    """The nodes of a graph and of the graphs inside it."""
+    for node in graph.nodes:
+        yield node
+        for inner in subgraphs(node):
+            yield from all_nodes(inner)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A traced function. `variables` are further inputs; `updates` are what variables become."""
+
+    name: str
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Value, ...]
+    variables: tuple[tuple[Any, Value], ...] = ()
+    updates: tuple[tuple[Any, Value], ...] = ()
+
+    @property
+    def all_inputs(self) -> tuple[Value, ...]:
+        """The inputs, then the values of the variables."""
+        return (*self.inputs, *(value for _, value in self.variables))
+
+    @property
+    def all_outputs(self) -> tuple[Value, ...]:
+        """The outputs, then what the variables become."""
+        return (*self.outputs, *(value for _, value in self.updates))
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether a run does something beside making its outputs."""
+        return any(node.effect for node in self.nodes)
+
+    def substituted(self, nodes: Sequence[Node], found: dict[Value, Value] | None = None) -> Graph:
+        """This graph with other nodes, and with the values that are keys of `found` replaced in what it gives back."""
+        at = (found or {}).get
+        return replace(
+            self,
+            nodes=tuple(nodes),
+            outputs=tuple(at(v, v) for v in self.outputs),
+            updates=tuple((variable, at(v, v)) for variable, v in self.updates),
+        )
+
+    def verify(self) -> Graph:
+        """Checks the grammar: every value is made once, before it is used, and has a shape and a dtype."""
+        known = set(map(id, self.all_inputs))
+        if len(known) != len(self.all_inputs):
+            raise AssertionError(f"an input of graph {self.name} stands twice")
+
+        def check(value: Value, where: str) -> None:
+            if value.constant is None and id(value) not in known:
+                raise AssertionError(f"graph {self.name}: {where} uses a {value!r} that no earlier node makes")
+
+        for i, node in enumerate(self.nodes):
+            for value in node.inputs:
+                check(value, f"node {i} ({node.op.name})")
+            for value in node.outputs:
+                if id(value) in known or value.constant is not None:
+                    raise AssertionError(f"graph {self.name}: node {i} ({node.op.name}) makes a value made before")
+                known.add(id(value))
+            for inner in subgraphs(node):
+                inner.verify()
+        for value in self.all_outputs:
+            check(value, "the end")
+        return self
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Runs the graph op by op on tensors of any kind: recorded, batched, traced again. Gives its `all_outputs`.
+
+    `inputs` are its `all_inputs`; the caller carries out the updates.
+    """
+    made: dict[Value, Tensor] = dict(zip(graph.all_inputs, inputs, strict=True))
+
+    def tensor(value: Value) -> Tensor:
+        return made[value] if value.constant is None else wrap(value.constant, value.dtype)
+
+    trace = dispatch.thread.trace
+    streams: dict[int, Stream] = {}
+    for node in graph.nodes:
+        inputs = [tensor(v) for v in node.inputs]
+        if trace is None:
+            unrolled = getattr(node.op, "unrolled", None)
+            if unrolled is None:
+                result = dispatch.run(node.op, inputs, node.attrs)
+            else:
+                result = tuple([_tied(y, inputs) for y in unrolled(inputs, node.attrs)])
+        else:
+            trace.line = node.line
+            if node.effect:
+                result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams))
+            else:
+                result = dispatch.run(node.op, inputs, node.attrs)
+            trace.line = None
+        made.update(zip(node.outputs, result if node.several else (result,), strict=True))
+    return [tensor(value) for value in graph.all_outputs]
+
+
+def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
+    """What a branch or a loop gave, as something that depends on what was given to it, if only by a zero.
+
+    Another branch, or another number of rounds, may well depend on it: so its derivative is zero, not absent.
+    """
+    if not dispatch.thread.recorders or type(y) is not Tensor or y.mark is not None or not y.dtype.differentiable:
+        return y
+    nothing = wrap(np.zeros((), y.dtype.numpy), y.dtype)
+    for x in inputs:
+        if type(x) is Tensor and x.mark is not None and x.dtype.differentiable:
+            total = ops.cast(ops.sum(x, axis=tuple(range(len(x.dims))), keepdims=False), dtype=y.dtype)
+            y = ops.sub(y, ops.where(_NEVER, total, nothing))  # adding would change a zero of negative sign
+    return y
+
+
+def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream]) -> dict[str, Any]:
+    """The attributes of a node in another graph: its random draws, and those inside it, have streams of their own."""
+
+    def own(value: Any) -> Any:
+        if isinstance(value, Stream):
+            return streams.setdefault(id(value), value.fresh())
+        if isinstance(value, Graph):
+            if not value.has_effects:
+                return value
+            nodes = [node._replace(attrs=_with_own_streams(node.attrs, streams)) for node in value.nodes]
+            return value.substituted(nodes)
+        return tuple(map(own, value)) if type(value) is tuple else value
+
+    return {key: own(value) for key, value in attrs.items()}
+
+
+def _lines(graph: Graph, indent: str = "") -> Iterator[str]:
+    names: dict[Value, str] = {}
+
+    def name(value: Value) -> str:
+        if value.constant is not None:
+            return _constant_text(value)
+        return names.setdefault(value, f"t{len(names)}")
+
+    for i, value in enumerate(graph.inputs):
+        names[value] = f"x{i}"
+    taken = {}
+    for variable, value in graph.variables:
+        taken[id(variable)] = names[value] = f"{variable.name.partition(':')[0]}"
+    arguments = ", ".join(f"{names[v]}: {v!r}" for v in graph.all_inputs)
+    yield f"{indent}def {graph.name}({arguments}):"
+    inside = f"{indent}    "
+    for node in graph.nodes:
+        attrs = {k: v for k, v in node.attrs.items() if not any(g is v or g in _as_tuple(v) for g in subgraphs(node))}
+        given = [*(name(v) for v in node.inputs), *(f"{k}={_attribute_text(v)}" for k, v in attrs.items())]
+        made = ", ".join(f"{name(v)}: {v!r}" for v in node.outputs)
+        line = "" if node.line is None else f"  # {Path(node.line[0]).name}:{node.line[1]}"
+        yield f"{inside}{made}{' = ' if made else ''}{node.op.name}({', '.join(given)}){line}"
+        for inner in subgraphs(node):
+            yield from _lines(inner, inside + "    ")
+    for variable, value in graph.updates:
+        yield f"{inside}{taken.get(id(variable), variable.name)}.assign({name(value)})"
+    yield f"{inside}return {', '.join(map(name, graph.outputs))}"
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _constant_text(value: Value) -> str:
+    array = np.asarray(value.constant)
+    return str(array) if array.size == 1 and not array.ndim else f"<constant {value!r}>"
+
+
+def _attribute_text(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"<{value.dtype}{list(value.shape)}>" if value.size > 8 else str(value.tolist())
+    return getattr(value, "__name__", None) or repr(value)

@@ -1,0 +1,56 @@
+"""Two ops that share most of their work, as one: a sparse cross entropy and its slope, a maximum and where it is.
+
+The second of each pair is what the first one's derivative needs. In a graph that holds both, one node computes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.registry.op import registry
+from ...ops.losses import sparse_with_slope, sparse_with_softmax
+from ...ops.pooling import max_pool_with_place
+from ..ir.graph import Graph, Node
+
+
+class Joint:
+    """The op of a node that stands for several, or for one whose work is prepared."""
+
+    def __init__(self, name: str, numpy: Callable[..., Any], family: str = "opaque") -> None:
+        self.name = self.title = name
+        self.numpy = numpy
+        self.family = family
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+with_softmax = Joint("cross_entropy_and_softmax", sparse_with_softmax)
+with_slope = Joint("cross_entropy_and_slope", sparse_with_slope)
+with_place = Joint("max_pool_and_place", max_pool_with_place)
+_SECONDS = {"softmax": with_softmax, "sparse_softmax_slope": with_slope, "max_pool_place": with_place}
+
+
+def joined(graph: Graph) -> Graph:
+    """The graph with one node for each pair whose first member comes first."""
+    firsts: dict[tuple[Any, ...], int] = {}  # by what the second member will be, and of which values
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        name, inputs = node.op.name, node.inputs
+        if node.op is not registry.get(name):
+            nodes.append(node)
+            continue
+        at = None
+        if name == "sparse_softmax_cross_entropy" and 0 not in inputs[1].shape:
+            firsts["sparse_softmax_slope", *inputs] = firsts["softmax", inputs[1]] = len(nodes)
+        elif name == "max_pool":
+            firsts["max_pool_place", *inputs, *node.outputs] = len(nodes)
+        elif name in _SECONDS and (name != "softmax" or node.attrs["axis"] == len(inputs[0].shape) - 1):
+            at = firsts.pop((name, *inputs), None)
+        if at is None or nodes[at].several or (name == "max_pool_place" and nodes[at].attrs != node.attrs):
+            nodes.append(node)
+            continue
+        first = nodes[at]
+        nodes[at] = Node(_SECONDS[name], first.inputs, first.attrs, (*first.outputs, *node.outputs), True, first.line)
+    return graph.substituted(nodes)

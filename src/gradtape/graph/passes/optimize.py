@@ -1,0 +1,147 @@
+"""Graphs made smaller: each pass is a function from a graph to a graph that gives the same values.
+
+The result is for running, not for differentiating: what only matters to a derivative, such as `stop_gradient`, goes.
+Effects stay, all of them and in order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...engine.registry.op import Op
+from ..ir.effects import guard, same
+from ..ir.graph import Graph, Node, Value, subgraphs
+from .peepholes import simplified
+from .products import gathered_products, scaled_products
+
+_SMALL = 1 << 12  # elements of a constant that is compared with others, and that folding may always make
+_MOST_ROUNDS = 4
+
+
+def optimize(graph: Graph) -> Graph:
+    """The graph after all passes, the graphs inside its nodes included."""
+    graph = _inside(graph)
+    for _ in range(_MOST_ROUNDS):
+        before = len(graph.nodes)
+        for one_pass in (folded_constants, simplified, common_subexpressions, dead_code):
+            graph = one_pass(graph)
+        if len(graph.nodes) == before:
+            break
+    return dead_code(common_subexpressions(scaled_products(gathered_products(graph))))
+
+
+def _inside(graph: Graph) -> Graph:
+    """The graph with the graphs inside its nodes optimised."""
+
+    def better(value: Any) -> Any:
+        if isinstance(value, Graph):
+            return optimize(value)
+        return tuple(map(better, value)) if type(value) is tuple else value
+
+    nodes = [
+        node._replace(attrs={k: better(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
+        for node in graph.nodes
+    ]
+    return replace(graph, nodes=tuple(nodes))
+
+
+def dead_code(graph: Graph) -> Graph:
+    """Without the nodes that have no effect and whose outputs nobody uses."""
+    wanted = set(graph.all_outputs)
+    kept = []
+    for node in reversed(graph.nodes):
+        if node.effect or not wanted.isdisjoint(node.outputs):
+            kept.append(node)
+            wanted.update(node.inputs)
+    return graph.substituted(kept[::-1])
+
+
+def common_subexpressions(graph: Graph) -> Graph:
+    """With one node for all that run one op on the same inputs. Guards of one value are one guard."""
+    found: dict[Value, Value] = {}
+    constants: dict[Any, Value] = {}
+    seen: dict[Any, Node] = {}
+    nodes = []
+
+    def one(value: Value) -> Value:
+        if value.constant is None:
+            return found.get(value, value)
+        return constants.setdefault(_constant_key(value), value)
+
+    for node in graph.nodes:
+        node = node._replace(inputs=tuple(map(one, node.inputs)))
+        if not node.effect or node.op is guard:
+            inputs = sorted(node.inputs, key=id) if _commutes(node) else node.inputs
+            key = (id(node.op), *inputs, tuple((k, _key(v)) for k, v in sorted(node.attrs.items())))
+            first = seen.setdefault(key, node)
+            if first is not node:
+                found.update(zip(node.outputs, first.outputs, strict=True))
+                continue
+        nodes.append(node)
+    return graph.substituted(nodes, found)
+
+
+def _commutes(node: Node) -> bool:
+    return node.op.name in ("add", "mul", "multiply") and node.op.family in ("elementwise", "primitive")
+
+
+def _constant_key(value: Value) -> Any:
+    if value.dtype is dtypes.string or math.prod(value.shape) > _SMALL:
+        return id(value.constant)
+    return value.dtype, value.shape, np.asarray(value.constant).tobytes()
+
+
+def _key(value: Any) -> Any:
+    """What two attributes that mean the same have in common: 1, 1.0 and True, or 0.0 and -0.0, do not."""
+    if type(value) is tuple or type(value) is list:
+        return tuple(map(_key, value))
+    if isinstance(value, np.ndarray):
+        large = value.dtype == object or value.size > _SMALL
+        return id(value) if large else (value.dtype, value.shape, value.tobytes())
+    if type(value) is slice:
+        return slice, _key(value.start), _key(value.stop), _key(value.step)
+    if type(value) is float:
+        return float, value.hex()
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value
+
+
+def folded_constants(graph: Graph) -> Graph:
+    """With the nodes whose inputs are all constants computed, unless that makes something larger than they are."""
+    found: dict[Value, Value] = {}
+    nodes = []
+    for node in graph.nodes:
+        node = node._replace(inputs=tuple(found.get(v, v) for v in node.inputs))
+        if all(v.constant is not None for v in node.inputs):
+            if node.op is guard and same(node.inputs[0].constant, node.attrs["value"]):
+                continue
+            results = _computed(node)
+            if results is not None:
+                found.update(zip(node.outputs, results, strict=True))
+                continue
+        nodes.append(node)
+    return graph.substituted(nodes, found)
+
+
+def _computed(node: Node) -> list[Value] | None:
+    """The outputs of a node with constant inputs as constants, or None where it is better left."""
+    largest = max([_SMALL, *(math.prod(v.shape) for v in node.inputs)])
+    if node.effect or not isinstance(node.op, Op) or any(math.prod(v.shape) > largest for v in node.outputs):
+        return None
+    if any(subgraphs(node)) or any(v.dtype is dtypes.string for v in node.outputs):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            result = node.op.numpy(*[v.constant for v in node.inputs], **node.attrs)
+    except Exception:
+        return None  # the run is to raise it, if it gets there
+    results = result if node.several else (result,)
+    return [Value(v.shape, v.dtype, y) for v, y in zip(node.outputs, results, strict=True)]

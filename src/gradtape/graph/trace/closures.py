@@ -1,0 +1,125 @@
+"""Tensors that a function uses without being given them: constants of its graph, until somebody follows one.
+
+A tape may watch such a tensor in one call and not in another. So the tensors that can be found from the function are
+marked while it is traced, and what is computed from them is part of the graph, though it is the same in every run.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...engine.run import dispatch
+from ...state.variable import Variable
+from ..ir.graph import Graph, Value
+from .trace import Trace
+
+_LARGE = 1000  # containers of more entries hold data, and are not searched
+# What is of these types, or of types made of them, holds no variables and no tensors that a tape could watch.
+_PLAIN = (str, bytes, int, float, complex, type(None), type, types.ModuleType, types.BuiltinFunctionType)
+_NO_TENSORS = (*_PLAIN, Variable)
+_CONTAINERS = (list, tuple, dict)
+_FUNCTIONS = (types.FunctionType, types.MethodType)
+
+
+def tensors_around(f: Any) -> list[Tensor]:
+    """The differentiable tensors in the closures and globals that `f` uses, and in the objects and functions there."""
+    return [x for x in _around(f, _NO_TENSORS) if type(x) is Tensor and x.dtype.differentiable]
+
+
+def variables_around(f: Any) -> list[Variable]:
+    """The variables there."""
+    return [x for x in _around(f, _PLAIN) if isinstance(x, Variable)]
+
+
+def _around(f: Any, plain: tuple[type, ...]) -> list[Any]:
+    """The tensors and variables there, unless they are of the types that are not looked at."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    todo: list[tuple[Any, Sequence[str]]] = [(f, ())]
+    while todo:
+        value, names = todo.pop()
+        kind = type(value)
+        if kind in plain or id(value) in seen or isinstance(value, plain):
+            continue
+        seen.add(id(value))
+        if kind is Tensor or isinstance(value, Variable):
+            found.append(value)
+        elif kind is types.FunctionType:
+            todo += _used_by(value, plain)
+        elif isinstance(value, _CONTAINERS):
+            if len(value) <= _LARGE:
+                parts = value.values() if isinstance(value, dict) else value
+                todo += [(x, names) for x in parts if type(x) not in plain]
+        elif kind is types.MethodType:
+            todo += [(value.__func__, ()), (value.__self__, _names(value.__func__.__code__))]
+        elif isinstance(value, functools.partial):
+            todo += [(x, names) for x in (value.func, value.args, value.keywords)]
+        elif isinstance(getattr(value, "python_function", None), _FUNCTIONS):
+            todo.append((value.python_function, ()))
+        elif names:
+            attributes = getattr(value, "__dict__", {})
+            todo += [(attributes[name], names) for name in names if name in attributes]
+    return found
+
+
+def _used_by(f: types.FunctionType, plain: tuple[type, ...]) -> Iterator[tuple[Any, Sequence[str]]]:
+    names = _names(f.__code__)
+    for cell in f.__closure__ or ():
+        try:
+            value = cell.cell_contents
+        except ValueError:  # a name that has no value yet
+            continue
+        if type(value) not in plain:
+            yield value, names
+    for name in names:
+        if name in f.__globals__:
+            yield f.__globals__[name], names
+
+
+@functools.lru_cache(maxsize=1024)
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    """The globals and attributes that a function uses, and the functions in it."""
+    inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in _names(part)]
+    return (*code.co_names, *inner)
+
+
+class Following:
+    """A context in which the trace follows these tensors."""
+
+    def __init__(self, trace: Trace, tensors: Sequence[Tensor]) -> None:
+        self._trace = trace
+        self._tensors = tensors
+        self._marks = [x.mark for x in tensors]
+
+    def __enter__(self) -> None:
+        trace = self._trace
+        for x in self._tensors:
+            trace.follow(x)
+            trace.followed[trace.place_of(x)] = x
+
+    def __exit__(self, *_: object) -> None:
+        for x, mark in zip(self._tensors, self._marks, strict=True):
+            x.mark = mark
+
+
+def is_followed(x: Tensor) -> bool:
+    """Whether the tape or the function in which `x` is used now takes it for more than a constant."""
+    if x.mark is None:
+        return False
+    thread = dispatch.thread
+    if any(dispatch.note(x.marks, recorder.key) is not None for recorder in thread.recorders):
+        return True
+    return thread.trace is not None and thread.trace.is_followed(x)
+
+
+def opened(graph: Graph, constants: Sequence[Value]) -> Graph:
+    """The graph with these constants of it as further inputs."""
+    given = {value: Value(value.shape, value.dtype) for value in constants}
+    nodes = [node._replace(inputs=tuple(given.get(v, v) for v in node.inputs)) for node in graph.nodes]
+    graph = graph.substituted(nodes, given)
+    return replace(graph, inputs=(*graph.inputs, *given.values()))

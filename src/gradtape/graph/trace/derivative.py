@@ -1,0 +1,147 @@
+"""The derivative of a graph, as two graphs: one forward that also gives what the other, backward, needs.
+
+The graph is replayed under a tape in a trace of its own. The nodes that depend on a cotangent are the backward graph;
+what they use of the others is kept between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, wrap
+from ...engine.tape.tape import GradientTape
+from ..ir.effects import imagining
+from ..ir.graph import Graph, Node, Value, replay
+from .trace import Trace
+from .traced import Untraceable
+
+
+class Cotangents:
+    """How the outputs of a backward graph make up the cotangents of the inputs: None, a tensor, or slices of rows."""
+
+    def __init__(self, found: Sequence[Any]) -> None:
+        self.tensors: list[Tensor] = []
+        self.places: tuple[Value, ...] = ()
+        self._forms: list[Any] = []
+        for g in found:
+            if type(g) is IndexedSlices:
+                self._forms.append((len(self.tensors), g.dense_shape))
+                self.tensors += [g.values, g.indices]
+            else:
+                self._forms.append(None if g is None else len(self.tensors))
+                self.tensors += [] if g is None else [g]
+
+    def of(self, outputs: Sequence[Any]) -> list[Any]:
+        """The cotangents, from the outputs of a run."""
+        found: list[Any] = []
+        for form in self._forms:
+            if type(form) is tuple:
+                at, shape = form
+                found.append(IndexedSlices(outputs[at], outputs[at + 1], shape))
+            else:
+                found.append(None if form is None else outputs[form])
+        return found
+
+
+    def place(self, i: int) -> Value | None:
+        """Where in the backward graph the cotangent of input `i` is, if it is one tensor."""
+        form = self._forms[i]
+        return self.places[form] if type(form) is int else None
+
+
+class Derivative:
+    """`forward` gives what the graph gives and then `kept`; `backward` takes that, then a cotangent for each output.
+
+    `joint` takes the inputs and the cotangents: both in one, for derivatives of the derivative.
+    """
+
+    def __init__(
+        self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None,
+        evenly: bool = False,
+    ) -> None:  # fmt: skip
+        """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all.
+
+        With `evenly`, what is kept has the same shape in every run: the rest is computed again.
+        """
+        self.wanted = tuple(wanted)
+        trace = Trace(graph.name)
+        with trace.entered(), imagining():
+            xs = [trace.input(x) for x in inputs]
+            with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+                tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag])
+                results = replay(graph, xs)
+            outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
+            gs = [trace.input(wrap(np.ones(y.dims, y.dtype.numpy), y.dtype)) for y in outputs]
+            sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
+            found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources and outputs else [])
+            self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])
+        del tape
+        self.joint = trace.graph(self.cotangents.tensors)
+        self.cotangents.places = self.joint.outputs
+        places = [trace.place_of(y) for y in results]
+        count = len(xs)
+        own, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]
+        before, after = _parted(self.joint.nodes, cotangents)
+        if evenly:
+            after = _with_uneven(before, after)
+        made = {value for node in before for value in node.outputs}
+        used = [v for node in after for v in node.inputs] + list(self.joint.outputs)
+        again = {value for node in after for value in node.outputs}
+        self.kept = kept = tuple(dict.fromkeys(v for v in used if (v in made or v in own) and v not in again))
+        split = len(graph.outputs)
+        read = zip(graph.variables, own[len(graph.inputs) :], strict=True)
+        self.forward = replace(
+            graph, inputs=own[: len(graph.inputs)], nodes=before, outputs=(*places[:split], *kept),
+            variables=tuple((variable, place) for (variable, _), place in read),
+            updates=tuple((v, place) for (v, _), place in zip(graph.updates, places[split:], strict=True)),
+        )  # fmt: skip
+        self.backward = Graph(f"{graph.name}_gradient", (*kept, *cotangents), after, self.joint.outputs)
+
+
+def _parted(nodes: Sequence[Node], cotangents: Sequence[Value]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The nodes that do not depend on the cotangents, and those that do."""
+    later = set(cotangents)
+    before, after = [], []
+    for node in nodes:
+        if any(value in later for value in node.inputs):
+            later.update(node.outputs)
+            after.append(node)
+        else:
+            before.append(node)
+    return tuple(before), tuple(after)
+
+
+def _with_uneven(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, ...]:
+    """The nodes `after`, and in front of them those of `before` that make values of no certain shape for them."""
+    uneven = _uneven(before)
+    needed = {v for node in after for v in node.inputs}
+    again = []
+    for node in reversed(before):
+        if any(v in needed and v in uneven for v in node.outputs):
+            if node.effect:
+                raise Untraceable("the derivative of a loop in a loop would have to print or draw random numbers again")
+            needed.update(node.inputs)
+            again.append(node)
+    return (*reversed(again), *after)
+
+
+def _uneven(nodes: Sequence[Node]) -> set[Value]:
+    """The values whose shape follows from how often a loop goes round."""
+    found: set[Value] = set()
+    for node in nodes:
+        rounds = node.attrs.get("rounds")
+        if rounds is not None:
+            if rounds.count is None:
+                found.update(node.outputs[rounds.carried :])
+        elif "branches" in node.attrs:
+            for branch in node.attrs["branches"]:
+                inside = _uneven(branch.nodes)
+                found.update(y for y, v in zip(node.outputs, branch.outputs, strict=True) if v in inside)
+        elif not found.isdisjoint(node.inputs):
+            found.update(node.outputs)
+    return found

@@ -1,0 +1,430 @@
+"""Tracing by execution: a traced tensor carries its real value and its place in the graph that is being made.
+
+Every op on a traced tensor runs its kernel on the real values and adds a node. So shapes and dtypes are known without
+shape rules, and the first call of a function has its result when the graph is done.
+
+What depends on a value in another way (an axis, a size, a Python `if` inside gradtape) takes the value of this run and
+leaves a guard in the graph: a run in which the value is different raises `Changed`, and the function is traced again.
+The user's own code may not look at the value: it gets TensorFlow's errors.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...autograph.status import ask as ask_for_conversion
+from ...core import dtypes
+from ...core.errors import InvalidArgumentError
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.deferred import DeferredProduct
+from ...engine.registry.op import Op, Unregistered, ops
+from ...engine.run import dispatch
+from ...engine.run.dispatch import thread
+from ...engine.run.randomness import Stream
+from ...engine.run.source_lines import Line, caller
+from ..ir.effects import draw, guard, shape_guard
+from ..ir.graph import Graph, Node, Value, maker
+from .traced import Enclosed, TracedTensor, Untraceable, out_of_scope
+from .waiting import rules
+
+_NARROW = dtypes.NARROW
+
+
+class _Assigned(Unregistered):
+    """`assigned(value, variable)` is `value` read from a variable: its cotangent belongs to the variable.
+
+    Forward mode follows the value that was assigned.
+    """
+
+    name = title = "assigned"
+    family = "linear"
+
+    def numpy(self, value: Any, variable: Any) -> Any:
+        """The value."""
+        return value
+
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """Nothing is needed."""
+        return ()
+
+    def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
+        """The variable gets it all."""
+        return None, g
+
+    vjp_raw = vjp
+
+    def jvp(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
+        """The tangent of what was assigned."""
+        return ts[0]
+
+
+assigned = _Assigned()
+
+
+class Trace(dispatch.Recorder):
+    """A graph in the making. A trace inside another (a branch, the body of a loop) captures what it uses of the outer.
+
+    `values` is what each variable holds at this point of the program: nothing is written to variables before the end.
+
+    A plain tensor is a constant of the graph. It may also be one that somebody outside follows, as a tape does that
+    watches it. What is computed from it is no constant for them: it gets a node too, and a mark that tells its place.
+    """
+
+    def __init__(self, name: str, nested: bool = False) -> None:
+        self.level = dispatch.next_level()
+        self.key = object()
+        self.name = name
+        self.outer: Trace | None = thread.trace if nested else None
+        self.within: Trace | None = thread.trace  # the trace that is interrupted for this one
+        self.outer_recorders = thread.recorders
+        self.inputs: list[Value] = []
+        self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
+        self.nodes: list[Node] = []
+        self.line: Any = None  # where the node being added comes from, when that is not the caller
+        self.captured: dict[Any, tuple[Tensor, TracedTensor]] = {}  # the outer tensor, and ours
+        self.variable_inputs: dict[int, Any] = {}  # where among the captured tensors the value of a variable is
+        self.reads: dict[int, tuple[Any, Value]] = {}
+        self.given: dict[Value, TracedTensor] = {}  # what no node of computation makes: inputs, what effects gave
+        self._first_reads: dict[int, Tensor] = {}
+        self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # a value that was assigned, and as it is read
+        self.values: dict[int, tuple[Any, Any]] = {}  # what each variable holds: a tensor, traced or not
+        self.written: dict[int, Any] = {}
+        self.own_variables: dict[int, Any] = {}  # those that are made and forgotten in every run
+        self.variables_made: list[Any] = []
+        self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
+        self._op_seeds = self._draws = self._parts = 0
+        self.streams: dict[Any, Stream] = {} if self.outer is None else self.outer.streams
+        self._path: tuple[int, ...] = () if self.outer is None else self.outer.next_path()
+        self._constants: dict[int, tuple[Tensor, Value]] = {}
+        self.known_places: set[Value] = set()  # those that a guard watches
+        self._names: dict[Value, str] = {}
+        self._parameters: dict[Value, str] = {}  # what the inputs are called
+        self.open = True
+        self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
+        self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
+        self.follows = bool(self.outer_recorders) or (self.outer is not None and self.outer.follows)
+        self.follows_all = self.outer is not None and self.outer.follows_all  # even constants that the function makes
+
+    def entered(self) -> Any:
+        """A context in which ops on traced tensors are added to this trace."""
+        return dispatch.traced_by(self)
+
+    @contextmanager
+    def from_here(self) -> Iterator[None]:
+        """Nodes added inside the block, in which no code of the user's runs, come from the line that runs now."""
+        before, self.line = self.line, self.line or caller()
+        try:
+            yield
+        finally:
+            self.line = before
+
+    def input(self, value: Tensor, name: str = "args") -> TracedTensor:
+        """A further input of the graph, with its value in this run."""
+        place = Value(value.dims, value.dtype)
+        self.inputs.append(place)
+        self._parameters[place] = name
+        self.given[place] = x = TracedTensor(value, place, self)
+        return x
+
+    def late_input(self, x: Tensor) -> TracedTensor:
+        """A further input that turns out to be needed, and begins as `x`, which is of the trace around this one."""
+        y = self.input(value_of(x))
+        self.late[y.place] = x
+        return y
+
+    def follow(self, x: Tensor) -> None:
+        """Makes ops on the plain tensor `x` nodes of the graph, until its mark is taken away."""
+        self.follows = True
+        x.mark = (self.key, self.place_of(x), x.marks)
+
+    def is_followed(self, x: Tensor) -> bool:
+        """Whether the plain tensor `x` is more than a constant to somebody: to this trace or to those around it."""
+        if x.mark is None:
+            return False
+        outer = self.outer
+        return (
+            dispatch.note(x.marks, self.key) is not None
+            or any(dispatch.note(x.marks, recorder.key) is not None for recorder in self.outer_recorders)
+            or (outer is not None and outer.is_followed(x))
+        )
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """An op has run on plain tensors: if one of them is followed, it gets a node."""
+        several = type(outputs) is tuple
+        results = outputs if several else (outputs,)
+        if any(type(x) is not Tensor for x in (*inputs, *results)) or not any(map(self.is_followed, inputs)):
+            return
+        places = tuple([self.place_of(x) for x in inputs])
+        made = tuple([Value(y.dims, y.dtype) for y in results])
+        self.nodes.append(Node(op, places, attrs, made, several, self.line or caller()))
+        for y, place in zip(results, made, strict=True):
+            y.mark = (self.key, place, y.marks)
+
+    def run(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], line: Line | None = None) -> Any:
+        """Runs `op` on the real values and adds a node, which comes from this line, or from the caller's."""
+        places, values = [], []
+        for x in inputs:
+            if x.dtype.kind == _NARROW and not op.moves_data:
+                return dispatch.run_in_float32(op, inputs, attrs)
+            if type(x) is TracedTensor:
+                places.append(x.place if x.trace is self else self.capture(x).place)
+                values.append(x.value)
+            else:
+                places.append(self.place_of(x))
+                values.append(x)
+        recorder, thread.recorder = thread.recorder, None
+        try:
+            rule = rules.get(op)
+            result: Any = None if rule is None else rule(*values, attrs)
+            if result is None:
+                # As it is called eagerly, an op knows what to do with large arrays.
+                result = op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
+        except InvalidArgumentError as error:
+            error.about_values = True
+            raise
+        finally:
+            thread.recorder = recorder
+        line = line or self.line or caller()
+        if type(result) is tuple:
+            outputs: Any = tuple([TracedTensor(y, Value(y.dims, y.dtype), self) for y in result])
+            made = tuple([y.place for y in outputs])
+            self.nodes.append(Node(op, tuple(places), attrs, made, True, line))
+        else:
+            place = Value(result.dims, result.dtype)
+            outputs = TracedTensor(result, place, self)
+            made = (place,)
+            self.nodes.append(Node(op, tuple(places), attrs, made, False, line))
+        if op.family != "elementwise":
+            if getattr(op, "shaped_by_values", False):
+                self.nodes += [Node(shape_guard, (v,), {"shape": v.shape}, (), True, line) for v in made]
+            if getattr(op, "effect", False):
+                self.given.update(zip(made, outputs if type(outputs) is tuple else (outputs,), strict=True))
+        if thread.recorders:
+            for x in inputs:
+                if x.mark is not None:
+                    recorder.record(op, inputs, outputs, attrs)
+                    break
+        return outputs
+
+    def place_of(self, x: Tensor) -> Value:
+        """Where an input of an op stands in this graph."""
+        if type(x) is TracedTensor:
+            return x.place if x.trace is self else self.capture(x).place
+        if type(x) is not Tensor:
+            raise Untraceable(f"a {type(x).__name__} from outside the function")
+        if x.mark is not None and self.is_followed(x):
+            place = dispatch.note(x.marks, self.key)
+            if place is not None:
+                return place
+            if self.outer is not None:
+                return self.capture(x).place
+        found = self._constants.get(id(x))
+        if found is None:
+            found = self._constants[id(x)] = (x, Value(x.dims, x.dtype, x.array))
+        if x.mark is not None and self.is_followed(x):
+            self.followed[found[1]] = x
+        return found[1]
+
+    def capture(self, x: Tensor, variable: Any = None) -> TracedTensor:
+        """A tensor of an outer trace, as an input of this one; what a variable holds is an input of its own."""
+        if type(x) is TracedTensor:
+            self._check_access(x)
+        assert self.outer is not None
+        if variable is None:
+            key = (self.outer.place_of(x), id(x.mark), 0)  # one value may be on a tape by several ways
+        else:  # every read is a tensor of its own: what tells two of them apart is the variable
+            held = x if type(x) is TracedTensor else self.outer.values[id(variable)][1]
+            key = self.variable_inputs[id(variable)] = (self.outer.place_of(held), 0, id(variable))
+        found = self.captured.get(key)
+        if found is None:
+            value = x.value if type(x) is TracedTensor else wrap(x.array, x.dtype)
+            found = self.captured[key] = (x, TracedTensor(value, Value(x.dims, x.dtype), self))
+            self.given[found[1].place] = found[1]
+        return found[1]
+
+    def _check_access(self, x: TracedTensor) -> None:
+        """Raises unless `x` is of a trace around this one."""
+        if not x.trace.open:
+            raise out_of_scope(x)
+        if self.outer is not None:
+            if x.trace is not self.outer and x.trace.outer is self.outer:
+                raise ValueError(f"Tensor {x.name} in {x.trace.name} is accessed from {self.name}.")
+            return
+        trace = self.within
+        while trace is not None and trace is not x.trace:
+            trace = trace.within
+        raise out_of_scope(x) if trace is None else Enclosed
+
+    def known(self, x: TracedTensor) -> Any:
+        """The value of `x` in this run, which the graph from now on relies on."""
+        if not self.open:
+            raise out_of_scope(x)
+        if x.place not in self.known_places:
+            self.known_places.add(x.place)
+            attrs = {"value": x.value.array}
+            self.nodes.append(Node(guard, (x.place,), attrs, (), True, caller()))
+        return x.value.array
+
+    def iterated(self) -> None:
+        """Somebody goes through the rows of a tensor: if it is a loop of the user's, it is to be converted."""
+        ask_for_conversion(2)
+
+    def draw(self, take: Callable[[], Any]) -> Tensor:
+        """The state of a random draw: a new one in every run."""
+        return self.run(draw, (), {"take": take})
+
+    def next_op_seed(self) -> int:
+        """The seed of a random op that is given none: its number among those of the graph."""
+        self._op_seeds += 1
+        return self._op_seeds - 1
+
+    def next_path(self) -> tuple[int, ...]:
+        """Which of the traces in this one the next is."""
+        self._parts += 1
+        return (*self._path, self._parts)
+
+    @contextmanager
+    def within_part(self, path: tuple[int, ...]) -> Iterator[None]:
+        """Random ops inside the block are those of the part at `path`: the same ones when it is gone through again."""
+        before = self._path, self._op_seeds, self._draws, self._parts
+        self._path, self._op_seeds, self._draws, self._parts = path, 0, 0, 0
+        try:
+            yield
+        finally:
+            self._path, self._op_seeds, self._draws, self._parts = before
+
+    def stream(self, first: int, second: int, blocks: int) -> Stream:
+        """The stream of the next random op: the same one whenever the function is traced."""
+        self._draws += 1
+        key = (self._path, self._draws, first, second, blocks)
+        return self.streams.setdefault(key, Stream(first, second, blocks))
+
+    def with_rule(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Callable[..., Any]) -> Any:
+        """The outputs of a function with a gradient of its own, as new tensors that carry the rule in the graph."""
+        from ..control_flow.custom import with_rule
+
+        return with_rule(self, inputs, outputs, rule)
+
+    def read(self, variable: Any) -> Tensor:
+        """What `variable` holds at this point, marked for whoever records."""
+        found = self.values.get(id(variable))
+        if found is None:
+            found = (variable, self._first_read(variable))
+            self.values[id(variable)] = found
+            self._first_reads[id(variable)] = found[1]
+        held: Any = found[1]
+        if (id(variable) in self.written or id(variable) in self.own_variables) and variable.dtype.differentiable:
+            held = self._later_read(variable, held)
+        read = wrap(held.array, held.dtype) if type(held) is Tensor else TracedTensor(held.value, held.place, self)
+        for recorder in thread.recorders:
+            read.mark = recorder.mark_of(variable, read.mark)
+        return read
+
+    def _first_read(self, variable: Any) -> Tensor:
+        if self.outer is not None:
+            with dispatch.recorded_by(self.outer_recorders):
+                outer = self.outer.read(variable)
+            return self.capture(outer, variable)
+        within = self.within
+        value = wrap(variable._settled(), variable.dtype) if within is None else value_of(within.read_quietly(variable))
+        place = Value(value.dims, value.dtype)
+        self.reads[id(variable)] = (variable, place)
+        self.given[place] = x = TracedTensor(value, place, self)
+        return x
+
+    def first_read(self, variable: Any) -> Tensor:
+        """What `variable`, which has been read, held at first."""
+        return self._first_reads[id(variable)]
+
+    def _later_read(self, variable: Any, held: Tensor) -> Tensor:
+        """What was assigned to a variable, as a read of the variable, where its gradient goes."""
+        found = self._later_reads.get(id(variable))
+        if found is None or found[0] is not held:
+            with dispatch.recorded_by(()):
+                found = (held, self.run(assigned, (held, self._first_reads[id(variable)]), {}))
+            self._later_reads[id(variable)] = found
+        return found[1]
+
+    def write(self, variable: Any, value: Tensor) -> None:
+        """`variable` holds `value` from here on."""
+        held = self.values.get(id(variable))
+        if value.dims != (self.read_quietly(variable) if held is None else held[1]).dims:
+            raise Untraceable(f"{variable.name} changes its shape")
+        if type(value) is TracedTensor and value.trace is not self:
+            value = self.capture(value)
+        self.values[id(variable)] = (variable, value)
+        if id(variable) not in self.own_variables:
+            self.written[id(variable)] = variable
+
+    def read_quietly(self, variable: Any) -> Tensor:
+        """`read` without telling anybody."""
+        with dispatch.recorded_by(()):
+            return self.read(variable)
+
+    def made(self, variable: Any) -> None:
+        """A variable was made inside the function."""
+        if not self.may_make_variables:
+            raise ValueError(
+                "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
+                "is only created once or created outside tf.function. See "
+                "https://www.tensorflow.org/guide/function#creating_tfvariables for more information."
+            )
+        outermost = self
+        while outermost.outer is not None:
+            outermost = outermost.outer
+        outermost.variables_made.append(variable)
+
+    def made_for_a_run(self, variable: Any, value: Tensor) -> None:
+        """A variable was made that every run of the function has for itself: it holds `value` at first."""
+        if type(value) is TracedTensor:
+            value = ops.stop_gradient(value if value.trace is self else self.capture(value))
+        self.own_variables[id(variable)] = variable
+        self.values[id(variable)] = (variable, value)
+        self._first_reads[id(variable)] = value
+
+    def lifted(self, value: Any) -> Any:
+        """The value in this run of what a variable starts with."""
+        return value.value if type(value) is TracedTensor else value
+
+    def name_of(self, place: Value) -> str:
+        """A name for a place: that of its parameter, or of the op that made it."""
+        if place not in self._names:
+            made = maker(self.nodes, place)
+            self._names[place] = self._unique(self._parameters.get(place, "captured") if made is None else made.op.name)
+        return self._names[place]
+
+    def _unique(self, name: str) -> str:
+        taken = set(self._names.values())
+        return next(n for n in itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1))) if n not in taken)
+
+    def take_updates(self) -> list[tuple[Any, Tensor]]:
+        """The variables written and what they become; the values of this run are let go, to be used once."""
+        updates = [(variable, self.values[id(variable)][1]) for variable in self.written.values()]
+        for values in (self.values, self.given, self.captured, self._first_reads, self._later_reads):
+            values.clear()
+        return [(variable, x.value if type(x) is TracedTensor else x) for variable, x in updates]
+
+    def graph(self, outputs: Sequence[Tensor]) -> Graph:
+        """The finished graph, which gives these outputs."""
+        self.open = False
+        # In the order of the variables, in which XLA finds the memory that an update may have: another means copies.
+        written = [*filter(self.written.__contains__, self.reads), *[at for at in self.written if at not in self.reads]]
+        updates = [(self.written[at], self.place_of(self.values[at][1])) for at in written]
+        return Graph(
+            self.name, tuple(self.inputs), tuple(self.nodes), tuple([self.place_of(y) for y in outputs]),
+            tuple(self.reads.values()), tuple(updates),
+        )  # fmt: skip
+
+
+def value_of(x: Tensor) -> Tensor:
+    """The real value of a tensor in this run, as a plain one."""
+    while type(x) is TracedTensor:
+        x = x.value
+    if isinstance(x, DeferredProduct):
+        x = x.computed()
+    if type(x) is not Tensor:
+        raise Untraceable(f"it is called with a {type(x).__name__}")
+    return wrap(x.array, x.dtype)

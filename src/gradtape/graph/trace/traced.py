@@ -1,0 +1,172 @@
+"""The tensors of a function that is being traced: each carries its real value and its place in the graph.
+
+gradtape itself may look at the value, which leaves a guard in the graph; the user's code gets TensorFlow's errors.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...autograph import missed
+from ...autograph.status import ask as ask_for_conversion
+from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
+from ...core.tensor import Tensor
+from ...engine.run import dispatch
+from ...engine.run.source_lines import caller
+from ..ir.graph import Value, maker
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+
+class Untraceable(Exception):
+    """The function does what no graph can hold: it is to run eagerly."""
+
+    is_signal = True  # the tracer raises it to itself
+
+
+class Enclosed(Untraceable):
+    """The function uses tensors of the function that it is called in: it is to run as a part of that."""
+
+
+class Unfollowed(Untraceable):
+    """What was computed from a constant is asked for: the function is to be traced again, with all of them followed."""
+
+
+class TracedTensor(Tensor):
+    """A tensor inside a function that is being traced."""
+
+    __slots__ = ("level", "place", "trace", "value")
+
+    def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
+        self.value = value
+        self.place = place
+        self.trace = trace
+        self.level = trace.level  # when the trace began, among recorders and batches
+        self.dtype = value.dtype
+        self.mark = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self.place.shape
+
+    @property
+    def array(self) -> Any:  # type: ignore[override]
+        """The value in this run; from now on the graph is for this value only."""
+        return self.trace.known(self)
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op` and adds it to the graph of the innermost trace."""
+        trace = dispatch.thread.trace
+        if trace is None:
+            raise out_of_scope(self, eagerly=True)
+        return trace.run(op, inputs, attrs, trace.line or caller(3))  # by way of `dispatch.run` and the op
+
+    @property
+    def name(self) -> str:
+        """The name of the place in the graph."""
+        return f"{self.trace.name_of(self.place)}:0"
+
+    @property
+    def graph(self) -> Any:
+        """The trace that this tensor is part of."""
+        return self.trace
+
+    @property
+    def op(self) -> Any:
+        """The op that made the tensor, or None for an argument."""
+        made = maker(self.trace.nodes, self.place)
+        return None if made is None else made.op
+
+    @property
+    def numpy(self) -> Any:  # type: ignore[override]
+        """Not for the user's code: a traced tensor has no value yet."""
+        if _asked_by_gradtape():
+            return super().numpy
+        raise AttributeError("'SymbolicTensor' object has no attribute 'numpy'")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"'SymbolicTensor' object has no attribute '{name}': this tensor is part of a tf.function that is being "
+            "traced, and has no value yet. Use tf ops, or tf.py_function for Python code that needs the value"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if _asked_by_gradtape():
+            return super().__array__(dtype, copy)
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
+            "trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __bool__(self) -> bool:
+        if _asked_by_gradtape():
+            return super().__bool__()
+        ask_for_conversion()
+        raise OperatorNotAllowedInGraphError(
+            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following resolutions "
+            "to the problem: If you are running in Graph mode, use Eager execution mode or decorate this function with "
+            "@tf.function. If you are using AutoGraph, you can try decorating this function with @tf.function. If that "
+            "does not work, then you may be using an unsupported feature or your source code may not be visible to "
+            f"AutoGraph.{missed()}"
+        )
+
+    def _scalar(self, kind: str) -> Any:
+        if _asked_by_gradtape(2):
+            return super()._scalar(kind)
+        ask_for_conversion(2)
+        raise TypeError(
+            f"{kind}() argument must be a string or a real number, not 'SymbolicTensor': inside a tf.function a tensor "
+            "has no value yet"
+        )
+
+    def __index__(self) -> int:
+        if _asked_by_gradtape():
+            return super().__index__()
+        ask_for_conversion()
+        raise TypeError("'SymbolicTensor' object cannot be interpreted as an integer")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    __format__ = object.__format__  # type: ignore[assignment]
+
+
+def _asked_by_gradtape(depth: int = 1) -> bool:
+    """Whether the caller of the calling method is gradtape's own code rather than the user's, or AutoGraph for it."""
+    frame: Any = sys._getframe(depth + 1)
+    while frame.f_globals.get("__name__") == "gradtape.state.variable":  # `bool(v)` asks the value of `v`
+        frame = frame.f_back
+    name = frame.f_globals.get("__name__", "")
+    if name.startswith("gradtape.autograph."):
+        return False
+    return name.startswith(("gradtape.", "keras_gradtape.")) or name == "gradtape"
+
+
+def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
+    """A traced tensor was kept beyond its trace: the function, or the branch or loop in it."""
+    made = maker(x.trace.nodes, x.place)
+    where = made.line if made is not None and made.line is not None else ("?", 0, "?")
+    return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
+        f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
+        "collections to access it.\nPlease see https://www.tensorflow.org/guide/"
+        "function#all_outputs_of_a_tffunction_must_be_return_values for more information.\n\n"
+        f'{x!r} was defined here:\n    File "{where[0]}", line {where[1]}, in {where[2]}'
+    )
+
+
+def check_scope(tensors: Sequence[Tensor]) -> None:
+    """Raises if one of the tensors was kept beyond its trace."""
+    for x in tensors:
+        if type(x) is TracedTensor and not x.trace.open:
+            raise out_of_scope(x, eagerly=dispatch.thread.trace is None)

@@ -1,0 +1,170 @@
+"""`Module`: a named thing that owns variables and other modules, and finds them all."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from ..core import nest
+from ..core.owners import Owner
+from ..core.scopes import name_scope, scoped
+from .variable import Variable
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_IDENTIFIER = re.compile(r"^[a-zA-Z_]\w*$")
+
+
+class Module(Owner):
+    """Base class of layers and models: variables and modules set as attributes, also inside lists and dicts, are found.
+
+    They are found by name of the attribute, a module's own variables before those of its submodules, each once.
+
+    >>> import gradtape as tf
+    >>> class Dense(tf.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = tf.Variable([[1.0, 2.0]], name="w")
+    ...         self.b = tf.Variable([0.0, 0.0], name="b")
+    >>> [v.name for v in Dense().trainable_variables]
+    ['b:0', 'w:0']
+    """
+
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()  # attributes that are not looked into
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is None:
+            name = _snake_case(type(self).__name__)
+        if not _IDENTIFIER.match(name):
+            raise ValueError(
+                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid "
+                "class name)."
+            )
+        self._name = name
+        self._name_scope = name_scope(scoped(name) + "/")
+
+    @property
+    def name(self) -> str:
+        """The name given, or the class's name in snake case."""
+        return self._name
+
+    @property
+    def name_scope(self) -> name_scope:
+        """The scope of this module's variables: see `with_name_scope`."""
+        return self._name_scope
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables of this module and of its submodules."""
+        return tuple(self._flatten(predicate=_is_variable))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """The trainable ones among `variables`."""
+        return tuple(self._flatten(predicate=lambda value: _is_variable(value) and value.trainable))
+
+    @property
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
+        """The others among `variables`."""
+        return tuple(self._flatten(predicate=lambda value: _is_variable(value) and not value.trainable))
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
+        """The modules this one owns, those they own, and so on.
+
+        >>> import gradtape as tf
+        >>> outer, inner = tf.Module("outer"), tf.Module("inner")
+        >>> outer.parts = [inner]
+        >>> [m.name for m in outer.submodules]
+        ['inner']
+        """
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
+
+    @classmethod
+    def with_name_scope(cls, method: _Method) -> _Method:
+        """A decorator: variables made inside the method have the module's name in front of theirs.
+
+        >>> import gradtape as tf
+        >>> class Scale(tf.Module):
+        ...     @tf.Module.with_name_scope
+        ...     def build(self):
+        ...         self.w = tf.Variable(2.0, name="w")
+        >>> scale = Scale()
+        >>> scale.build()
+        >>> scale.w.name
+        'scale/w:0'
+        """
+
+        @functools.wraps(method)
+        def in_scope(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return in_scope  # type: ignore[return-value]
+
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], Any] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """What satisfies `predicate` among the attributes: this module's first, then those of its submodules.
+
+        For subclasses that collect more than variables and modules. Each thing is found once; with `with_path`, once
+        for every way to it, as a pair of the way (names, indices and keys) and the thing.
+
+        Args:
+          attribute_traversal_key: attributes are visited in the order of this key of their names.
+        """
+        seen = {id(self)}
+
+        def walk(module: Module, path: tuple[Any, ...], above: frozenset[int]) -> Iterator[Any]:
+            below: list[tuple[tuple[Any, ...], Module]] = []
+            for name in sorted(vars(module).keys() - self._TF_MODULE_IGNORED_PROPERTIES, key=attribute_traversal_key):
+                try:
+                    leaves = list(_leaves(vars(module)[name], expand_composites))
+                except TypeError as error:
+                    raise ValueError(f"Error processing property {name!r} of {module!r}: {error}") from error
+                for steps, leaf in leaves:
+                    if not with_path and id(leaf) in seen:
+                        continue
+                    way = (*path, name, *steps)
+                    if predicate is None or predicate(leaf):
+                        seen.add(id(leaf))
+                        yield (way, leaf) if with_path else leaf
+                    if isinstance(leaf, Module):
+                        seen.add(id(leaf))
+                        if recursive and id(leaf) not in above:
+                            below.append((way, leaf))
+            for way, submodule in below:
+                yield from walk(submodule, way, above | {id(submodule)} if with_path else above)
+
+        return walk(self, (), frozenset())
+
+
+def _is_variable(value: Any) -> bool:
+    return isinstance(value, Variable)
+
+
+def _leaves(value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The leaves of an attribute and the way to each."""
+    if isinstance(value, Mapping):
+        parts = [(key, value[key]) for key in nest.sorted_keys(value)]
+    elif nest.is_nested(value):
+        parts = list(enumerate(value))
+    elif expand and isinstance(value, nest.Composite):
+        parts = list(enumerate(nest.flatten(value, expand_composites=True)))
+    else:
+        yield (), value
+        return
+    for step, part in parts:
+        for steps, leaf in _leaves(part, expand):
+            yield (step, *steps), leaf
+
+
+def _snake_case(name: str) -> str:
+    words_apart = re.sub(r"(.)([A-Z][a-z])", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words_apart).lower()

@@ -1,0 +1,88 @@
+"""`ExponentialMovingAverage`: variables that follow others slowly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..core.tensor import wrap
+from ..engine.run import dispatch
+from .variable import Variable
+
+
+class ExponentialMovingAverage:
+    """Averages of variables: `average -= (1 - decay) * (average - variable)` at each `apply`.
+
+    Args:
+      decay: how much of the average stays.
+      num_updates: how often it was updated: the decay is at most `(1 + num_updates) / (10 + num_updates)`.
+      zero_debias: for tensors, in TensorFlow 1. An average begins with the value of its variable, and needs it not.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(1.0)
+    >>> average = tf.train.ExponentialMovingAverage(0.9)
+    >>> average.apply([v])
+    >>> _ = v.assign(2.0)
+    >>> average.apply([v])
+    >>> print(f"{average.average(v).numpy():.2f}")
+    1.10
+    """
+
+    def __init__(
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ) -> None:
+        self._decay = decay
+        self._num_updates = num_updates
+        self._name = name
+        self._averages: dict[int, tuple[Any, Variable]] = {}  # with the variables, so that no other has their ids
+
+    @property
+    def name(self) -> str:
+        """What the averages are called by."""
+        return self._name
+
+    def apply(self, var_list: Iterable[Any] | None = None) -> None:
+        """Updates the averages of these variables; those that have none yet begin with their value."""
+        variables = list(var_list or ())
+        for variable in variables:
+            held = getattr(variable, "_gradtape_variable", variable)
+            if not isinstance(held, Variable):
+                raise TypeError(
+                    "tf.train.ExponentialMovingAverage does not support non-Variable tensors when eager execution is "
+                    f"enabled, got {variable!r}."
+                )
+            if not held.dtype.is_floating:
+                raise TypeError(f"The variables must be half, float, or double: {held.name}")
+        decay = self._decay
+        if self._num_updates is not None:
+            count = float(self._num_updates)
+            decay = min(decay, (1.0 + count) / (10.0 + count))
+        for variable in variables:
+            held = getattr(variable, "_gradtape_variable", variable)
+            if id(held) not in self._averages:
+                self._averages[id(held)] = (held, self._begin(held))
+            average = self._averages[id(held)][1]
+            average.assign_sub((average - held) * (1.0 - decay))
+
+    def _begin(self, variable: Variable) -> Variable:
+        with dispatch.traced_by(None):
+            value = wrap(variable.numpy(), variable.dtype)
+            return Variable(value, trainable=False, name=self.average_name(variable))
+
+    def average(self, var: Any) -> Variable | None:
+        """The average of a variable, or None if it has none."""
+        found = self._averages.get(id(getattr(var, "_gradtape_variable", var)))
+        return None if found is None else found[1]
+
+    def average_name(self, var: Any) -> str:
+        """What the average of a variable is called."""
+        return f"{getattr(var, '_gradtape_variable', var).name.removesuffix(':0')}/{self._name}"
+
+    def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
+        """From the names of averages to the variables they are averages of."""
+        given = [held for held, _ in self._averages.values()] if moving_avg_variables is None else moving_avg_variables
+        return {self.average_name(variable): variable for variable in given}

@@ -1,0 +1,182 @@
+"""`SparseTensor`: the elements of a tensor that are there, each with its place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, errors
+from ..core.dtypes import DType
+from ..core.nest import Composite
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor, is_tensor_like
+from ..engine.registry.op import ops
+from ..engine.run.convert import to_tensor
+
+# The functions of one value that TensorFlow applies to the values of a sparse tensor.
+_MAPPED = {
+    "abs", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "erf", "neg", "sign", "sin", "sqrt", "square",
+    "tan", "tanh",
+}  # fmt: skip
+
+
+class SparseTensor(Composite):
+    """`dense[indices[i]] = values[i]`, for a tensor of shape `dense_shape`.
+
+    A tape does not take one as a target or a source; its `values` are a tensor like any other.
+
+    >>> import gradtape as tf
+    >>> s = tf.SparseTensor(indices=[[0, 0], [1, 2]], values=[1, 2], dense_shape=[2, 3])
+    >>> tf.sparse.to_dense(s).numpy().tolist()
+    [[1, 0, 0], [0, 0, 2]]
+    """
+
+    __slots__ = ("__weakref__", "_dense_shape", "_indices", "_shape", "_values")
+
+    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+        self._indices = to_tensor(indices, dtypes.int64)
+        self._values = to_tensor(values)
+        self._dense_shape = to_tensor(dense_shape, dtypes.int64)
+        count, rank = self._indices.shape.with_rank(2)
+        (given,) = self._values.shape.with_rank(1)
+        (sizes,) = self._dense_shape.shape.with_rank(1)
+        if count != given:
+            raise ValueError(
+                f"Dimensions {count} and {given} are not compatible: there must be as many rows of indices as values"
+            )
+        if rank != sizes:
+            raise ValueError(
+                f"Dimensions {rank} and {sizes} are not compatible: a row of indices must be as long as dense_shape"
+            )
+        self._shape = TensorShape([None if n < 0 else int(n) for n in self._dense_shape.array])
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """The same from a SparseTensor."""
+        if not isinstance(sparse_tensor_value, SparseTensor):
+            raise TypeError(
+                f"Argument sparse_tensor_value={sparse_tensor_value} is neither a SparseTensor nor SparseTensorValue."
+            )
+        return cls(*sparse_tensor_value._parts())
+
+    @property
+    def indices(self) -> Tensor:
+        """The places of the values, one a row."""
+        return self._indices
+
+    @property
+    def values(self) -> Tensor:
+        """The values, one for each row of the indices."""
+        return self._values
+
+    @property
+    def dense_shape(self) -> Tensor:
+        """The shape of the dense tensor, as a tensor."""
+        return self._dense_shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the dense tensor."""
+        return self._shape
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the dense tensor, as a plain tuple."""
+        return tuple(self._shape)  # type: ignore[arg-type]
+
+    def get_shape(self) -> TensorShape:
+        """The shape of the dense tensor."""
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Raises `ValueError` unless the shape of the dense tensor could be `shape`."""
+        self._shape = self._shape.merge_with(shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._values.dtype
+
+    @property
+    def graph(self) -> Any:
+        """Eager values belong to no graph."""
+        return self._values.graph
+
+    @property
+    def op(self) -> Any:
+        """Eager values are not the output of a graph's node."""
+        return self._values.op
+
+    def consumers(self) -> list[Any]:
+        """Nothing is known of the consumers of an eager value."""
+        return []
+
+    def with_values(self, new_values: Any) -> SparseTensor:
+        """Other values at the same places."""
+        return SparseTensor(self._indices, new_values, self._dense_shape)
+
+    def __mul__(self, y: Any) -> SparseTensor:
+        """The values times those of a dense tensor, broadcast to this one, at the same places."""
+        return self.with_values(self._values * self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype)))
+
+    def __rmul__(self, y: Any) -> Any:
+        return self * y if isinstance(y, Tensor) else NotImplemented
+
+    def __truediv__(self, y: Any) -> SparseTensor:
+        """The values divided by those of a dense tensor, broadcast to this one, at the same places."""
+        divisor = self._beside(to_tensor(y, None if is_tensor_like(y) else self.dtype))
+        if type(divisor) is Tensor and not np.all(divisor.array):
+            raise errors.InvalidArgumentError(
+                f"SparseDenseCwiseDiv cannot divide by zero, but at places of the sparse tensor stands {divisor.array}"
+            )
+        return self.with_values(self._values / divisor)
+
+    def _beside(self, dense: Tensor) -> Tensor:
+        """What stands in a dense tensor, broadcast to this one, at the places of this one."""
+        if not dense.dims:
+            return dense
+        mine, its = self.dims[len(self.dims) - len(dense.dims) :], dense.dims
+        if len(mine) != len(its) or any(b not in (a, 1) for a, b in zip(mine, its, strict=True)):
+            raise errors.InvalidArgumentError(
+                "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
+                f"{list(self.dims)} vs. {list(its)}"
+            )
+        axes = [i for i, n in enumerate(its) if n != 1]
+        flat = places(self, [len(self.dims) - len(its) + i for i in axes])
+        return ops.gather(ops.reshape(dense, shape=(math.prod(its),)), flat, axis=0, batch=0)
+
+    def _mapped(self, op: Any) -> Any:
+        """`op`, a function of one value, on the values; NotImplemented where TensorFlow has no such function."""
+        return self.with_values(op.call(self._values)) if op.name in _MAPPED else NotImplemented
+
+    def _parts(self) -> list[Any]:
+        return [self._indices, self._values, self._dense_shape]
+
+    def __repr__(self) -> str:
+        return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
+
+
+def places(s: SparseTensor, axes: Any = None) -> Tensor:
+    """Where each value stands in the flattened dense tensor; with `axes`, in one that has these axes only."""
+    dims = s.dims
+    indices = s.indices
+    if axes is not None:
+        dims = tuple(dims[i] for i in axes)
+        indices = columns(indices, axes)
+    if math.prod(dims) >= 2**63:
+        raise errors.InvalidArgumentError(f"a tensor of shape {list(dims)} has more places than int64 can count")
+    return ops.ravel_index(indices, dims=dims)
+
+
+def columns(indices: Tensor, axes: Any) -> Tensor:
+    """The coordinates along these axes."""
+    return ops.gather(indices, to_tensor(np.array(axes, np.int64)), axis=1, batch=0)
+
+
+def coordinates(flat: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """The opposite of `places`: a row of coordinates for each place in the flattened tensor."""
+    strides = np.array([math.prod(dims[i + 1 :]) for i in range(len(dims))], np.int64)
+    column = ops.reshape(flat, shape=(*flat.dims, 1))
+    return ops.mod(ops.floordiv(column, to_tensor(strides)), to_tensor(np.array(dims, np.int64)))

@@ -1,0 +1,378 @@
+"""`TensorArray`: a list of tensors of one dtype, written and read by index; differentiable, because its entries are.
+
+Eagerly it is a list. In a function that is being traced, every write gives a new array, and one whose length is fixed
+may be *stacked*: one tensor with a row for each entry. That is what goes round a loop, and what a traced index needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import errors
+from ..core.dtypes import DType, as_dtype
+from ..core.nest import Composite
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..engine.registry.op import ops
+from ..engine.run import dispatch
+from ..engine.run.convert import to_array, to_tensor
+
+_CLEARED = object()
+
+
+class Unmade:
+    """The rows of an array that goes round a loop, which `make` makes when the shape of its entries is known."""
+
+    def __init__(self, make: Callable[[tuple[int, ...]], Tensor]) -> None:
+        self.rows: Tensor | None = None
+        self.make = make
+
+
+class TensorArray(Composite):
+    """A list of tensors that grows, for loops that make a sequence of values.
+
+    Every write returns the array to go on with: `ta = ta.write(i, x)`.
+
+    >>> import gradtape as tf
+    >>> ta = tf.TensorArray(tf.float32, size=2)
+    >>> ta = ta.write(0, 1.0).write(1, 2.0)
+    >>> ta.stack().numpy().tolist()
+    [1.0, 2.0]
+
+    Args:
+      dtype: the dtype of the entries.
+      size: how many there are to begin with.
+      dynamic_size: whether writing past the end makes the array longer.
+      clear_after_read: whether an entry can be read only once; it can, unless told.
+      infer_shape: whether all entries must have one shape.
+      element_shape: the shape they must have, which is also that of entries never written: they are zeros.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        if handle is not None:
+            raise ValueError("TensorArray handles are not supported when eager execution is enabled.")
+        if size is None:
+            raise ValueError("Size must be declared for TensorArrays when eager execution is enabled.")
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = bool(dynamic_size)
+        self._clear_after_read = clear_after_read is None or bool(clear_after_read)
+        self._infer_shape = infer_shape
+        self._element_shape = TensorShape(element_shape)
+        self._entries: list[Any] = [None] * int(size)
+        self._stacked: Tensor | Unmade | None = None  # the rows, in place of the entries
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the entries."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether writing past the end makes the array longer."""
+        return self._dynamic_size
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """The shape of the entries, as far as it is known."""
+        return self._element_shape
+
+    @property
+    def handle(self) -> None:
+        """There is no resource behind an eager TensorArray."""
+
+    @property
+    def flow(self) -> Tensor:
+        """A constant: the order of reads and writes is the program's own."""
+        return to_tensor(0)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of entries.
+
+        >>> import gradtape as tf
+        >>> int(tf.TensorArray(tf.float32, size=3).size())
+        3
+        """
+        return to_tensor(len(self._entries))
+
+    def identity(self) -> TensorArray:
+        """A TensorArray with the same entries."""
+        same = object.__new__(TensorArray)
+        vars(same).update(vars(self))
+        return same
+
+    @property
+    def may_be_stacked(self) -> bool:
+        """Whether the array keeps its length, and all its entries have one shape."""
+        return not self._dynamic_size and self._infer_shape
+
+    @property
+    def entry_dims(self) -> tuple[int, ...] | None:
+        """The shape of the entries, if it is known."""
+        if isinstance(self._stacked, Unmade) and self._stacked.rows is not None:
+            return self._stacked.rows.dims[1:]
+        return tuple(n or 0 for n in self._element_shape) if self._element_shape.is_fully_defined() else None
+
+    def rows(self, dims: tuple[int, ...] | None = None) -> Tensor:
+        """All entries as one tensor; those never written, of shape `dims`, are zeros."""
+        held = self._stacked
+        if isinstance(held, Unmade):
+            if held.rows is None:
+                known = self.entry_dims if dims is None else dims
+                assert known is not None
+                held.rows = held.make(known)
+            return held.rows
+        if held is not None:
+            return held
+        if dims is not None:
+            self._element_shape = self._element_shape.merge_with(dims)
+        if all(entry is None for entry in self._entries):
+            known = tuple(n or 0 for n in self._element_shape)
+            return Tensor(np.zeros((len(self._entries), *known), self._dtype.numpy), self._dtype)
+        return self.stack()
+
+    def _rows_up_to(self, index: Any, dims: tuple[int, ...]) -> Tensor:
+        """The rows, with as many more as it takes to write at `index`."""
+        rows = self.rows(dims)
+        missing = int(to_array(index).__index__()) + 1 - rows.dims[0] if self._dynamic_size else 0
+        if missing <= 0:
+            return rows
+        return ops.concat(rows, Tensor(np.zeros((missing, *dims), self._dtype.numpy), self._dtype), axis=0)
+
+    def stacked(self, rows: Tensor | Unmade) -> TensorArray:
+        """The array with these rows as its entries."""
+        new = self.identity()
+        new._stacked = rows
+        new._entries = [None] * (rows.dims[0] if isinstance(rows, Tensor) else len(self._entries))
+        if isinstance(rows, Tensor):
+            new._element_shape = TensorShape(rows.dims[1:])
+        return new
+
+    def _parts(self) -> list[Any]:
+        return [] if self.entry_dims is None else [self.rows()]
+
+    def _with_parts(self, parts: Sequence[Any]) -> TensorArray:
+        return self.stacked(parts[0]) if parts else self
+
+    def _is_by_row(self, index: Any) -> bool:
+        """Whether an entry is to be found as a row of a tensor."""
+        if self._stacked is not None:
+            return True
+        traced = isinstance(index, Tensor) and type(index) is not Tensor
+        return traced and self.may_be_stacked and dispatch.thread.trace is not None
+
+    def _of_its_own(self) -> TensorArray:
+        """The array whose entries are to be replaced: in a trace, another one."""
+        return self if dispatch.thread.trace is None else self.identity()
+
+    def close(self, name: str | None = None) -> None:
+        """Lets all entries go."""
+        self._entries.clear()
+
+    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+        """Not needed: tapes differentiate through the entries."""
+        raise NotImplementedError(
+            "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not "
+            "use/need this function to compute gradients of operations that use TensorArrays."
+        )
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Sets the entry at `index`; returns the array to go on with.
+
+        >>> import gradtape as tf
+        >>> ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        >>> ta.write(2, 5.0).stack().numpy().tolist()
+        [0.0, 0.0, 5.0]
+        """
+        if self._is_by_row(index):
+            entry = self._fitting(value)
+            return self.stacked(ops.put_row(self._rows_up_to(index, entry.dims), to_tensor(index), entry))
+        at = int(to_array(index).__index__())
+        if at < 0:
+            raise errors.OutOfRangeError(f"Writing to negative indices (index {at}) is not allowed.")
+        if at >= len(self._entries) and not self._dynamic_size:
+            raise _outside(
+                f"Tried to write to index {at} but array is not resizeable and size is: {len(self._entries)}. Use "
+                "dynamic_size=True",
+                f"Trying to modify element {at} in a list with {len(self._entries)} elements. Use dynamic_size=True",
+            )
+        entry = self._fitting(value)
+        new = self.identity()
+        if dispatch.thread.trace is not None:
+            new._entries = list(self._entries)
+        new._entries.extend([None] * (at + 1 - len(new._entries)))
+        new._entries[at] = entry
+        return new
+
+    def _fitting(self, value: Any) -> Tensor:
+        """`value` as an entry of this array."""
+        entry = to_tensor(value, hint=self._dtype)
+        if entry.dtype is not self._dtype:
+            raise errors.InvalidArgumentError(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {entry.dtype.name}. "
+                "Use tf.cast"
+            )
+        if not self._element_shape.is_compatible_with(entry.shape):
+            raise ValueError(
+                f"Incompatible shape for value ({entry.shape}), expected ({self._element_shape}). Use "
+                "infer_shape=False for entries of different shapes"
+            )
+        if self._infer_shape:
+            self._element_shape = self._element_shape.merge_with(entry.shape)
+        return entry
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The entry at `index`."""
+        if self._is_by_row(index) and self.entry_dims is not None:
+            return ops.gather_rows(self.rows(), to_tensor(index))
+        at = int(to_array(index).__index__())
+        if not 0 <= at < len(self._entries):
+            raise _outside(
+                f"Tried to read from index {at} but array size is: {len(self._entries)} ",
+                f"Trying to access element {at} in a list with {len(self._entries)} elements.",
+            )
+        entry = self._entry(at)
+        if self._clear_after_read and dispatch.thread.trace is None:
+            self._entries[at] = _CLEARED
+        return entry
+
+    def _entry(self, at: int) -> Tensor:
+        entry = self._entries[at]
+        if entry is _CLEARED:
+            raise errors.InvalidArgumentError(
+                f"Could not read index {at} twice because it was cleared after a previous read (perhaps try setting "
+                "clear_after_read = false?)"
+            )
+        if entry is None:
+            shape = self._element_shape
+            if not shape.is_fully_defined():
+                raise _misuse()(
+                    f"entry {at} was never written, and zeros cannot stand for it: the element shape is {shape}. Write "
+                    "it first, or give `element_shape`"
+                )
+            entry = self._entries[at] = Tensor(np.zeros(tuple(shape), self._dtype.numpy), self._dtype)
+        return entry
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All entries along a new first axis."""
+        if self._stacked is not None:
+            return self.rows()
+        if self._entries:
+            return ops.stack(*map(self._entry, range(len(self._entries))), axis=0)
+        known = self._element_shape.rank is not None
+        row = tuple(n or 0 for n in self._element_shape) if known else ()
+        return Tensor(np.zeros((0, *row), self._dtype.numpy), self._dtype)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The entries at `indices` along a new first axis.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=3).unstack([1.0, 2.0, 3.0]).gather([2, 0]).numpy().tolist()
+        [3.0, 1.0]
+        """
+        if self._is_by_row(indices) and self.entry_dims is not None:
+            return ops.gather_rows(self.rows(), to_tensor(indices))
+        return ops.stack(*[self._entry(int(at)) for at in to_array(indices)], axis=0)
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """All entries along their first axis."""
+        if self._stacked is not None:
+            rows = self.rows()
+            return ops.reshape(rows, shape=(rows.dims[0] * rows.dims[1], *rows.dims[2:]))
+        if not self._entries:
+            raise errors.InvalidArgumentError("concat needs at least one entry, and this TensorArray is empty")
+        return ops.concat(*map(self._entry, range(len(self._entries))), axis=0)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The rows of `value` as the entries.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=2).unstack([1.0, 2.0]).read(1).numpy()
+        np.float32(2.0)
+        """
+        rows = to_tensor(value, hint=self._dtype)
+        if not rows.dims:
+            raise ValueError("unstack needs a value with a first axis, got a scalar")
+        count = rows.dims[0]
+        if count > len(self._entries) and not self._dynamic_size:
+            raise _misuse()(f"Cannot unstack {count} tensors into a TensorArray of static size {len(self._entries)} ")
+        new = self._of_its_own()
+        if new is not self and self.may_be_stacked and count:
+            new._fitting(rows[0])
+            return new.stacked(rows)
+        new._entries = [new._fitting(rows[i]) for i in range(count)]
+        return new.identity()
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The rows of `value` as the entries at `indices`.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=3).scatter([2, 0], [1.0, 2.0]).stack().numpy().tolist()
+        [2.0, 0.0, 1.0]
+        """
+        rows = to_tensor(value, hint=self._dtype)
+        if self._is_by_row(indices):
+            return self.stacked(ops.put_rows(self.rows(rows.dims[1:]), to_tensor(indices), rows))
+        new = self
+        for row, at in enumerate(to_array(indices)):
+            new = new.write(at, rows[row])
+        return new
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """Consecutive parts of `value`, of these lengths along the first axis, as the entries.
+
+        >>> import gradtape as tf
+        >>> tf.TensorArray(tf.float32, size=2).split([1.0, 2.0, 3.0], [1, 2]).read(1).numpy().tolist()
+        [2.0, 3.0]
+        """
+        whole, given = to_tensor(value, hint=self._dtype), to_array(lengths)
+        if given.ndim != 1:
+            raise errors.InvalidArgumentError(f"Expected lengths to be a vector, received shape: {list(given.shape)}")
+        if not whole.dims:
+            raise errors.InvalidArgumentError("Expected value to be at least a vector, but received shape: []")
+        sizes = given.tolist()
+        if sum(sizes) != whole.dims[0]:
+            raise errors.InvalidArgumentError(
+                "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+                f"{sum(sizes)} and value's shape is: {list(whole.dims)} "
+            )
+        if len(sizes) != len(self._entries) and not self._dynamic_size:
+            raise errors.InvalidArgumentError(
+                f"TensorArray's size is not equal to the size of lengths ({len(self._entries)} vs. {len(sizes)}), and "
+                "the TensorArray is not marked as dynamically resizeable."
+            )
+        new = self._of_its_own()
+        if len(set(sizes)) > 1:
+            new._infer_shape = False
+        ends = np.cumsum(sizes).tolist()
+        new._entries = [new._fitting(whole[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
+        return new.identity()
+
+
+def _outside(eagerly: str, in_a_function: str) -> errors.OpError:
+    """An index is none of an entry: TensorFlow's functions have arrays of another make, with errors of their own."""
+    if dispatch.thread.trace is None:
+        return errors.OutOfRangeError(eagerly)
+    error = errors.InvalidArgumentError(in_a_function)
+    error.about_values = True
+    return error
+
+
+def _misuse() -> type[Exception]:
+    """The class of errors that a function finds when it runs, and eager code before."""
+    return ValueError if dispatch.thread.trace is None else errors.InvalidArgumentInTraceError

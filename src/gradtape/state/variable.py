@@ -1,0 +1,493 @@
+"""`Variable`: a value that changes, with an identity that tapes watch.
+
+An assignment replaces the value, or writes into it where nobody else can see it: what was read before keeps the value
+it had.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy import add, ndarray, subtract
+
+from ..backends.numpy import onednn
+from ..backends.numpy.blocks import SHARED, accumulate, combined
+from ..core import dtypes, errors
+from ..core.dtypes import DType, as_dtype
+from ..core.scopes import scoped
+from ..core.shapes import TensorShape
+from ..core.tensor import Reference, Tensor, text_of, wrap
+from ..engine.registry.deferred import DeferredProduct
+from ..engine.registry.op import ops
+from ..engine.run import dispatch
+from ..engine.run.convert import own_read, readable, register, to_tensor
+from ..engine.run.dispatch import thread
+from .variable_operators import attach
+from .variable_parts import Parts
+
+_IN_PLACE = 1 << 22  # bytes that no cache of a core holds
+_new = object.__new__
+_ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
+_creation = itertools.count().__next__
+updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
+
+
+class VariableSynchronization(enum.Enum):
+    """When the copies of a variable on several devices are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How updates from several devices become one."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class Variable(Parts):
+    """A mutable value of fixed dtype, watched by tapes when it is read.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(3.0)
+    >>> v.assign_add(1.0).numpy()
+    np.float32(4.0)
+
+    Args:
+      initial_value: anything that converts to a tensor, or a function without arguments that returns it.
+      trainable: whether tapes watch it by themselves; they do, unless told.
+      dtype: the dtype to convert the value to; a tensor must have it already.
+      constraint: kept for optimizers, which apply it after an update; `assign` does not.
+      shape: the shapes to allow, such as `[None, 3]`, where that is more than the shape of the initial value.
+      experimental_enable_variable_lifting: whether a variable made in a `tf.function` outlives the call; if not, every
+        call has its own.
+    """
+
+    __array_priority__ = 100
+
+    dtype: DType
+    constraint: Callable[[Any], Any] | None
+    _copy: tuple[Any, Any] | None = None  # an array that was the value, and the same on a device
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: str | None = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None or variable_def is not None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified; `variable_def` is not supported, got "
+                f"initial_value={initial_value!r} and variable_def={variable_def!r}"
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Argument `constraint` must be None or a callable. Got {type(constraint)}: {constraint}")
+        for given, kind in ((synchronization, VariableSynchronization), (aggregation, VariableAggregation)):
+            if not isinstance(given, kind):
+                raise ValueError(f"Invalid {kind.__name__}: {given!r} for variable {name}; use one of {list(kind)}")
+        trace = thread.trace
+        # The initial value is not differentiable, nor part of a function that the variable is made in.
+        value = start = initial_value() if callable(initial_value) and trace is not None else initial_value
+        with dispatch.traced_by(None):
+            if trace is not None:
+                value = trace.lifted(value)
+            elif callable(value):
+                value = value()
+            value = to_tensor(value, dtype=None if dtype is None else as_dtype(dtype))
+        allowed = value.shape if shape is None else TensorShape(shape)
+        if not allowed.is_compatible_with(value.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
+                f"explicitly supplied `shape` argument ({shape})."
+            )
+        self.dtype = value.dtype
+        self.constraint = constraint
+        self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
+        self._synchronization = synchronization
+        self._aggregation = aggregation
+        self._name = scoped("Variable" if name is None else name) + ":0"
+        self._shape = allowed
+        self._created = _creation()
+        self._array = onednn.at_line(value.array)
+        self._read = wrap(self._array, value.dtype)
+        if trace is not None:
+            if experimental_enable_variable_lifting:
+                trace.made(self)
+            else:
+                trace.made_for_a_run(self, to_tensor(start, dtype=value.dtype))
+        elif value.mark is not None:
+            dispatch.left(value, "tf.Variable")
+
+    def _as_tensor(self) -> Tensor:
+        """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
+        recorder = thread.recorder
+        read, array = self._read, self._array
+        if read.array is array:
+            mark = read.mark
+            if mark is None:
+                if recorder is None:
+                    return read
+            elif recorder is not None and (
+                read.home is recorder.key if type(mark) is int else mark[2] is None and mark[0] is recorder.key
+            ):
+                return read
+        trace = thread.trace
+        if trace is not None:
+            return trace.read(self)
+        # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
+        read = _new(Tensor)
+        read.array = self._settled() if array is None else array
+        read.dtype = self.dtype
+        read.mark = None
+        if recorder is not None:
+            recorder.mark_read(self, read)
+        with updating:
+            if self._array is read.array:  # another thread may have assigned meanwhile: its value stays
+                self._read = read
+        return read
+
+    def _settled(self) -> Any:
+        """The array, when no other thread is updating it any more; if it lives on a device, fetched from there."""
+        with updating:
+            if self._array is not None:
+                return self._array
+            array = self._read.array
+            if not isinstance(array, np.ndarray | np.generic):
+                there, array = array, np.asarray(array)[()]
+                self._take(array)
+                self._copy = (array, there)
+            return array
+
+    def _on_device(self, put: Callable[[Any], Any]) -> Any:
+        """The value as an array of a device: the one it lives in, or the one `put(array)` makes, once for each value.
+
+        The caller holds `updating`, so that nobody else gives the array away.
+        """
+        array = self._array
+        if array is None:
+            return self._read.array
+        if self._copy is None or self._copy[0] is not array:
+            self._copy = (array, put(array))
+        return self._copy[1]
+
+    def _take_from_device(self, array: Any) -> None:
+        """Makes an array of a device, of the right shape and dtype, the value: NumPy's when somebody asks for it."""
+        self._copy = self._array = None
+        self._read = wrap(array, self.dtype)
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the present value as a plain tuple."""
+        return self._read.array.shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape every value has, as far as it was fixed."""
+        return self._shape
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch the variable by themselves."""
+        return self._trainable
+
+    @property
+    def name(self) -> str:
+        """The name, with the name scopes it was made in and `:0`."""
+        return self._name
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        """When copies on several devices are brought together."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """How updates from several devices become one."""
+        return self._aggregation
+
+    @property
+    def device(self) -> str:
+        """Where the value lives."""
+        return self._read.device
+
+    @property
+    def handle(self) -> Variable:
+        """What stands for the variable as a source of gradients: itself."""
+        return self
+
+    @property
+    def initializer(self) -> None:
+        """There is no op to run: a variable has its value from the start."""
+
+    @property
+    def initial_value(self) -> Any:
+        """Not kept."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    @property
+    def op(self) -> Any:
+        """Variables are not the output of a graph's node."""
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self) -> Any:
+        """Variables belong to no graph."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Narrows the shapes that are allowed."""
+        self._shape = self._shape.merge_with(shape)
+
+    def value(self) -> Tensor:
+        """The present value, as a tensor of its own: gradients with respect to it can be asked for.
+
+        >>> import gradtape as tf
+        >>> tf.Variable([1.0, 2.0]).value().numpy().tolist()
+        [1.0, 2.0]
+        """
+        return ops.identity(self._as_tensor())
+
+    read_value = read_value_no_copy = initialized_value = value
+
+    def numpy(self) -> Any:
+        """The present value as a NumPy array of its own, or a NumPy scalar."""
+        if thread.trace is not None:
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        return self._as_tensor().numpy()
+
+    def eval(self, session: Any = None) -> Any:
+        """There are no sessions: use `numpy`."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled. Use .numpy()")
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """There are no graphs to write a variable to: pickle it."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Variable:
+        """There are no graphs to read a variable from: unpickle it."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled. Use pickle")
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """True: a variable has its value from the start."""
+        return to_tensor(True)
+
+    def ref(self) -> Reference:
+        """A hashable reference to this very variable, for use as a key."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replaces the value; returns the variable, or None unless `read_value`.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign([3.0, 4.0]).numpy().tolist()
+        [3.0, 4.0]
+        """
+        new = to_tensor(value, dtype=self.dtype)
+        if new.dims != self.dims and not self._shape.is_compatible_with(new.shape):
+            raise ValueError(
+                f"Cannot assign value to variable '{self._name}': Shape mismatch. The variable shape {self._shape}, "
+                f"and the assigned value shape {new.shape} are incompatible."
+            )
+        self._replace(new)
+        return self if read_value else None
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds to the value.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign_add([1.0, 1.0]).numpy().tolist()
+        [2.0, 3.0]
+        """
+        self._update(add, delta, 1.0)
+        return self if read_value else None
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts from the value.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
+        [0.0, 1.0]
+        """
+        self._update(subtract, delta, -1.0)
+        return self if read_value else None
+
+    def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
+        """Combines the value with `delta`: a large one in place, when nobody else can see the array.
+
+        A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
+        than to write the memory of something that this core has just let go.
+        """
+        dtype = self.dtype
+        plain = type(delta) is Tensor and delta.dtype is dtype and delta.array.shape == self._read.array.shape
+        if not (plain and dtype.kind & _ARITHMETIC and thread.recorder is None):
+            if type(delta) is DeferredProduct and self._takes(delta, sign):
+                return
+            delta = self._checked(delta)
+            if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or thread.recorder is not None:
+                self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
+                return
+        change = delta.array
+        if change.nbytes < _IN_PLACE or not self._written(accumulate, change, ufunc):
+            array = self._array
+            if array is None:
+                array = self._settled()
+            self._take(ufunc(array, change) if change.size < SHARED else combined(ufunc, array, change))
+
+    def _checked(self, delta: Any) -> Tensor:
+        delta = to_tensor(delta, dtype=self.dtype)
+        if delta.dims != self.dims:
+            raise errors.InvalidArgumentError(
+                f"Cannot update variable with shape {list(self.dims)} using a Tensor with shape {list(delta.dims)}, "
+                "shapes must be equal. Use tf.broadcast_to where repetition is meant"
+            )
+        return delta
+
+    def _takes(self, product: DeferredProduct, sign: float) -> bool:
+        """Whether the product could be added, times `sign`, where the value is."""
+        if thread.recorder is not None or product.dtype is not self.dtype or product.dims != self._read.array.shape:
+            return False
+        return self._written(product.added_to, sign)
+
+    def _written(self, write: Callable[..., bool | None], *arguments: Any) -> bool:
+        """Whether `write(array, *arguments)` could change the array, that of the value, which nobody else may see.
+
+        It returns False if it could not.
+        """
+        with updating:
+            array = self._array
+            self._array = None  # from here on, nobody else gets hold of the array: see `_as_tensor`
+            try:
+                # It is known here and to the last read, that read to the variable; each count sees itself. Memory that
+                # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
+                alone = sys.getrefcount(self._read.array) <= 3 and sys.getrefcount(self._read) <= 2
+                own = self._read.array is array and _has_own_memory(array)
+                if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
+                    return False
+                onednn.changed(array)
+                return write(array, *arguments) is not False
+            finally:
+                if self._array is None:  # nobody has assigned meanwhile
+                    self._array = array
+
+    def _replace(self, new: Tensor) -> None:
+        trace = thread.trace
+        array = None if trace is not None else new.array
+        for r in dispatch.listeners():
+            r.mark_of(self, None)
+            r.assigned(self, new)
+        if trace is not None:
+            trace.write(self, new)
+        else:
+            self._take(array)
+
+    def _take(self, array: Any) -> None:
+        """Makes `array`, of the right shape and dtype, the value."""
+        self._copy = None
+        self._array = array
+        self._read = wrap(array, self.dtype)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """The same as `assign`."""
+        self.assign(value)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Adds 1, unless the value has reached `limit`, which is an `OutOfRangeError`; returns the value before."""
+        before = self.value()
+        if int(before) >= limit:
+            raise errors.OutOfRangeError(f"Reached limit of {limit}")
+        self.assign_add(1)
+        return before
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self._as_tensor())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self._as_tensor().__array__(dtype, copy=True)
+
+    def __bool__(self) -> bool:
+        return bool(self._as_tensor())
+
+    def __float__(self) -> float:
+        return float(self._as_tensor())
+
+    def __int__(self) -> int:
+        return int(self._as_tensor())
+
+    def __complex__(self) -> complex:
+        return complex(self._as_tensor())
+
+    def __hash__(self) -> int:
+        raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})")
+
+    def __copy__(self) -> Variable:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in vars(self).items() if name not in ("_read", "_created", "_copy")}
+        return {**kept, "_array": self._settled()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._created = _creation()
+        self._read = wrap(self._array, self.dtype)
+
+    def __repr__(self) -> str:
+        if thread.trace is not None:
+            return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
+        value = text_of(self._as_tensor()._shown(), repr)
+        return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
+
+
+def _converted(variable: Variable, dtype: DType | None) -> Tensor:
+    """The value for an op's argument, as `to_tensor` makes it of a subclass."""
+    return to_tensor(own_read(variable), dtype)
+
+
+def _has_own_memory(array: Any) -> bool:
+    """Whether an array's memory belongs to it alone, or to one that only it knows."""
+    if type(array) is not ndarray:
+        return False
+    if array.flags.owndata:
+        return True
+    # Known to the array alone, and here: views of the array would have the same base.
+    return type(array.base) is ndarray and array.base.flags.owndata and sys.getrefcount(array.base) <= 2
+
+
+attach(Variable)
+register(Variable, _converted, 0)
+readable.add(Variable)

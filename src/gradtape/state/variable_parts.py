@@ -1,0 +1,174 @@
+"""Parts of a variable: rows, entries and slices that are read, replaced or added to."""
+
+from __future__ import annotations
+
+import math
+import operator
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import errors
+from ..core.dtypes import DType
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor
+from ..engine.registry.op import ops
+from ..engine.run.convert import to_tensor
+from .rows import Combine, as_rows, combined, last, row_numbers, scattered
+
+
+class Parts:
+    """What a variable does with parts of itself."""
+
+    dtype: DType
+    _as_tensor: Callable[[], Tensor]
+    _replace: Callable[[Tensor], None]
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """The rows at `indices`.
+
+        >>> import gradtape as tf
+        >>> tf.Variable([1.0, 2.0, 3.0]).sparse_read([2, 0]).numpy().tolist()
+        [3.0, 1.0]
+        """
+        at = to_tensor(indices)
+        return self.gather_nd(ops.reshape(at, shape=(*at.dims, 1)))
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+
+        >>> import gradtape as tf
+        >>> tf.Variable([[1.0, 2.0], [3.0, 4.0]]).gather_nd([[1, 0]]).numpy().tolist()
+        [3.0]
+        """
+        at, x = to_tensor(indices), self._as_tensor()
+        rows = x if at.dims[-1] == 1 else as_rows(x, at.dims[-1])
+        return ops.gather_rows(rows, ops.cast(row_numbers(x.dims, at), dtype=at.dtype))
+
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replaces the rows that the slices name; of several for one row the last counts.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_update(tf.IndexedSlices(tf.constant([9.0]), tf.constant([1]))).numpy().tolist()
+        [1.0, 9.0, 3.0]
+        """
+        return self._scatter_slices(sparse_delta, last)
+
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Adds the slices to the rows they name."""
+        return self._scatter_slices(sparse_delta, operator.add)
+
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtracts the slices from the rows they name."""
+        return self._scatter_slices(sparse_delta, operator.sub)
+
+    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Multiplies the rows that the slices name."""
+        return self._scatter_slices(sparse_delta, operator.mul)
+
+    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """Divides the rows that the slices name."""
+        return self._scatter_slices(sparse_delta, operator.truediv)
+
+    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """The maximum of the slices and the rows they name."""
+        return self._scatter_slices(sparse_delta, ops.maximum)
+
+    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
+        """The minimum of the slices and the rows they name."""
+        return self._scatter_slices(sparse_delta, ops.minimum)
+
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """`scatter_update` for each member of the batch that the leading axes of the indices are."""
+        at = to_tensor(_slices(sparse_delta).indices)
+        batch = [to_tensor(axis.astype(at.dtype.numpy)) for axis in np.indices(at.dims)[:-1]]
+        return self._scatter(ops.stack(*batch, at, axis=len(at.dims)), sparse_delta.values, last)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replaces the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
+
+        >>> import gradtape as tf
+        >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> v.scatter_nd_update([[0, 1]], [9.0]).numpy().tolist()
+        [[1.0, 9.0], [3.0, 4.0]]
+        """
+        return self._scatter(to_tensor(indices), updates, last)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Adds to the entries or slices at `indices`."""
+        return self._scatter(to_tensor(indices), updates, operator.add)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtracts from the entries or slices at `indices`."""
+        return self._scatter(to_tensor(indices), updates, operator.sub)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """The maximum of the updates and the entries or slices at `indices`."""
+        return self._scatter(to_tensor(indices), updates, ops.maximum)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """The minimum of the updates and the entries or slices at `indices`."""
+        return self._scatter(to_tensor(indices), updates, ops.minimum)
+
+    def _scatter_slices(self, slices: IndexedSlices, combine: Combine) -> Any:
+        at = to_tensor(_slices(slices).indices)
+        return self._scatter(ops.reshape(at, shape=(*at.dims, 1)), slices.values, combine)
+
+    def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
+        self._replace(scattered(self._as_tensor(), indices, updates, combine))
+        return self
+
+    def __getitem__(self, key: Any) -> Tensor:
+        part = self._as_tensor()[key]
+        at = id(part)
+        _sliced[at] = (weakref.ref(part, lambda _: _sliced.pop(at, None)), self, key)
+        return part
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(f"'Variable' object does not support item assignment. Use v[{key!r}].assign({value!r})")
+
+
+def _slices(value: Any) -> IndexedSlices:
+    if not isinstance(value, IndexedSlices):
+        raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {value!r}")
+    return value
+
+
+# Which slice of which variable a tensor is, for `v[key].assign(value)`: by id, as long as the tensor lives.
+_sliced: dict[int, tuple[weakref.ref[Tensor], Parts, Any]] = {}
+
+
+def _slice_assign(part: Tensor) -> Callable[..., Any]:
+    """`v[key].assign(value)` writes into that part of the variable."""
+    found = _sliced.get(id(part))
+    if found is None:
+        raise AttributeError("only a slice of a variable can be assigned to")
+    _, variable, key = found
+
+    def assign(value: Any, name: str | None = None) -> Any:
+        new = to_tensor(value, dtype=variable.dtype)
+        more = max(len(new.dims) - len(part.dims), 0)
+        try:
+            fitting = ops.reshape(new, shape=new.dims[more:]) if new.dims[:more] == (1,) * more else new
+            spread = ops.broadcast_to(fitting, shape=part.dims)
+        except (ValueError, errors.InvalidArgumentError):
+            raise errors.InvalidArgumentError(
+                f"Cannot broadcast input shape {list(new.dims)} into final shape {list(part.dims)}"
+            ) from None
+        old = variable._as_tensor()
+        positions = to_tensor(np.arange(math.prod(old.dims)).reshape(old.dims))[key]
+        positions = ops.reshape(positions, shape=(math.prod(part.dims),))
+        values = ops.reshape(spread, shape=(math.prod(part.dims),))
+        flat = ops.reshape(old, shape=(math.prod(old.dims),))
+        variable._replace(ops.reshape(combined(flat, positions, values, last), shape=old.dims))
+        return variable
+
+    return assign
+
+
+Tensor.assign = property(_slice_assign)  # type: ignore[attr-defined]
