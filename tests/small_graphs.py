@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradtape.core import dtypes
-from gradtape.engine.registry.op import Namespace, registry
+from gradtape.engine.registry.op import registry
+from gradtape.engine.run.namespace import Namespace
 from gradtape.graph.executors.numpy.executor import compile_graph
 from gradtape.graph.ir.graph import Graph, Line, Node, Value
 from gradtape.graph.passes.optimize import optimize

@@ -1,6 +1,5 @@
-"""The contract with TensorFlow, its names at its places with its parameters and defaults, and the house's own rules."""
+"""The contract with TensorFlow, its names at its places with its parameters and defaults."""
 
-import ast
 import enum
 import importlib.util
 import inspect
@@ -17,7 +16,6 @@ from gradtape.api.names import NAMES
 from gradtape.api.namespace import resolve
 
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src" / "gradtape"
 TABLE = json.loads((ROOT / "tests" / "data" / "tensorflow_api.json").read_text())["names"]
 
 # Names whose parameters are not TensorFlow's, and why.
@@ -185,41 +183,6 @@ def test_functions_are_documented_with_an_example(name):
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes_are_documented(name):
     assert resolve(name).__doc__
-
-
-# Which layer each part of the package belongs to; imports point to the same layer or a lower one.
-LAYERS = {
-    "backends": 0,
-    **dict.fromkeys(["dtypes", "errors", "nest", "scopes", "shapes", "slices", "tensor"], 1),
-    **dict.fromkeys(["archive", "engine", "sparse_tensor"], 2),
-    **dict.fromkeys(["ops", "owners", "rows", "variable", "variable_operators", "variable_parts"], 3),
-    **dict.fromkeys(["module", "moving_average", "specs", "tensor_array"], 4),
-    **dict.fromkeys(["autograph", "checkpoints", "datasets", "graph", "extend", "inspect"], 5),
-    "api": 6,
-    **dict.fromkeys(["__init__", "__main__", "cli", "distribute", "keras", "keras_loader"], 7),
-}
-
-
-def imported(path):
-    """The parts of gradtape that a module imports, anywhere in it."""
-    package = ["gradtape", *path.relative_to(SOURCE).parent.parts]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
-            for alias in node.names:
-                yield from [*base, alias.name][1:2]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("gradtape."):
-            yield node.module.split(".")[1]
-        elif isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("gradtape."))
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_point_downward(path):
-    part = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    assert part in LAYERS, f"say in LAYERS where {part} belongs"
-    upward = {other for other in imported(path) if LAYERS.get(other, 0) > LAYERS[part]}
-    assert not upward
 
 
 def test_importing_gradtape_is_light():

@@ -13,7 +13,8 @@ import gradtape as tf
 from gradtape.backends.numpy.blocks import LARGE, SHARED
 from gradtape.core import dtypes
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops, raw, registry
+from gradtape.engine.registry.op import registry
+from gradtape.engine.run.namespace import ops, raw
 from gradtape.ops.operators import BINARY, REFLECTED, UNARY
 
 

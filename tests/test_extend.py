@@ -8,7 +8,8 @@ import pytest
 
 import gradtape as tf
 from gradtape import extend
-from gradtape.engine.registry.op import ops, raw, registry
+from gradtape.engine.registry.op import registry
+from gradtape.engine.run.namespace import ops, raw
 
 
 @pytest.fixture

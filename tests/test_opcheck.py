@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gradtape.engine.registry.families import NEG, ONE, Mask, elementwise, linear, opaque, reduction
-from gradtape.engine.registry.op import ops, raw, registry, sample
+from gradtape.engine.registry.op import registry, sample
+from gradtape.engine.run.namespace import ops, raw
 from gradtape.inspect import check_op
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import gammainc, gammaincinv
 
 import gradtape as tf
-from gradtape.engine.registry.op import raw
+from gradtape.engine.run.namespace import raw
 from gradtape.engine.run.randomness import recording_seeds, replaying_seeds
 from gradtape.ops import philox
 

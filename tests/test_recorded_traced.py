@@ -10,8 +10,8 @@ from test_recorded import compare, recorder
 import gradtape
 from gradtape.core.tensor import Tensor, wrap
 from gradtape.graph.executors.numpy.executor import compile_graph
-from gradtape.graph.function.concrete import taken_apart
 from gradtape.graph.ir.effects import Changed
+from gradtape.graph.trace.results import taken_apart
 from gradtape.graph.trace.trace import Trace
 
 FOLDER = Path(__file__).parent / "recorded"

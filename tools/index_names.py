@@ -2,8 +2,9 @@
 
     python tools/index_names.py
 
-Every module of `gradtape.api` says in `__all__` what it offers and in `NAMESPACES` where TensorFlow has those names,
-the most specific place first; the other places a name has in TensorFlow are in the recorded table.
+Every module of `gradtape.api`, and `gradtape.autograph.functions`, says in `__all__` what it offers and in `NAMESPACES`
+where TensorFlow has those names, the most specific place first; the other places a name has in TensorFlow are in the
+recorded table.
 """
 
 import importlib
@@ -24,22 +25,23 @@ def index(table: dict) -> tuple[dict[str, str], list[str]]:
     """Where each name lives, and what is wrong with the modules of `gradtape.api`."""
     found: dict[str, str] = {}
     wrong: list[str] = []
-    for info in pkgutil.walk_packages(gradtape.api.__path__, "gradtape.api."):
+    modules = [info.name for info in pkgutil.walk_packages(gradtape.api.__path__, "gradtape.api.")]
+    for path in [*modules, "gradtape.autograph.functions"]:  # AutoGraph is made of what is in the api, and stands above
         try:
-            module = importlib.import_module(info.name)
+            module = importlib.import_module(path)
         except Exception as error:
-            wrong.append(f"{info.name} does not import: {error}")
+            wrong.append(f"{path} does not import: {error}")
             continue
         for name in getattr(module, "__all__", ()) if hasattr(module, "NAMESPACES") else ():
             paths = [f"{space}.{name}".lstrip(".") for space in module.NAMESPACES]
             known = [path for path in paths if path in table]
             first = known[0] if known else paths[0]
             value = table.get(first, {}).get("kind") == "value"  # the table knows the aliases of functions only
-            where = f"{info.name.removeprefix('gradtape.')}:{name}"
-            for path in {first, *(known if value else table.get(first, {}).get("same_as", ()))}:
-                if found.get(path, where).partition(":")[0] != where.partition(":")[0]:
-                    wrong.append(f"{path} is offered by {found[path]} and by {where}")
-                found[path] = where
+            where = f"{path.removeprefix('gradtape.')}:{name}"
+            for public in {first, *(known if value else table.get(first, {}).get("same_as", ()))}:
+                if found.get(public, where).partition(":")[0] != where.partition(":")[0]:
+                    wrong.append(f"{public} is offered by {found[public]} and by {where}")
+                found[public] = where
     return found, wrong
 
 

@@ -25,6 +25,7 @@ from .backends.numpy.memory import keep_freed_memory as _keep_freed_memory
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
+from .engine.tape import inspection as _inspection
 from .engine.tape.questions import UnconnectedGradients as UnconnectedGradients
 from .engine.tape.tape import GradientTape as GradientTape
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
@@ -39,6 +40,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
+_inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
 
 
 def __getattr__(name: str) -> _Any:

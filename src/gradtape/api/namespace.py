@@ -29,7 +29,7 @@ def resolve(path: str) -> Any:
 
 
 class Namespace(ModuleType):
-    """One of TensorFlow's namespaces, such as `gradtape.math`."""
+    """One of TensorFlow's namespaces, such as `gradtape.math`; that of the empty name is TensorFlow's root."""
 
     def __init__(self, space: str) -> None:
         super().__init__(f"gradtape.{space}", f"TensorFlow's `tf.{space}`.")
@@ -38,11 +38,15 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = resolve(f"{self._space}.{name}")
+        path = f"{self._space}.{name}".lstrip(".")
+        value = Namespace(path) if path in spaces() and path not in NAMES else resolve(path)
         setattr(self, name, value)
         return value
 
     def __dir__(self) -> list[str]:
-        prefix = f"{self._space}."
+        prefix = f"{self._space}.".lstrip(".")
         names = (path.removeprefix(prefix) for path in (*NAMES, *spaces()) if path.startswith(prefix))
         return sorted(name for name in names if "." not in name)
+
+
+root = Namespace("")

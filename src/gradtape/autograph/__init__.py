@@ -8,24 +8,11 @@ is `tf.cond` or `tf.while_loop`; everything else, and everything in eager code, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from importlib.util import find_spec
 from inspect import isgeneratorfunction
 from typing import Any
 
+from ..graph.trace.conversion_status import Needed, available, has_conditions, register_converter, waiting
 from .error_messages import of_the_user
-from .status import Needed, has_conditions, waiting
-
-INSTALL = 'pip install "gradtape[autograph]"'
-
-
-def available() -> bool:
-    """Whether functions can be converted: whether diastatic-malt is installed."""
-    return find_spec("malt") is not None
-
-
-def missed() -> str:
-    """What to add to an error that conversion would have prevented: how to install it, or nothing if it is there."""
-    return "" if available() else f" Python control flow on tensors is converted by diastatic-malt: {INSTALL}."
 
 
 def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[Any] | Any | None = None) -> Any:
@@ -70,3 +57,6 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
         raise explained
 
     return call
+
+
+register_converter(convert_if_needed)

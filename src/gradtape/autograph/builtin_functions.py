@@ -6,8 +6,7 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-import gradtape as tf
-
+from ..api.namespace import root as tf
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread

@@ -10,8 +10,7 @@ from typing import Any
 
 from malt.operators.variables import Undefined, UndefinedReturnValue
 
-import gradtape as tf
-
+from ..api.namespace import root as tf
 from ..core import nest
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor

@@ -12,8 +12,7 @@ from typing import Any
 
 from malt.operators.variables import Undefined, UndefinedReturnValue
 
-import gradtape as tf
-
+from ..api.namespace import root as tf
 from ..core import nest
 from ..core.tensor import Tensor
 from . import checks
@@ -273,7 +272,7 @@ def _staged_while(
     set_state(last[:count])
 
 
-def _any_shape(_: Any) -> tf.TensorShape:
+def _any_shape(_: Any) -> Any:
     return tf.TensorShape(None)
 
 

@@ -37,12 +37,12 @@ from malt.lang import directives as marks
 from malt.operators import py_builtins
 from malt.pyct import anno, errors, parser, transpiler
 
-import gradtape as tf
-
+from ..api.namespace import root as tf
 from ..engine.run.source_lines import origins
 from ..graph.ir.effects import Changed
+from ..graph.trace import conversion_status
 from ..graph.trace.traced import Untraceable
-from . import operators, status
+from . import operators
 from .builtin_functions import OVERLOADS
 from .error_messages import explained, left
 from .loop_options import set_loop_options
@@ -118,7 +118,7 @@ class FunctionScope:
     def __init__(self, function_name: str, scope_name: str, options: Any) -> None:
         self.name = scope_name
         self.callopts = options.call_options()
-        self._switch = status.switched(off=False) if options.user_requested else None
+        self._switch = conversion_status.switched(off=False) if options.user_requested else None
 
     def __enter__(self) -> FunctionScope:
         if self._switch is not None:
@@ -165,13 +165,13 @@ def converted(f: Callable[..., Any], recursive: bool, features: Iterable[Any] | 
 
     if inspect.isfunction(f) or inspect.ismethod(f):
         functools.update_wrapper(call, f)
-    return status.autograph_artifact(call)
+    return conversion_status.autograph_artifact(call)
 
 
 def to_graph(entity: Any, recursive: bool, features: Any) -> Callable[..., Any]:
     """The function that `entity` is converted to."""
     try:
-        return status.autograph_artifact(_transformed(entity, options_of(recursive, features)))
+        return conversion_status.autograph_artifact(_transformed(entity, options_of(recursive, features)))
     except (ValueError, AttributeError, KeyError, NameError, AssertionError) as error:
         raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from error
 
@@ -213,7 +213,7 @@ def converted_call(
         assert caller_fn_scope is not None
         options = caller_fn_scope.callopts
     kwargs = kwargs or {}
-    if status.thread.off and not options.user_requested:
+    if conversion_status.thread.off and not options.user_requested:
         return f(*args, **kwargs)
     if isinstance(f, types.BuiltinFunctionType | type):
         if f in OVERLOADS:
@@ -259,7 +259,7 @@ def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def _is_users(function: types.FunctionType, f: Any) -> bool:
     """Whether the function is not part of a library. Decorators lend theirs the user's name, but not the globals."""
-    if function.__globals__.get("__name__", "").partition(".")[0] in status.LIBRARIES:
+    if function.__globals__.get("__name__", "").partition(".")[0] in conversion_status.LIBRARIES:
         return function.__code__.co_filename.startswith("<doctest ")  # an example, in the globals of what it is about
     return not (isinstance(f, types.MethodType) and isinstance(f.__self__, unittest.TestCase))
 
@@ -268,7 +268,9 @@ def _as_part(x: Any, options: Any) -> Any:
     """A function given to `tf.map_fn` and its like, converted."""
     if not isinstance(x, types.FunctionType | types.MethodType | functools.partial) or is_artifact(x):
         return x
-    return status.autograph_artifact(lambda *args, **kwargs: converted_call(x, args, kwargs, options=options))
+    return conversion_status.autograph_artifact(
+        lambda *args, **kwargs: converted_call(x, args, kwargs, options=options)
+    )
 
 
 @functools.cache
@@ -295,7 +297,7 @@ _OF_THE_CALLER: dict[Any, Callable[..., Any]] = {
 }
 NAMESPACE = types.SimpleNamespace(
     **{name: getattr(operators, name) for name in operators.__all__},
-    autograph_artifact=status.autograph_artifact,
+    autograph_artifact=conversion_status.autograph_artifact,
     converted_call=converted_call,
     ConversionOptions=converter.ConversionOptions,
     Feature=converter.Feature,

@@ -16,8 +16,7 @@ from malt.operators.data_structures import (
 from malt.operators.slices import GetItemOpts, get_item
 from malt.operators.variables import Undefined, UndefinedReturnValue, ld, ldu
 
-import gradtape as tf
-
+from ..api.namespace import root as tf
 from .builtin_functions import iterated
 from .control_flow import for_stmt, if_exp, if_stmt, while_stmt
 from .staging import is_tensor, staging

@@ -11,8 +11,8 @@ from ..core import nest
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
-from ..graph.function.concrete import returned_value
 from ..graph.ir.effects import imagining
+from ..graph.trace.results import returned_value
 from ..graph.trace.trace import Trace
 from ..state.variable import Variable
 

@@ -17,9 +17,9 @@ from ..core import dtypes, errors, nest
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.registry.cotangents import densify
-from ..engine.registry.op import ops
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops
 from ..engine.tape.forward import ForwardAccumulator
 from ..engine.tape.questions import native
 from ..engine.tape.tape import GradientTape

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from ..engine.registry.op import ops
 from ..engine.run import dispatch
+from ..engine.run.namespace import ops
 from ..engine.run.source_lines import Line
 from ..engine.tape.checked import CheckedLog
 from ..engine.tape.tape import GradientTape

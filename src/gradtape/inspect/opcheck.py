@@ -17,8 +17,9 @@ from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.registry.batching import BatchedTensor
 from ..engine.registry.cotangents import Products
-from ..engine.registry.op import Op, Sample, ops, raw, sample
+from ..engine.registry.op import Op, Sample, sample
 from ..engine.run import dispatch
+from ..engine.run.namespace import ops, raw
 from ..engine.tape.forward import _transposed
 from ..engine.tape.tape import GradientTape
 from ..graph.executors.numpy.executor import compile_graph

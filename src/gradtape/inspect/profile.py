@@ -12,8 +12,8 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..engine.registry.cotangents import Products
-from ..engine.registry.op import raw
 from ..engine.run import dispatch
+from ..engine.run.namespace import raw
 from ..engine.run.source_lines import Line
 from ..engine.tape.backprop import Few, sweep
 from ..engine.tape.witness import TracingLog

@@ -17,8 +17,8 @@ import numpy as np
 from ..core import nest
 from ..core.tensor import Tensor
 from ..engine.registry.cotangents import finished
-from ..engine.registry.op import ops, raw
 from ..engine.run import dispatch
+from ..engine.run.namespace import ops, raw
 from ..engine.run.source_lines import Line, Place, line_at
 from ..engine.tape.backprop import Few, between, sweep
 from ..engine.tape.log import Log, Past

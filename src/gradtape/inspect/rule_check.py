@@ -16,8 +16,8 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ..engine.registry.cotangents import finished
-from ..engine.registry.op import raw
 from ..engine.run import dispatch
+from ..engine.run.namespace import raw
 from ..engine.run.source_lines import Line
 from .reading import Reading, short
 from .tables import Printable, Table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine.registry.op import Namespace
+from ..engine.run.namespace import Namespace
 
 
 def load_all() -> None:

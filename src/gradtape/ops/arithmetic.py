@@ -10,8 +10,9 @@ from ..core import dtypes
 from ..core.dtypes import FLOAT, FLOATING, INT, NARROW, NUMERIC, STRING
 from ..core.tensor import is_tensor_like
 from ..engine.registry.families import NEG, ONE, Mask, ZeroWins, elementwise
-from ..engine.registry.op import ops, sample
+from ..engine.registry.op import sample
 from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops
 
 REAL = INT | FLOAT | NARROW
 REAL_FLOATING = FLOAT | NARROW

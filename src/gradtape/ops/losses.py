@@ -15,7 +15,8 @@ from ..core.dtypes import FLOAT, NARROW
 from ..engine.registry import byproducts
 from ..engine.registry.batching import spread
 from ..engine.registry.families import elementwise, opaque
-from ..engine.registry.op import raw, sample
+from ..engine.registry.op import sample
+from ..engine.run.namespace import raw
 
 _SMOOTH = FLOAT | NARROW
 _FEW_CLASSES = 32

@@ -18,9 +18,10 @@ from ..backends.arrays import put
 from ..core import dtypes, errors
 from ..core.tensor import Tensor, is_tensor_like, wrap
 from ..engine.registry.families import linear
-from ..engine.registry.op import ops, sample
+from ..engine.registry.op import sample
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
+from ..engine.run.namespace import ops
 
 slice_ = linear(
     "slice", lambda xp, x, *, key: x[key],

@@ -13,8 +13,9 @@ from ..backends.arrays import put
 from ..backends.numpy.blocks import sum_rows
 from ..core.dtypes import NUMERIC, DType
 from ..engine.registry.families import constant, linear, shift_axes, unbroadcast
-from ..engine.registry.op import ops, raw, sample
+from ..engine.registry.op import sample
 from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops, raw
 
 ops.constant = to_tensor  # type: ignore[attr-defined]
 raw.constant = np.asarray  # type: ignore[attr-defined]

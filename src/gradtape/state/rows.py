@@ -11,8 +11,8 @@ import numpy as np
 
 from ..core import errors
 from ..core.tensor import Tensor
-from ..engine.registry.op import ops
 from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops
 
 Combine = Callable[[Any, Any], Any]
 

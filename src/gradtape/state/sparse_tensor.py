@@ -12,8 +12,8 @@ from ..core.dtypes import DType
 from ..core.nest import Composite
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, is_tensor_like
-from ..engine.registry.op import ops
 from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops
 
 # The functions of one value that TensorFlow applies to the values of a sparse tensor.
 _MAPPED = {

@@ -16,9 +16,9 @@ from ..core.dtypes import DType, as_dtype
 from ..core.nest import Composite
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
-from ..engine.registry.op import ops
 from ..engine.run import dispatch
 from ..engine.run.convert import to_array, to_tensor
+from ..engine.run.namespace import ops
 
 _CLEARED = object()
 

@@ -24,10 +24,10 @@ from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
 from ..engine.registry.deferred import DeferredProduct
-from ..engine.registry.op import ops
 from ..engine.run import dispatch
 from ..engine.run.convert import own_read, readable, register, to_tensor
 from ..engine.run.dispatch import thread
+from ..engine.run.namespace import ops
 from .variable_operators import attach
 from .variable_parts import Parts
 

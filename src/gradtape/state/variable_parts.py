@@ -14,8 +14,8 @@ from ..core import errors
 from ..core.dtypes import DType
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
-from ..engine.registry.op import ops
 from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops
 from .rows import Combine, as_rows, combined, last, row_numbers, scattered
 
 

@@ -12,7 +12,7 @@ from keras.src.random.seed_generator import make_default_seed as make_default_se
 
 import gradtape as tf
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from .ops.core import cast
 from .ops.core import dense_tensor as convert_to_tensor

@@ -8,8 +8,8 @@ from typing import Any
 from keras.src import tree
 
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
 from gradtape.engine.run import dispatch
+from gradtape.engine.run.namespace import ops
 
 from .ops.core import cast
 from .ops.core import dense_tensor as convert_to_tensor

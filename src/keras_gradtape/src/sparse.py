@@ -20,8 +20,8 @@ import numpy as np
 import gradtape as tf
 from gradtape.api.sparse.arithmetic import both_filled
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
 from gradtape.engine.run.convert import to_tensor
+from gradtape.engine.run.namespace import ops
 from gradtape.state.sparse_tensor import coordinates, places
 
 Sparse = tf.SparseTensor | tf.IndexedSlices

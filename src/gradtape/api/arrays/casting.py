@@ -12,8 +12,8 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, UnimplementedError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...ops import bits
 from ...state.sparse_tensor import SparseTensor
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import integer, integers, to_tensor, to_tensors
+from ...engine.run.namespace import ops
 from .shaping import identity
 
 NAMESPACES = ("",)

@@ -11,8 +11,8 @@ from ...core.dtypes import DType, as_dtype
 from ...core.nest import Composite
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run import convert, dispatch
+from ...engine.run.namespace import ops
 from ...state.tensor_array import TensorArray
 
 NAMESPACES = ("",)

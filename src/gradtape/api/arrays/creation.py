@@ -10,8 +10,8 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import ops
 from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
+from ...engine.run.namespace import ops
 
 NAMESPACES = ("linalg", "")
 __all__ = ["eye", "fill", "linspace", "one_hot", "ones", "ones_like", "range", "zeros", "zeros_like"]

@@ -10,8 +10,8 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import ops
 from ...engine.run.convert import integer, to_shape, to_tensor, to_tensors
+from ...engine.run.namespace import ops
 from ...ops.slicing import masked
 
 NAMESPACES = ("",)

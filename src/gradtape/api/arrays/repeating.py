@@ -10,8 +10,8 @@ import numpy as np
 from ...core import dtypes, errors, shapes
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import ops
 from ...engine.run.convert import integers, to_shape, to_tensor, to_tensors
+from ...engine.run.namespace import ops
 
 NAMESPACES = ("",)
 __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "meshgrid", "repeat", "tile"]

@@ -12,8 +12,8 @@ from ...core.dtypes import as_dtype
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import ops
 from ...engine.run.convert import integers, to_shape, to_tensor
+from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
 
 NAMESPACES = ("",)

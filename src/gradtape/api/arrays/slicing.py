@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import ops
 from ...engine.run.convert import integers, to_tensor, to_tensors
+from ...engine.run.namespace import ops
 from ...ops.slicing import getitem
 
 NAMESPACES = ("nn", "")

@@ -14,9 +14,9 @@ from typing import Any
 from ...core import dtypes, nest
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Reference, Tensor
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
 from ...graph.control_flow.cond import choose
 from ...graph.trace.traced import TracedTensor

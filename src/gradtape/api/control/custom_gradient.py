@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...engine.tape.custom import custom_call, recomputed, register_gradient
 from ...state.sparse_tensor import SparseTensor
 

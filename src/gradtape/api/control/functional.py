@@ -13,9 +13,9 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import InvalidArgumentError, OutOfRangeError
 from ...core.tensor import Tensor
 from ...engine.registry.batching import NeedsValue, common_size, vectorize
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
 from ...state.sparse_tensor import SparseTensor
 from ...state.specs import SparseTensorSpec

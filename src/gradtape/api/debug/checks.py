@@ -10,9 +10,9 @@ import numpy as np
 from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like, wrap
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...engine.tape import finite
 from ..runtime.system import print_values
 

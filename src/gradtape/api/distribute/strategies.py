@@ -14,8 +14,8 @@ from typing import Any
 
 from ...core import dtypes, nest
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ..math.reductions import reduce_mean, reduce_sum
 
 NAMESPACES = ("distribute",)

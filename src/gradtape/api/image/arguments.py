@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 
 
 def to_image(image: Any) -> Tensor:

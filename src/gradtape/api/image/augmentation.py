@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...ops import philox
 from ..arrays.casting import cast
 from ..random.arguments import scrambled

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor, with_default
+from ...engine.run.namespace import ops
 from ..arrays.casting import cast, saturate_cast
 from .arguments import require, to_image
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from .arguments import require, to_image, to_image_or_batch
 
 NAMESPACES = ("image",)

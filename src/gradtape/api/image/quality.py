@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ..arrays.casting import cast
 from ..math.elementwise import refuse_unsigned
 from .color import convert_image_dtype

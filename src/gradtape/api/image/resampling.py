@@ -14,8 +14,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from .arguments import on_batch, require, to_image_or_batch
 from .geometry import pad_to_bounding_box
 

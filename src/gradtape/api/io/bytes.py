@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
+from ...engine.run.namespace import ops
 from ...ops.text import each
 from ..runtime.system import py_function
 from ..text.strings import text_tensor

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import integer, to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...ops.diagonals import longest, places
 from ...ops.matrix_algebra import adjoint as conjugate_transpose
 from .arguments import of_one_dtype

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.errors import InvalidArgumentError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...ops import arithmetic, powers
 from ..arrays.casting import cast
 

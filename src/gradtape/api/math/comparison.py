@@ -7,8 +7,8 @@ from typing import Any
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...ops import logic
 
 NAMESPACES = ("math", "")

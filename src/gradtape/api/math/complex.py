@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...ops import complex as parts
 from ..arrays.creation import zeros_like
 

@@ -12,8 +12,8 @@ from typing import Any
 from ...core import dtypes, errors
 from ...core.dtypes import FLOAT
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import readable, to_array, to_tensor
+from ...engine.run.namespace import ops
 
 NAMESPACES = ("linalg", "")
 __all__ = ["einsum", "matmul", "matvec", "tensordot"]

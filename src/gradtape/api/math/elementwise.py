@@ -10,8 +10,8 @@ from ...core.errors import InvalidArgumentError
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor, to_tensors, with_default
+from ...engine.run.namespace import ops
 from ...ops import arithmetic
 
 NAMESPACES = ("math", "")

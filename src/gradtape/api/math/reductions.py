@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 
 NAMESPACES = ("math", "linalg", "")
 __all__ = [

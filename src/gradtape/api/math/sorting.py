@@ -9,8 +9,8 @@ from typing import Any
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import integer, to_tensor, with_default
+from ...engine.run.namespace import ops
 
 NAMESPACES = ("math", "")
 __all__ = [

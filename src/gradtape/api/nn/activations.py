@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import integer, to_array, to_tensor
+from ...engine.run.namespace import ops
 from ..arrays.casting import cast
 from ..math.elementwise import refuse_unsigned
 

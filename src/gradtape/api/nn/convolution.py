@@ -7,9 +7,9 @@ from typing import Any, NoReturn
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 
 NAMESPACES = ("nn",)
 __all__ = [

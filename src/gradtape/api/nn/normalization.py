@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor, with_default
+from ...engine.run.namespace import ops
 from ..math.elementwise import refuse_unsigned
 from ..math.reductions import reduced_axes
 

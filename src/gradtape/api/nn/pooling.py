@@ -10,8 +10,8 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor, with_default
+from ...engine.run.namespace import ops
 from ...ops.convolution import output_size, taps
 from ...ops.pooling import window_counts
 from .convolution import by_axis, channels_first, checked_paddings, paddings_of, to_channels_first, to_channels_last

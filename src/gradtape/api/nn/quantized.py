@@ -6,8 +6,8 @@ from typing import Any
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ..control.custom_gradient import custom_gradient
 
 NAMESPACES = ("quantization",)

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...engine.run.randomness import seeds_of_op
 from ..random.candidates import log_uniform_candidate_sampler
 from .embedding import embedding_lookup

@@ -11,8 +11,8 @@ from ...core import errors
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 
 NAMESPACES = ("random",)
 __all__ = ["Algorithm"]

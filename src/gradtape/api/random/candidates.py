@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
 from ..debug.checks import assert_less, assert_non_negative
 from .arguments import as_state

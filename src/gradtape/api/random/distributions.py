@@ -10,8 +10,8 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from .arguments import bounds
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -14,8 +14,8 @@ from typing import Any
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import integer, to_tensor
+from ...engine.run.namespace import ops
 from ...engine.run.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
 from . import distributions
 from .arguments import as_state, dims_of

@@ -13,9 +13,9 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.owners import Owner
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...engine.run.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
 from ...state.variable import Variable
 from . import distributions

@@ -19,9 +19,9 @@ import numpy as np
 from ...core import errors, nest
 from ...core.dtypes import DType, as_dtype, string
 from ...core.tensor import Tensor, is_tensor_like, wrap
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
 
 NAMESPACES = ("",)

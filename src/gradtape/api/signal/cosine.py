@@ -11,8 +11,8 @@ import numpy as np
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from .fourier import resized
 from .frames import frame, integer, overlap_and_add
 from .windows import vorbis_window

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor, with_default
+from ...engine.run.namespace import ops
 from ...ops.fourier import ADJOINT_NORM
 
 NAMESPACES = ("signal",)

@@ -8,8 +8,8 @@ from typing import Any
 from ...core import errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from .fourier import irfft, rfft
 from .windows import hann_window
 

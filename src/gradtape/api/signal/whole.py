@@ -7,7 +7,7 @@ from typing import Any
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
+from ...engine.run.namespace import ops
 from . import fourier
 
 NAMESPACES = ("",)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor, columns, coordinates, places
 from .tensors import reorder, selected, sparse, where_true
 

@@ -10,8 +10,8 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor, columns, places
 from ..debug.checks import verify
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from .scalars import written
 
 NAMESPACES = ("summary",)

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...ops.text import each
 from ..runtime.system import summary
 from .regular_expressions import compiled, replaced

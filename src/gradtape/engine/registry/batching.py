@@ -16,7 +16,7 @@ import numpy as np
 from ...core import errors, nest
 from ...core.tensor import Tensor
 from ..run import dispatch
-from .op import ops
+from ..run.namespace import ops
 
 logger = logging.getLogger("gradtape")
 _looped: set[str] = set()

@@ -14,8 +14,8 @@ from ...backends.numpy.blocks import add, product
 from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, wrap
+from ..run.namespace import ops, raw
 from .deferred import deferred, may_wait
-from .op import ops, raw
 
 _SMALL = 1 << 14  # numbers whose rows NumPy adds up as fast as anybody
 _MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several and waiting only costs memory

@@ -21,11 +21,12 @@ from ...core.tensor import Tensor, number
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.dispatch import run, thread
+from ..run.namespace import raw
 from . import in_place
 from .arguments import matched, read_both
 from .batching import aligned
 from .cotangents import deferred_sum
-from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, raw, sample
+from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
 
 _new = object.__new__
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT

@@ -24,9 +24,10 @@ from ...core.tensor import Tensor, wrap
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.dispatch import run, tensor_like, thread
+from ..run.namespace import ops
 from .arguments import matched, read_both
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
-from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, ops, parameters, wire
+from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, wire
 
 __all__ = [
     "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",

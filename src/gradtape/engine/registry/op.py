@@ -18,31 +18,14 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.convert import to_tensor
+from ..run.namespace import ops, raw
 from ..run.source_lines import RULES
 from . import byproducts
-
-
-class Namespace:
-    """The ops under their names, as rules call them: `m.exp(x)`, `m.sum(x, axis=(0,))`.
-
-    The modules that define ops are imported when a name is first missed: `load_all` does it.
-    """
-
-    load_all: Callable[[], None]
-
-    def __getattr__(self, name: str) -> Any:
-        type(self).load_all()
-        if name in vars(self):
-            return vars(self)[name]
-        raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")
-
 
 _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
 _FEW_USES = 16  # of a rule on tensors, or of what keeps values for it in general, before it is built
 
-ops = Namespace()
-raw = Namespace()
 registry: dict[str, Op] = {}
 _defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
 
@@ -108,6 +91,8 @@ class Op(Deferring):
     `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged. `keep` picks what
     `vjp` needs. An op whose `vjp` is None is constant by mathematics: it is never recorded.
     """
+
+    handed_on = None  # see `Unregistered`
 
     def __init__(
         self,
@@ -219,6 +204,7 @@ class Unregistered:
     vjp: Any = None
     jvp: Any = None
     batch: Any = None
+    handed_on: Any = None  # of an op that only hands inputs on: `handed_on(inputs, attrs)` are its outputs
 
     def kernel(self, xp: Any, *arrays: Any, **attrs: Any) -> Any:
         """The same for arrays of any module whose values are known."""

@@ -17,6 +17,7 @@ from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant, is_tensor_like, wrap
+from .namespace import ops
 
 # What a dtype can hold of Python's numbers: the kinds (of NumPy) of the values it takes.
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
@@ -321,8 +322,6 @@ def _dtype_of_first_tensor(value: Any) -> DType | None:
 
 def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
     """A nest of tensors and numbers stacked into one tensor, recorded like any op; numbers follow the tensors."""
-    from ..registry.op import ops
-
     if isinstance(value, list | tuple):
         return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
     if isinstance(value, Tensor) or _is_tensor(type(value)):
@@ -371,8 +370,6 @@ def _of_shape(shape: TensorShape, dtype: DType | None) -> Tensor:
 
 def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
     """The dense tensor that the slices stand for, duplicates summed."""
-    from ..registry.op import ops
-
     if dtype is not None and slices.dtype is not dtype:
         raise ValueError(
             f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {slices.dtype.name}"

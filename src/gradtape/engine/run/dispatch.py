@@ -18,6 +18,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like, when_left, wrap
+from .namespace import ops
 
 # Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
 next_level = itertools.count(1).__next__
@@ -249,8 +250,6 @@ def tensor_like(array: Any, like: DType) -> Tensor:
 
 def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """An op on bfloat16 or float8 values: computed in float32, its results rounded back."""
-    from ..registry.op import ops
-
     narrow = next(x.dtype for x in inputs if x.dtype.narrow)
     outputs = run(op, [ops.cast(x, dtype=x.dtype.computed) if x.dtype.narrow else x for x in inputs], attrs)
 

@@ -15,8 +15,8 @@ from ...backends.numpy.blocks import accumulate, add
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.cotangents import UNFINISHED, Products, combined, finished, zeros
-from ..registry.op import ops, raw
 from ..run.convert import to_tensor
+from ..run.namespace import ops, raw
 from .log import Log
 
 _OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one

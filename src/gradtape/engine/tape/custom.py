@@ -16,12 +16,21 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, enter, leave
 from ..registry.cotangents import finished
-from ..registry.op import Unregistered, ops
+from ..registry.op import Unregistered
 from ..run import dispatch
 from ..run.convert import to_tensor
+from ..run.namespace import ops
 from ..run.randomness import recording_seeds, replaying_seeds
 from .questions import native
 from .tape import GradientTape
+
+_in_graph: Callable[..., tuple[Tensor, ...]]  # the outputs of a call inside a trace, carrying its rule in the graph
+
+
+def register_in_graph(with_rule: Callable[..., tuple[Tensor, ...]]) -> None:
+    """`with_rule(trace, inputs, outputs, rule)` is how a call becomes part of the graph that is being traced."""
+    global _in_graph
+    _in_graph = with_rule
 
 
 class VariableWatcher(dispatch.Recorder):
@@ -168,7 +177,7 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
 
     trace = dispatch.thread.trace
     if trace is not None and inputs and _innermost((*inputs, *tensors)) is None:
-        fresh = trace.with_rule(inputs, tensors, rule)
+        fresh = _in_graph(trace, inputs, tensors, rule)
     else:
         with dispatch.recorded_by(()):
             fresh = tuple(ops.identity(y) for y in tensors)

@@ -16,7 +16,8 @@ from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.cotangents import Products
-from ..registry.op import Namespace, Op, registry
+from ..registry.op import Op, registry
+from ..run.namespace import Namespace
 from . import backprop, repeated_sweeps, tape
 from .log import Log
 

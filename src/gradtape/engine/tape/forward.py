@@ -11,9 +11,9 @@ from ...core import nest
 from ...core.tensor import Tensor, is_tensor_like
 from ..registry.batching import BatchedTensor
 from ..registry.cotangents import finished
-from ..registry.op import ops
 from ..run import dispatch
 from ..run.convert import to_tensor
+from ..run.namespace import ops
 from .backprop import Few, sweep
 from .log import Log, living, new_key, retire
 from .questions import UnconnectedGradients, native, unconnected_mode, warn_not_floating

@@ -1,11 +1,12 @@
 """The questions one may ask about a tape, rather than of it: why, from where, at what cost, and is it right.
 
-The answers are made in `gradtape.inspect`, above the engine, which is imported when the first question is asked.
+The answers are made in `gradtape.inspect`, above the engine: the front door says how it is loaded, when the first
+question is asked.
 """
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy import add, isfinite
 from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.op import ops
+from ..run.namespace import ops
 from ..run.source_lines import Place, here
 
 _FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
@@ -25,8 +26,13 @@ def born() -> tuple[float, Place]:
     return monotonic(), here(3)
 
 
-def _inspect() -> Any:
-    return importlib.import_module("gradtape.inspect")
+_inspect: Callable[[], Any]  # loads the module that answers
+
+
+def answered_by(load: Callable[[], Any]) -> None:
+    """Questions about tapes are answered by the module that `load` gives."""
+    global _inspect
+    _inspect = load
 
 
 class Inspection:

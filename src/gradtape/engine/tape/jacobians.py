@@ -15,8 +15,8 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, batched_identity, leave
 from ..registry.cotangents import finished
-from ..registry.op import ops
 from ..run import dispatch
+from ..run.namespace import ops
 from .log import Log
 from .questions import UnconnectedGradients, differentiable, single, unconnected_mode, zeros
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.op import ops
 from ..run import dispatch
+from ..run.namespace import ops
 from .questions import ones
 
 

@@ -12,10 +12,9 @@ from ...core import errors, nest
 from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant, is_tensor_like, number
-from ...state.sparse_tensor import SparseTensor
 from ..registry.cotangents import densify
-from ..registry.op import ops
 from ..run.convert import readable, to_tensor
+from ..run.namespace import ops
 
 logger = logging.getLogger("gradtape")
 warned: dict[str, int] = {}  # how often `warn_not_floating` was called
@@ -66,15 +65,15 @@ def differentiable(x: Any, role: str) -> Any:
     x = native(x)
     if is_tensor_like(x):
         return x
-    if isinstance(x, SparseTensor):
-        raise ValueError(
-            "Type SparseTensor is not supported as a gradient source or gradient target. Its `.values` are a tensor "
-            "that is"
-        )
     given = f"got {x!r} of type {type(x).__name__}"
     if isinstance(x, IndexedSlices):
         raise AttributeError(
             f"a gradient {role} must be a tensor or a variable, {given}: use its `.values`, or tf.convert_to_tensor"
+        )
+    if isinstance(x, nest.Composite):
+        raise ValueError(
+            f"Type {type(x).__name__} is not supported as a gradient source or gradient target. The tensors it is made "
+            "of, such as `.values`, are"
         )
     if isinstance(x, bool | int | float | complex | np.ndarray | np.generic) or hasattr(x, "dtype"):
         raise AttributeError(

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..registry.cotangents import UNFINISHED, Products, finished
-from ..registry.op import Op, Partial, raw
+from ..registry.op import Op, Partial
+from ..run.namespace import raw
 from ..run.source_lines import RULES
 from .backprop import joined, of_all_outputs
 from .log import Log

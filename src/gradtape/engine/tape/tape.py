@@ -16,9 +16,9 @@ from ...core import nest
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
 from ..registry.cotangents import Products
-from ..registry.op import ops, raw
 from ..run import dispatch
 from ..run.convert import readable
+from ..run.namespace import ops, raw
 from .backprop import Few, between, sweep
 from .checked import CheckedLog
 from .collector import recording_starts, recording_stops

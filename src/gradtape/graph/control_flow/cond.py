@@ -15,13 +15,15 @@ import numpy as np
 from ...core import errors, nest
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
-from ...engine.registry.op import Unregistered, ops
+from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
+from ...engine.run.namespace import ops
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
-from ..ir.effects import Changed, Check, recording, replaying, shape_guard
+from ..ir.effects import Changed, never, recording, replaying, shape_guard
 from ..ir.graph import Graph, Node, Value, replay
 from ..trace.derivative import Derivative
+from ..trace.results import returned_value
 from ..trace.trace import Trace, value_of
 from ..trace.traced import TracedTensor
 from .subgraphs import Part, batched, captured_by, example_of, present_trace, written_by
@@ -85,8 +87,6 @@ def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Part | None:
 
 
 def _tensor(leaf: Any) -> Any:
-    from ..function.concrete import returned_value
-
     if isinstance(leaf, TensorArray):
         return leaf if leaf.entry_dims is None else leaf.stacked(leaf.rows())
     return returned_value(leaf)
@@ -112,13 +112,6 @@ def _check_same(first: Any, other: Any, mismatch: Callable[..., Exception]) -> N
     for a, b in pairs:
         if isinstance(a, Tensor) != isinstance(b, Tensor) or (isinstance(a, Tensor) and a.dtype is not b.dtype):
             raise mismatch(first, other, f"{a!r} and {b!r} have different types")
-
-
-def _never(*arrays: Any) -> tuple[()]:
-    raise Changed
-
-
-never = Check("never", _never)
 
 
 def _unvisited(captured: Any, places: Sequence[Value]) -> Graph:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...core.tensor import Tensor
-from ...engine.registry.op import ops
+from ...engine.run.namespace import ops
 from ..ir.graph import Graph, Node, Value, maker
 
 

@@ -15,6 +15,7 @@ from ...core import dtypes
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
+from ...engine.tape.custom import register_in_graph
 from ..ir.graph import Graph, replay
 from ..trace.derivative import Cotangents
 from ..trace.trace import Trace
@@ -54,14 +55,14 @@ class CustomGradient(Unregistered):
     family = "custom"
     fragile = True
 
-    def given_back(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+    def handed_on(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
         """The outputs, which are among the inputs."""
         first, count = attrs["counts"]
         return tuple(inputs[first : first + count])
 
     def numpy(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
         """Hands its outputs on."""
-        return self.given_back(arrays, attrs)
+        return self.handed_on(arrays, attrs)
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
         """The same for a whole batch, with the rule for a whole batch."""
@@ -95,3 +96,4 @@ class CustomGradient(Unregistered):
 
 
 custom_gradient = CustomGradient()
+register_in_graph(with_rule)

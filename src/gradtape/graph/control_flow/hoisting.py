@@ -13,8 +13,8 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...engine.registry.batching import BatchedTensor, leave
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
+from ...engine.run.namespace import ops
 from ..ir.graph import Graph, Node, Value, replay
 from ..passes.optimize import dead_code
 from .counted_loops import Rounds, Staged

@@ -16,8 +16,9 @@ import numpy as np
 from ...core import dtypes
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
-from ...engine.registry.op import Unregistered, ops
+from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
+from ...engine.run.namespace import ops
 from ..executors.numpy.executor import compiled
 from ..ir.effects import recording
 from ..ir.graph import Graph, Node, Value, replay

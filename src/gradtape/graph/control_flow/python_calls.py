@@ -19,8 +19,8 @@ import numpy as np
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
+from ...engine.run.namespace import ops
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import Effect, given, is_imagined, once
 from ..trace.closures import variables_around

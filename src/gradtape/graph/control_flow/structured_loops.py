@@ -14,9 +14,9 @@ from ...core import dtypes, nest
 from ...core.nest import Composite
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.tensor_array import TensorArray, Unmade
 from ..ir.effects import Changed

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.batching import BatchedTensor, leave
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
+from ...engine.run.namespace import ops
 from ...engine.tape.forward import ForwardAccumulator
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Value, replay

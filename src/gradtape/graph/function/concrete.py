@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...autograph.status import Needed
 from ...core import dtypes, nest
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
-from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.deferred import DeferredSum
-from ...engine.registry.op import Unregistered, ops
+from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
+from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..control_flow.subgraphs import check_not_followed
 from ..executors.numpy import executor
 from ..ir.effects import Changed, Check, Effect, recording, replaying
@@ -25,14 +24,15 @@ from ..ir.graph import Graph, Value, all_nodes, replay
 from ..passes.descents import separated
 from ..passes.optimize import optimize
 from ..trace.closures import Following, is_followed, opened
+from ..trace.conversion_status import Needed
 from ..trace.derivative import Derivative
+from ..trace.results import ONE_TENSOR, taken_apart
 from ..trace.trace import Trace, assigned, value_of
 from ..trace.traced import Enclosed, Unfollowed, Untraceable, check_scope
 from .signature import Identity
 
 logger = logging.getLogger("gradtape")
 
-_ONE_TENSOR = object()  # the structure of what returns a tensor
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
@@ -114,7 +114,7 @@ class Variant:
 
     def repetition(self) -> tuple[Callable[..., Any], Sequence[Any], dtypes.DType] | None:
         """What gives the array of the result again, on what, and its dtype: if that takes less than `run` does."""
-        if self.structure is not _ONE_TENSOR or self._program is None:
+        if self.structure is not ONE_TENSOR or self._program is None:
             return None
         repeated = self._program.repetition()
         return None if repeated is None else (*repeated, self.dtypes[0])
@@ -166,7 +166,7 @@ class Variant:
 
     def packed(self, outputs: Sequence[Any]) -> Any:
         """What the function returns, from the tensors in it, or from what stands for them."""
-        if self.structure is _ONE_TENSOR:
+        if self.structure is ONE_TENSOR:
             return outputs[0]
         leaves = [leaf if at is None else outputs[at] for at, leaf in self.forms]
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
@@ -398,42 +398,3 @@ class Concrete:
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)
         return variant, results, trace.variables_made
-
-
-def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
-    """What a function returned: its structure, its leaves (the number of a tensor, or the leaf), the tensors."""
-    if isinstance(returned, Tensor):
-        return _ONE_TENSOR, [(0, None)], [returned]
-    outputs: list[Tensor] = []
-    forms: list[Any] = []
-    given = nest.map_structure(returned_value, returned)
-    for leaf in nest.flatten(given, expand_composites=True):
-        if isinstance(leaf, Tensor):
-            forms.append((len(outputs), None))
-            outputs.append(leaf)
-        else:
-            forms.append((None, leaf))
-    return _emptied(given), forms, outputs
-
-
-def _emptied(structure: Any) -> Any:
-    """The structure without its leaves, which would keep a trace and its values alive."""
-    leaves = [value_of(x) if isinstance(x, Tensor) else x for x in nest.flatten(structure, expand_composites=True)]
-    plain = nest.pack_sequence_as(structure, leaves, expand_composites=True)
-    return nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, plain)
-
-
-def returned_value(value: Any) -> Any:
-    """A leaf of what a function returned: numbers, arrays and variables as tensors."""
-    from ...engine.run.convert import to_tensor
-    from ...state.tensor_array import TensorArray
-
-    if value is None or isinstance(value, Tensor | IndexedSlices | nest.Composite | TensorArray):
-        return value
-    try:
-        return ops.identity(to_tensor(value)) if hasattr(value, "_as_tensor") else to_tensor(value)
-    except (TypeError, ValueError):
-        raise TypeError(
-            "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
-            f"None values; found return value of type {type(value).__name__}, which is not a Tensor."
-        ) from None

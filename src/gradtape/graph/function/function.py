@@ -13,14 +13,15 @@ from typing import Any
 
 from numpy import asarray
 
-from ...autograph import convert_if_needed
 from ...core import errors, nest
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec, spec_of
 from ...state.variable import Variable
 from ..trace.closures import tensors_around
-from .concrete import Concrete, Variant, returned_value
+from ..trace.conversion_status import made_ready
+from ..trace.results import returned_value
+from .concrete import Concrete, Variant
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
 from .signature import is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves
@@ -110,7 +111,7 @@ class Function:
     def _converted(self) -> Callable[..., Any]:
         """The Python function with its control flow made ready for tensors."""
         autograph, _, _, features = self._options
-        return convert_if_needed(self._function, features) if autograph else self._function
+        return made_ready(self._function, features) if autograph else self._function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:

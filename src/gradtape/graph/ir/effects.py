@@ -202,8 +202,15 @@ def _write(*arrays: Any, write: Callable[..., None]) -> tuple[()]:
     return ()
 
 
+def _refuse(*arrays: Any) -> tuple[()]:
+    raise Changed
+
+
 guard = Check("guard", _check)
 shape_guard = Check("shape_guard", _check_shape)
+never = Check("never", _refuse)  # stands in a branch that could not be traced: taking it means to trace again
+
+
 def _passed(drawn: Any, *, take: Callable[[], Any]) -> None:
     if isinstance(take, Stream):
         take.passed(drawn)

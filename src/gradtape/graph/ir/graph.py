@@ -17,8 +17,8 @@ import numpy as np
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import ops
 from ...engine.run import dispatch
+from ...engine.run.namespace import ops
 from ...engine.run.randomness import Stream
 from ...engine.run.source_lines import Line
 

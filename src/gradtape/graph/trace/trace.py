@@ -15,18 +15,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...autograph.status import ask as ask_for_conversion
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.deferred import DeferredProduct
-from ...engine.registry.op import Op, Unregistered, ops
+from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
+from ...engine.run.namespace import ops
 from ...engine.run.randomness import Stream
 from ...engine.run.source_lines import Line, caller
 from ..ir.effects import draw, guard, shape_guard
 from ..ir.graph import Graph, Node, Value, maker
+from .conversion_status import ask as ask_for_conversion
 from .traced import Enclosed, TracedTensor, Untraceable, out_of_scope
 from .waiting import rules
 
@@ -301,12 +302,6 @@ class Trace(dispatch.Recorder):
         self._draws += 1
         key = (self._path, self._draws, first, second, blocks)
         return self.streams.setdefault(key, Stream(first, second, blocks))
-
-    def with_rule(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Callable[..., Any]) -> Any:
-        """The outputs of a function with a gradient of its own, as new tensors that carry the rule in the graph."""
-        from ..control_flow.custom import with_rule
-
-        return with_rule(self, inputs, outputs, rule)
 
     def read(self, variable: Any) -> Tensor:
         """What `variable` holds at this point, marked for whoever records."""

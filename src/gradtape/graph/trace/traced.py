@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...autograph import missed
-from ...autograph.status import ask as ask_for_conversion
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.source_lines import caller
 from ..ir.graph import Value, maker
+from .conversion_status import ask as ask_for_conversion
+from .conversion_status import missed
 
 if TYPE_CHECKING:
     from .trace import Trace

@@ -10,7 +10,7 @@ from keras.src.backend.common.dtypes import result_type
 
 import gradtape as tf
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from .core import cast
 from .core import dense_tensor as convert_to_tensor

@@ -21,8 +21,7 @@ from ....core import dtypes
 from ....core.errors import InvalidArgumentError
 from ....engine.registry.op import bind
 from ....engine.run import dispatch
-from ...control_flow.cond import never
-from ...ir.effects import Changed, Effect, draw, guard, performed_as, shape_guard
+from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, shape_guard
 from ...ir.graph import Graph, Node, Value, subgraphs
 from ...passes.optimize import dead_code
 from ...passes.peepholes import simplified

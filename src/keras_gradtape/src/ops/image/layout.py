@@ -8,7 +8,7 @@ from typing import Any
 from keras.src import backend
 
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ..core import dense_tensor as convert_to_tensor
 

@@ -12,8 +12,8 @@ from keras.src.random.seed_generator import draw_seed
 
 import gradtape as tf
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
 from gradtape.engine.run.convert import to_array
+from gradtape.engine.run.namespace import ops
 
 from ..core import cast
 from ..core import dense_tensor as convert_to_tensor

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ..core import dense_tensor as convert_to_tensor
 

@@ -9,7 +9,7 @@ import numpy as np
 from keras.src.backend.common.dtypes import result_type
 
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ..core import cast
 from ..core import dense_tensor as convert_to_tensor

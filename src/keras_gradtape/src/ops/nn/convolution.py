@@ -14,7 +14,7 @@ from keras.src.backend.common.backend_utils import (
 
 import gradtape as tf
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ..core import cast
 from ..core import dense_tensor as convert_to_tensor

@@ -9,7 +9,7 @@ from keras.src import backend
 
 import gradtape as tf
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ...sparse import hot
 from ..core import cast

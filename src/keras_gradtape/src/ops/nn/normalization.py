@@ -6,7 +6,7 @@ from typing import Any
 
 import gradtape as tf
 from gradtape import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ..core import cast
 from ..core import dense_tensor as convert_to_tensor

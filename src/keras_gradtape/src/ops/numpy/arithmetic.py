@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradtape as tf
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 from gradtape.ops.powers import power as raised
 
 from ...sparse import intersection, is_sparse, like, on_values, quotient, union

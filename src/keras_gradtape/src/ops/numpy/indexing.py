@@ -6,7 +6,7 @@ import numpy as np
 from keras.src.backend.common.backend_utils import vectorize_impl
 
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ..core import vectorized_map
 from .promotion import axes_of, axis_of, summed, tensor

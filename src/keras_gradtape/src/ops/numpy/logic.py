@@ -9,7 +9,7 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from .promotion import axes_of, cast_all, common, numeric, promote, tensor, weak
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ...sparse import is_sparse, like
 from . import logic

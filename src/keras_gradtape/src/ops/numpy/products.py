@@ -7,7 +7,7 @@ import math
 import gradtape as tf
 from gradtape.core.dtypes import int8, int32
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ... import sparse
 from .promotion import axis_of, cast_all, common, floating, on_bools, promote, tensor

@@ -17,8 +17,8 @@ from keras.src.backend.config import floatx
 
 from gradtape.core.dtypes import NUMERIC, DType, as_dtype
 from gradtape.core.tensor import Tensor, wrap
-from gradtape.engine.registry.op import ops
 from gradtape.engine.run.convert import own_read
+from gradtape.engine.run.namespace import ops
 from gradtape.state.variable import Variable
 
 from ..core import dense_tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from .promotion import axis_of, common, dtype_of, floating, numeric, tensor
 from .reductions import replaced_nan

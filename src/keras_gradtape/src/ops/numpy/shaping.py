@@ -11,7 +11,7 @@ from keras.src.backend.common.backend_utils import canonicalize_axis
 
 import gradtape as tf
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ... import sparse
 from .promotion import axes_of, axis_of, common, promote, tensor

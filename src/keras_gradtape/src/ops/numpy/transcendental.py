@@ -6,7 +6,7 @@ import math
 
 from gradtape.core.dtypes import int16
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import ops
+from gradtape.engine.run.namespace import ops
 
 from ...sparse import on_values
 from .promotion import common, floating, promote_floats, tensor

@@ -9,13 +9,15 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from ...autograph import INSTALL, available, loop_options, status
+from ..graph.trace import conversion_status
+from ..graph.trace.conversion_status import INSTALL, available
+from . import loop_options
 
 NAMESPACES = ("autograph", "autograph.experimental")
 __all__ = ["Feature", "do_not_convert", "set_loop_options", "set_verbosity", "to_code", "to_graph", "trace"]
 
 set_loop_options = loop_options.set_loop_options
-do_not_convert = status.do_not_convert
+do_not_convert = conversion_status.do_not_convert
 
 
 class Feature(enum.Enum):
@@ -61,7 +63,7 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
     """
     if not available():
         raise ImportError(f"AutoGraph needs diastatic-malt: {INSTALL}")
-    from ...autograph.conversion import to_graph as convert
+    from .conversion import to_graph as convert
 
     return convert(entity, recursive, experimental_optional_features)
 

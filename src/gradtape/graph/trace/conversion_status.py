@@ -1,4 +1,6 @@
-"""Whether functions called now are to be converted, and which are marked as done with.
+"""Whether functions called now are to be converted by AutoGraph, and which are marked as done with.
+
+AutoGraph itself stands above: it registers its converter here, and what traces asks here.
 
 A function without conditions of its own is run as it is written first. Most need nothing else; one that asks a tensor
 for its truth, or goes through its rows, stops there and is traced again, converted.
@@ -15,6 +17,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 # Packages whose functions run as they are: none of them has control flow that is to be staged.
@@ -22,6 +25,30 @@ LIBRARIES = frozenset(
     "gradtape malt numpy scipy ml_dtypes keras jax jaxlib cupy tensorflow matplotlib pandas PIL absl optree rich tqdm "
     "h5py wrapt IPython".split()
 ) | frozenset(sys.stdlib_module_names)
+
+INSTALL = 'pip install "gradtape[autograph]"'
+_converter: Callable[[Callable[..., Any], Any], Callable[..., Any]] | None = None
+
+
+def register_converter(convert_if_needed: Callable[..., Any]) -> None:
+    """`convert_if_needed(f, features)` is how a function is made ready for control flow on tensors."""
+    global _converter
+    _converter = convert_if_needed
+
+
+def made_ready(f: Callable[..., Any], features: Any) -> Callable[..., Any]:
+    """The function `f`, converted when a call of it finds that it needs to be."""
+    return f if _converter is None else _converter(f, features)
+
+
+def available() -> bool:
+    """Whether functions can be converted: whether diastatic-malt is installed."""
+    return find_spec("malt") is not None
+
+
+def missed() -> str:
+    """What to add to an error that conversion would have prevented: how to install it, or nothing if it is there."""
+    return "" if available() else f" Python control flow on tensors is converted by diastatic-malt: {INSTALL}."
 
 
 class Needed(BaseException):

@@ -1,0 +1,51 @@
+"""What a traced function returns: its structure, and the tensors in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import nest
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...state.tensor_array import TensorArray
+from .trace import value_of
+
+ONE_TENSOR = object()  # the structure of what returns a tensor
+
+
+def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
+    """What a function returned: its structure, its leaves (the number of a tensor, or the leaf), the tensors."""
+    if isinstance(returned, Tensor):
+        return ONE_TENSOR, [(0, None)], [returned]
+    outputs: list[Tensor] = []
+    forms: list[Any] = []
+    given = nest.map_structure(returned_value, returned)
+    for leaf in nest.flatten(given, expand_composites=True):
+        if isinstance(leaf, Tensor):
+            forms.append((len(outputs), None))
+            outputs.append(leaf)
+        else:
+            forms.append((None, leaf))
+    return _emptied(given), forms, outputs
+
+
+def _emptied(structure: Any) -> Any:
+    """The structure without its leaves, which would keep a trace and its values alive."""
+    leaves = [value_of(x) if isinstance(x, Tensor) else x for x in nest.flatten(structure, expand_composites=True)]
+    plain = nest.pack_sequence_as(structure, leaves, expand_composites=True)
+    return nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, plain)
+
+
+def returned_value(value: Any) -> Any:
+    """A leaf of what a function returned: numbers, arrays and variables as tensors."""
+    if value is None or isinstance(value, Tensor | IndexedSlices | nest.Composite | TensorArray):
+        return value
+    try:
+        return ops.identity(to_tensor(value)) if hasattr(value, "_as_tensor") else to_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
+            f"None values; found return value of type {type(value).__name__}, which is not a Tensor."
+        ) from None
