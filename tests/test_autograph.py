@@ -307,7 +307,7 @@ def test_converter_is_loaded_when_it_is_needed():
 
 
 def test_without_the_converter(monkeypatch):
-    monkeypatch.setattr(autograph, "find_spec", lambda name: None)
+    monkeypatch.setattr(conversion_status, "find_spec", lambda name: None)
     assert float(tf.function(same)(tf.constant(1.0))) == 1.0
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match=r'pip install "gradtape\[autograph\]"'):
         tf.function(positive)(tf.constant(1.0))
