@@ -16,6 +16,7 @@ from test_recorded import FOLDER, compare, recorder
 import gradtape as tf
 from gradtape import autograph
 from gradtape.graph.ir.graph import all_nodes
+from gradtape.graph.trace import conversion_status
 
 pytest.importorskip("malt")
 

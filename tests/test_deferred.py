@@ -211,7 +211,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
-def test_waits_while_a_function_is_traced(step):
+def test_steps_in_a_function(step):
     w, expected = tf.Variable(WEIGHTS), tf.Variable(WEIGHTS)
 
     @tf.function
@@ -227,21 +227,6 @@ def test_waits_while_a_function_is_traced(step):
         close(w.numpy(), expected.numpy())
         for v in (w, expected):
             v.assign(WEIGHTS)
-
-
-@pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
-def test_a_traced_step_multiplies_into_the_weights_themselves(monkeypatch):
-    computed = []
-    monkeypatch.setattr(DeferredProduct, "computed", lambda self: computed.append(self))
-    w = tf.Variable(WEIGHTS)
-    place = address(w.value().array)
-    train = tf.function(lambda: w.assign_sub(0.5 * gradient_of(w), read_value=False))
-    train()
-    assert not computed
-    assert address(w.value().array) == place
-    close(w.numpy(), WEIGHTS - 0.5 * EXPECTED)
-    nodes = [node.op.name for node in train.get_concrete_function().graph.nodes]
-    assert nodes[-3:] == ["matmul", "mul", "sub"]
 
 
 def test_what_somebody_has_read_of_the_weights_is_not_changed_by_a_traced_step():

@@ -8,8 +8,7 @@ from gradtape.graph.ir.effects import guard
 from gradtape.graph.ir.graph import Graph, Node, Value
 from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize
 from gradtape.graph.passes.peepholes import simplified
-from gradtape.graph.passes.products import gathered_products, scaled_products
-from gradtape.graph.passes.transpose_folding import turned_products
+from gradtape.graph.passes.products import gathered_products
 
 X = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 
@@ -217,96 +216,3 @@ def test_a_product_used_elsewhere_stays():
     first, second = (b.op("matmul", a, b.op("add", g, n), transpose_a=True) for n in (1.0, 2.0))
     graph = after(b, gathered_products, b.op("add", first, second), first)
     assert names(graph).count("matmul") == 2
-
-
-@pytest.mark.parametrize("number_first", [True, False])
-def test_a_number_times_a_product_multiplies_the_smaller_factor(number_first):
-    b = Builder()
-    a, g = b.input(np.tile(X, (1, 5))), b.input(np.tile(X, (1, 4)))
-    product = b.op("matmul", a, g, transpose_a=True)
-    scaled = b.op("mul", *((np.float32(0.25), product) if number_first else (product, np.float32(0.25))))
-    graph = after(b, lambda graph: dead_code(scaled_products(graph)), scaled)
-    assert names(graph) == ["mul", "matmul"]
-    assert graph.nodes[0].outputs[0].shape == (2, 12)
-    assert graph.nodes[1].attrs == {"transpose_a": True}
-
-
-@pytest.mark.parametrize("number", [0.0, 1e-12, 3.0, np.inf, np.nan])
-def test_a_number_that_may_make_the_factor_vanish_or_overflow_multiplies_the_product(number):
-    b = Builder()
-    product = b.op("matmul", b.input(np.tile(X, (1, 5))), b.input(np.tile(X, (1, 4))), transpose_a=True)
-    graph = after(b, scaled_products, b.op("mul", np.float32(number), product))
-    assert names(graph) == ["matmul", "mul"]
-
-
-def test_a_product_that_is_used_twice_or_is_no_larger_than_its_factors_is_multiplied_itself():
-    b = Builder()
-    large = b.op("matmul", b.input(np.tile(X, (1, 5))), b.input(np.tile(X, (1, 4))), transpose_a=True)
-    small = b.op("matmul", b.input(X), b.input(X), transpose_b=True)
-    scaled = [b.op("mul", np.float32(0.25), y) for y in (large, small)]
-    graph = after(b, lambda graph: dead_code(scaled_products(graph)), *scaled, large)
-    assert names(graph) == ["matmul", "matmul", "mul", "mul"]
-
-
-def turned(graph, many=0):
-    """The graph with all products taken for large ones."""
-    return dead_code(turned_products(graph, large=0, many=many))
-
-
-def heads(b):
-    """Queries and keys as they come out of layers: `(batch, places, heads, channels)`."""
-    rng = np.random.default_rng(0)
-    return [b.input(rng.normal(size=(2, 5, 3, 4)).astype(np.float32)) for _ in range(2)]
-
-
-def test_products_take_transposes_before_and_after():
-    b = Builder()
-    q, k = heads(b)
-    q, k = (b.op("transpose", x, perm=(0, 2, 1, 3)) for x in (q, k))
-    scores = b.op("matmul", q, k, transpose_b=True)
-    mixed = b.op("matmul", b.op("softmax", scores, axis=3), k)
-    graph = after(b, turned, b.op("transpose", mixed, perm=(0, 2, 1, 3)))
-    assert names(graph) == ["large_contract", "softmax", "large_contract"]
-
-
-def test_transposes_go_past_steps_with_numbers_to_products():
-    b = Builder()
-    q, k = heads(b)
-    q = b.op("mul", b.op("transpose", q, perm=(0, 2, 1, 3)), np.float32(0.5))
-    scores = b.op("matmul", q, b.op("transpose", k, perm=(0, 2, 3, 1)))
-    y = b.op("transpose", b.op("mul", np.float32(2), b.op("tanh", scores)), perm=(1, 0, 3, 2))
-    graph = after(b, turned, y)
-    assert names(graph) == ["mul", "large_contract", "tanh", "mul"]
-
-
-def test_what_others_use_is_transposed_for_them():
-    b = Builder()
-    q, k = heads(b)
-    q, k = (b.op("transpose", x, perm=(0, 2, 1, 3)) for x in (q, k))
-    y = b.op("matmul", q, k, transpose_b=True)
-    scaled = b.op("mul", q, np.float32(0.5))
-    graph = after(b, turned, y, b.op("transpose", y, perm=(0, 1, 3, 2)), scaled, b.op("tanh", q))
-    assert sorted(names(graph)) == ["large_contract", "mul", "tanh", "transpose", "transpose"]
-
-
-def test_steps_on_differently_transposed_arrays_stay():
-    b = Builder()
-    q, k = heads(b)
-    sum_ = b.op("add", b.op("transpose", q, perm=(0, 2, 1, 3)), b.op("transpose", k, perm=(0, 2, 1, 3)))
-    other = b.op("add", b.op("transpose", q, perm=(1, 2, 0, 3)), b.op("transpose", k, perm=(1, 2, 0, 3)))
-    row = b.op("add", b.op("transpose", q, perm=(0, 2, 1, 3)), np.ones(4, np.float32))
-    graph = after(b, turned, sum_, other, row)
-    assert names(graph).count("transpose") == 3
-
-
-def test_stretched_products_stay():
-    b = Builder()
-    x, w = b.input(np.ones((1, 2, 3), np.float32)), b.input(np.ones((4, 3, 2), np.float32))
-    assert names(after(b, turned, b.op("matmul", x, w))) == ["matmul"]
-
-
-def test_few_products_stay():
-    b = Builder()
-    q, k = heads(b)
-    y = b.op("matmul", q, k, transpose_b=True)
-    assert names(after(b, lambda g: turned(g, many=1 << 20), y)) == ["matmul"]

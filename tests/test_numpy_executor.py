@@ -198,3 +198,22 @@ def test_making_graphs_puts_the_next_collection_off_once():
     with tf.GradientTape():
         pass
     assert gc.get_threshold() == before
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 6, 3), (4, 32, 32, 16)])
+def test_a_convolutional_step_agrees_with_the_eager_one(shape):
+    rng = np.random.default_rng(1)
+    x = tf.constant(rng.standard_normal(shape).astype(np.float32))
+    w = tf.Variable(rng.standard_normal((3, 3, shape[-1], 8)).astype(np.float32) * 0.1)
+    c = tf.Variable(rng.standard_normal(8).astype(np.float32))
+
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            h = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(x, w, 1, "SAME") + c), 2, 2, "VALID")
+            loss = tf.reduce_sum(h * h)
+        return [loss, *tape.gradient(loss, [w, c])]
+
+    traced = tf.function(gradients)
+    traced(x)
+    for y, known in zip(traced(x), gradients(x), strict=True):
+        np.testing.assert_allclose(y, known, rtol=1e-4, atol=1e-3)

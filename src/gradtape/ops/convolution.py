@@ -165,13 +165,6 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     return fill(xp, convolved, y, x, size=_work(y, w), convolution=True)
 
 
-def conv_plus_row(x, w, row, **attrs):
-    """The convolution of arrays plus a row, one number for each channel."""
-    sizes = _sizes(x.shape[1:-1], w.shape[:-2], attrs["strides"], attrs["paddings"], attrs["dilations"])
-    y = onednn.convolved(x, w, sizes, attrs, row.reshape(-1))
-    return _conv(np, x, w, **attrs) + row if y is None else y
-
-
 def _mirrored(a, w, size, strides, paddings, dilations, groups):
     """The paddings with which `conv_input` is the convolution of `a` with the filter mirrored; None if it is not.
 

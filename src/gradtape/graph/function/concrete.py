@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...core import dtypes, nest
+from ...core import nest
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.deferred import DeferredSum
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
@@ -21,7 +20,6 @@ from ..control_flow.subgraphs import check_not_followed
 from ..executors.numpy import executor
 from ..ir.effects import Changed, Check, Effect, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
-from ..passes.descents import separated
 from ..passes.optimize import optimize
 from ..trace.closures import Following, is_followed, opened
 from ..trace.conversion_status import Needed
@@ -40,8 +38,8 @@ class NumpyProgram:
     """A graph as generated Python over NumPy's kernels."""
 
     def __init__(self, graph: Graph) -> None:
-        pure, self._updates = separated(optimize(graph))
-        self._run = executor.compile_graph(pure)
+        self._run = executor.compile_graph(optimize(graph))
+        self._updated = [variable for variable, _ in graph.updates]
         self._variables = [variable for variable, _ in graph.variables]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
@@ -54,12 +52,10 @@ class NumpyProgram:
                 if variable.dims != shape:
                     raise Changed
         results = self._run(*arrays)
-        if not self._updates:
+        if not self._updated:
             return results
-        del arrays  # a variable whose array nobody else knows can be updated where it is
-        given = iter(results[self._outputs :])
-        for update in self._updates:
-            update.carry_out(*[next(given) for _ in update.values])
+        for variable, array in zip(self._updated, results[self._outputs :], strict=True):
+            variable._take(array)
         return results[: self._outputs]
 
 
@@ -111,13 +107,6 @@ class Variant:
             self._program = program_of(self.graph, self.jit_compile)
         results = self._program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
-
-    def repetition(self) -> tuple[Callable[..., Any], Sequence[Any], dtypes.DType] | None:
-        """What gives the array of the result again, on what, and its dtype: if that takes less than `run` does."""
-        if self.structure is not ONE_TENSOR or self._program is None:
-            return None
-        repeated = self._program.repetition()
-        return None if repeated is None else (*repeated, self.dtypes[0])
 
     def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
         """The outputs for plain tensors, with one tape recording: the call is one record."""
@@ -390,10 +379,7 @@ class Concrete:
             returned = [value_of(y) for y in outputs]
             outputs.clear()
             for variable, value in trace.take_updates():
-                if type(value) is DeferredSum:
-                    value.become_of(variable)
-                else:
-                    variable._take(value_of(value).array)
+                variable._take(value_of(value).array)
             return variant.packed(returned)
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any
 
-from numpy import asarray
-
 from ...core import errors, nest
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread
@@ -31,7 +29,6 @@ logger = logging.getLogger("gradtape")
 _MANY_TRACES = 5  # so many traces among the last calls are worth a warning
 _LAST_CALLS = 10
 _MOST_WARNINGS = 2
-_new = object.__new__
 
 
 class _Calls:
@@ -84,9 +81,6 @@ class Function:
         self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
         self._called = False
-        # The tensors of a call that XLA has on the device already: how many, which, what to call on what there, and the
-        # dtype of the result.
-        self._repeated: tuple[int, Any, Any, Any, Any] = (-1, (), None, None, None)
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
         if instance is not None:
@@ -116,16 +110,7 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
-        count, last, call, placed, dtype = self._repeated
-        if len(args) == count and args[0] is last[0] and not kwargs and thread.recorder is None:
-            if count == 1 or all(map(is_, args, last)):
-                result = _new(Tensor)  # `wrap`, whose own call would take a while here
-                result.array = asarray(call(*placed))
-                result.dtype = dtype
-                result.mark = None
-                return result
-        self._calls.count += 1  # what repeats the last call says nothing about retracing
-        given = args
+        self._calls.count += 1
         if kwargs or len(args) != self._count:
             args, kwargs = self._parameters.arranged(args, kwargs)
         tensors: list[Tensor] = []
@@ -148,10 +133,6 @@ class Function:
             variants = concrete.variants_for(tensors, variables)
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
-        if self._options[1] and variants and given and len(tensors) == len(given) and all(map(is_, tensors, given)):
-            repetition = variants[0].repetition()
-            if repetition is not None:
-                self._repeated = (len(given), given, *repetition)
         return result
 
     def _find(self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Concrete, list[Variant]]:

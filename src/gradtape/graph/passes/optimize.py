@@ -17,7 +17,7 @@ from ...engine.registry.op import Op
 from ..ir.effects import guard, same
 from ..ir.graph import Graph, Node, Value, subgraphs
 from .peepholes import simplified
-from .products import gathered_products, scaled_products
+from .products import gathered_products
 
 _SMALL = 1 << 12  # elements of a constant that is compared with others, and that folding may always make
 _MOST_ROUNDS = 4
@@ -32,7 +32,7 @@ def optimize(graph: Graph) -> Graph:
             graph = one_pass(graph)
         if len(graph.nodes) == before:
             break
-    return dead_code(common_subexpressions(scaled_products(gathered_products(graph))))
+    return dead_code(common_subexpressions(gathered_products(graph)))
 
 
 def _inside(graph: Graph) -> Graph:

@@ -1,23 +1,17 @@
-"""Products of matrices in a form that costs less: sums of them, and numbers times them.
+"""Sums of products of matrices in a form that costs less.
 
 The gradient of a matrix that is used many times, as in a recurrent layer, is Σ aᵀ g, and one large product:
 Σ aᵢᵀ gᵢ = [a₁; a₂; ...]ᵀ [g₁; g₂; ...]: concatenating rows costs less than it saves, up to some number of them.
-
-A step of gradient descent multiplies the gradient of a matrix by a number: c (aᵀ g) = aᵀ (c g), and g is smaller.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from typing import Any
 
 from ...engine.registry.op import registry
 from ..ir.graph import Graph, Node, Value
 
 _MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several
-_SMALLER = 2  # times that a factor must have fewer elements than the product
-_SMALLEST_NUMBER = 2.0**-20  # times less, what is multiplied may vanish
 
 
 def gathered_products(graph: Graph) -> Graph:
@@ -49,42 +43,6 @@ def gathered_products(graph: Graph) -> Graph:
         elif y not in gone:
             nodes.append(node)
     return graph.substituted(nodes)
-
-
-def scaled_products(graph: Graph) -> Graph:
-    """The graph in which numbers times products multiply the smaller factor instead."""
-    used = Counter(v for node in graph.nodes for v in node.inputs)
-    used.update(graph.all_outputs)
-    products = {
-        node.outputs[0]: node
-        for node in graph.nodes
-        if node.op is registry.get("matmul") and node.outputs[0].dtype.is_floating and used[node.outputs[0]] == 1
-    }
-    nodes: list[Node] = []
-    for node in graph.nodes:
-        number, product = _number_and_product(node, products)
-        if product is None:
-            nodes.append(node)
-            continue
-        smaller = min(product.inputs, key=lambda v: math.prod(v.shape))
-        scaled = Value(smaller.shape, smaller.dtype)
-        nodes.append(node._replace(inputs=(number, smaller), outputs=(scaled,)))
-        factors = tuple(scaled if v is smaller else v for v in product.inputs)
-        nodes.append(product._replace(inputs=factors, outputs=node.outputs))
-    return graph.substituted(nodes)
-
-
-def _number_and_product(node: Node, products: dict[Value, Node]) -> tuple[Any, Node | None]:
-    """The parts of `c (a b)` where it is better computed otherwise, or None for the product."""
-    if node.op is registry.get("mul"):
-        for number, value in (node.inputs, node.inputs[::-1]):
-            product = products.get(value)
-            if product is None or number.constant is None or number.shape or product.inputs[0] is product.inputs[1]:
-                continue
-            elements = _SMALLER * min(math.prod(v.shape) for v in product.inputs)
-            if _SMALLEST_NUMBER <= abs(number.constant) <= 1 and elements <= math.prod(value.shape):
-                return number, product
-    return None, None
 
 
 def _is_product(node: Node) -> bool:

@@ -29,7 +29,6 @@ from ..ir.effects import draw, guard, shape_guard
 from ..ir.graph import Graph, Node, Value, maker
 from .conversion_status import ask as ask_for_conversion
 from .traced import Enclosed, TracedTensor, Untraceable, out_of_scope
-from .waiting import rules
 
 _NARROW = dtypes.NARROW
 
@@ -178,11 +177,8 @@ class Trace(dispatch.Recorder):
                 values.append(x)
         recorder, thread.recorder = thread.recorder, None
         try:
-            rule = rules.get(op)
-            result: Any = None if rule is None else rule(*values, attrs)
-            if result is None:
-                # As it is called eagerly, an op knows what to do with large arrays.
-                result = op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
+            # As it is called eagerly, an op knows what to do with large arrays.
+            result: Any = op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
         except InvalidArgumentError as error:
             error.about_values = True
             raise

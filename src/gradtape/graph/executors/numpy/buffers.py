@@ -12,10 +12,8 @@ from .lowering import Primitive, view
 
 # Kernels that always make the array they return, unless it is empty.
 FRESH = frozenset({
-    "matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax", "gelu", "gelu_tanh",
-    "gelu_gradient", "gelu_tanh_gradient", "gelu_gradient_and_sum", "gelu_tanh_gradient_and_sum", "softmax_gradient",
-    "cross_entropy_and_softmax", "max_pool_and_place", "matmul_add", "conv_add", "layer_norm", "layer_norm_gradient",
-    "contracts",
+    "matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax",
+    "cross_entropy_and_softmax", "max_pool_and_place",
 })  # fmt: skip
 
 

@@ -21,13 +21,8 @@ from ....core import dtypes
 from ....engine.run import dispatch
 from ....engine.tape import finite
 from ...ir.graph import Graph, Node, Value
-from ...passes.contractions import with_contractions
-from ...passes.epilogues import with_fixed_products, with_sums
 from ...passes.fused_ops import joined
-from ...passes.normalised import with_normalisations
 from ...passes.optimize import common_subexpressions, dead_code
-from ...passes.pooling import rectified_maxima, sums_of_sent
-from ...passes.slopes import with_whole_slopes
 from .buffers import overwritten
 from .fusion import fused
 from .lowering import Primitive, cast, lowered, view
@@ -57,9 +52,7 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     if finite.is_on():  # each op, as it is, looks at what it gives
         graph = dead_code(common_subexpressions(graph))
     else:
-        graph = with_contractions(with_whole_slopes(with_normalisations(graph)))
-        graph = with_sums(joined(sums_of_sent(rectified_maxima(graph))))
-        graph = with_fixed_products(fused(dead_code(common_subexpressions(lowered(graph)))))
+        graph = fused(dead_code(common_subexpressions(lowered(joined(graph)))))
     program = _Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:

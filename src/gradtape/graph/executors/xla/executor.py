@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from operator import is_
 from typing import Any
 
 from numpy import asarray
@@ -21,7 +20,6 @@ from ....core import dtypes
 from ....state.variable import updating
 from ...ir.effects import Changed, draw, performance
 from ...ir.graph import Graph, Value, all_nodes
-from ...passes.transpose_folding import large_contract
 from .interrupts import Uninterrupted
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
@@ -63,49 +61,26 @@ class Program:
         self._updated = [variable for variable, _ in graph.updates]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
-        # The inputs of the last run; the same on the device, if they have come before; and whether all are there.
-        self._last: tuple[list[Any], list[Any], bool] = ([None] * len(graph.inputs), [None] * len(graph.inputs), False)
         self._call: Any = None
         self._light: Any = None
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Runs the graph, then carries out its updates."""
-        known, given, complete = self._last
-        if not (complete and all(map(is_, arrays, known))):
-            given = self._given(arrays)
-        if self._light is not None:
-            return [asarray(self._light(*given))[()]]
-        results = self._call(*given) if self._alone else self._run(given)
-        return [asarray(y)[()] for y in results]  # a number as a NumPy scalar, an array as a view
-
-    def repetition(self) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
-        """What to call, on what, to have the one output for the last inputs again: if these are on the device."""
-        _, given, complete = self._last
-        return (self._light, tuple(given)) if complete and self._light is not None else None
-
-    def _given(self, arrays: Sequence[Any]) -> list[Any]:
-        """The inputs; one that comes a second time in a row stays on the device. Arrays of tensors never change."""
         if self._call is None:
             self._compile()
-        known, there, _ = self._last
-        given = list(arrays)
-        # An array that has a base is mostly what another program gave, which XLA reads where it is.
-        remembered = [array if getattr(array, "base", None) is None else None for array in arrays]
-        moved: list[Any] = [None] * len(given)
-        for i, array in enumerate(remembered):
-            if array is not None and array is known[i]:
-                given[i] = moved[i] = self._put(array) if there[i] is None else there[i]
-        self._last = (remembered, moved, all(x is not None for x in moved))
-        return given
+        if self._light is not None:
+            return [asarray(self._light(*arrays))[()]]
+        results = self._call(*arrays) if self._alone else self._run(arrays)
+        return [asarray(y)[()] for y in results]  # a number as a NumPy scalar, an array as a view
 
-    def _run(self, given: list[Any]) -> Sequence[Any]:
+    def _run(self, given: Sequence[Any]) -> Sequence[Any]:
         """The outputs of a program that takes 64-bit values, or more than inputs; its updates are carried out."""
         if self._wide:
             with self._jax.enable_x64(True):
                 return self._updated_run(given)
         return self._updated_run(given)
 
-    def _updated_run(self, given: list[Any]) -> Sequence[Any]:
+    def _updated_run(self, given: Sequence[Any]) -> Sequence[Any]:
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
@@ -120,8 +95,6 @@ class Program:
         with updating, Uninterrupted() if self._long else nullcontext():
             flat = self._call(*self._held(), *arguments)
             self._commit(flat[self._outputs :])
-        if self._calls:  # Python may not end before the program does
-            self._jax.block_until_ready(flat)
         return flat[: self._outputs]
 
     def _held(self) -> list[Any]:
@@ -158,11 +131,10 @@ class Program:
     def _compile(self) -> None:
         import jax
 
-        from .lowering import Lowering, prepared
+        from .lowering import Lowering
 
-        graph = prepared(self.graph)
-        self._calls = any(node.op is large_contract for node in graph.nodes)
-        self._long = self._calls or len(graph.nodes) >= _FEW  # asking interrupts to wait takes 12 microseconds
+        graph = self.graph
+        self._long = len(graph.nodes) >= _FEW  # asking interrupts to wait takes 12 microseconds
         large = _large_constants(graph)
         updated = {id(variable) for variable in self._updated}
         donated = [i for i, variable in enumerate(self._variables) if id(variable) in updated]

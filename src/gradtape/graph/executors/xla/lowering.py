@@ -23,21 +23,11 @@ from ....engine.registry.op import bind
 from ....engine.run import dispatch
 from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, shape_guard
 from ...ir.graph import Graph, Node, Value, subgraphs
-from ...passes.optimize import dead_code
-from ...passes.peepholes import simplified
-from ...passes.transpose_folding import turned_products
-from . import algebra, images, products, random, structure  # noqa: F401
+from . import algebra, images, random, structure  # noqa: F401
 from .table import LOWERINGS
 
 # What a kernel written for NumPy raises when it meets values that are not known yet, or arrays that cannot be changed.
 _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)
-
-
-def prepared(graph: Graph) -> Graph:
-    """The graph as it is best lowered: XLA simplifies by itself what is its own to compute, but not around calls."""
-    simple = simplified(graph)
-    turned = turned_products(simple)
-    return dead_code(turned) if turned is not simple and products.usable() else graph
 
 
 class Lowering:
