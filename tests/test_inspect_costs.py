@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine.registry.cotangents import Products
+from gradtape.engine.registry.cotangents import PendingProduct
 from gradtape.inspect import live_tapes
 from gradtape.inspect.profile import backward_times
 
@@ -50,7 +50,7 @@ def test_an_untraced_profile_says_how_to_get_the_rest():
 
 def test_products_that_wait_are_counted_where_they_come_from(monkeypatch):
     now = 0
-    value = Products.value
+    value = PendingProduct.value
 
     def long_value(products, *last):
         nonlocal now
@@ -58,7 +58,7 @@ def test_products_that_wait_are_counted_where_they_come_from(monkeypatch):
         return value(products, *last)
 
     monkeypatch.setattr(sys.modules[backward_times.__module__], "perf_counter_ns", lambda: now)
-    monkeypatch.setattr(Products, "value", long_value)
+    monkeypatch.setattr(PendingProduct, "value", long_value)
     w = tf.Variable(tf.ones((2, 3)))
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.matmul(tf.ones((4, 2)), w))

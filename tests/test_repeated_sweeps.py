@@ -11,7 +11,6 @@ import pytest
 import gradtape as tf
 from gradtape import extend, ops
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.deferred import DeferredProduct
 from gradtape.engine.registry.op import registry
 from gradtape.engine.tape import repeated_sweeps, tape
 from gradtape.inspect.opcheck import draw
@@ -167,16 +166,6 @@ def test_another_target_or_other_sources_are_another_sweep(straight):
         assert float(gradient(1, lambda v, y: v)) == 32
         assert [float(g) for g in gradient(1, lambda v, y: [y, v])] == [8, 32]
         assert [float(g) for g in gradient(1, lambda v, y: [v, v])] == [32, 32]
-
-
-def test_gradients_of_weights_still_wait(straight):
-    w = tf.Variable(rng.standard_normal((300, 200)).astype(np.float32))
-    x = tf.constant(rng.standard_normal((16, 300)).astype(np.float32))
-    for _ in range(4):
-        with tf.GradientTape() as tape:
-            y = tf.reduce_sum(tf.matmul(x, w))
-        assert type(tape.gradient(y, w)) is DeferredProduct
-    assert straight
 
 
 def test_hooks_finishers_persistent_and_nested_tapes(straight):

@@ -16,7 +16,7 @@ from ..core import dtypes
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.registry.batching import BatchedTensor
-from ..engine.registry.cotangents import Products
+from ..engine.registry.cotangents import PendingProduct
 from ..engine.registry.op import Op, Sample, sample
 from ..engine.run import dispatch
 from ..engine.run.namespace import ops, raw
@@ -61,7 +61,7 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _array(x: Any) -> Any:
-    if isinstance(x, Products):
+    if isinstance(x, PendingProduct):
         return x.value()
     if isinstance(x, IndexedSlices):
         dense = np.zeros([int(n) for n in getattr(x.dense_shape, "array", x.dense_shape)], _array(x.values).dtype)

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..engine.registry.cotangents import Products
+from ..engine.registry.cotangents import PendingProduct
 from ..engine.run import dispatch
 from ..engine.run.namespace import raw
 from ..engine.run.source_lines import Line
@@ -145,7 +145,7 @@ class _Clock:
 
     def __contains__(self, position: int) -> bool:
         self.started.append((position, perf_counter_ns()))
-        if type(self._grads[position]) is Products:
+        if type(self._grads[position]) is PendingProduct:
             self._grads[position].value()
         return False
 

@@ -81,7 +81,7 @@ def _gelu_tanh_bend(m, x):
 
 gelu_tanh_slope = elementwise("gelu_tanh_slope", _gelu_tanh_slope, on=_SMOOTH, dx=_gelu_tanh_bend)
 gelu_tanh = elementwise(
-    "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH, function="gelu_tanh",
+    "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH,
     dx=lambda m, x: m.gelu_tanh_slope(x),
 )  # fmt: skip
 silu = elementwise(

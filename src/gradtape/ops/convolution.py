@@ -1,10 +1,9 @@
 """Convolution is bilinear in image and filter: each transpose of the three ops here is another of the three.
 
 Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are made of
-these by transposition. `paddings` holds a pair for each axis of space. Where oneDNN is installed, it computes large
-ones of float32. Else a convolution is one matrix product of the patches under the window, laid out by copying whole
-slices of the image, with the filter as a matrix; the copies are made for a few examples at a time, so that they stay in
-the cache.
+these by transposition. `paddings` holds a pair for each axis of space. A convolution is one matrix product of the
+patches under the window, laid out by copying whole slices of the image, with the filter as a matrix; the copies are
+made for a few examples at a time, so that they stay in the cache.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..backends.arrays import add_into, into, put
-from ..backends.numpy import onednn
-from ..backends.numpy.blocks import PRODUCTS, fill, share_out
+from ..backends.numpy.blocks import fill, share_out
+from ..backends.numpy.windows import window_positions
+from ..backends.tuning import PRODUCTS
 from ..core.dtypes import FLOAT, INT, NARROW
 from ..engine.registry.batching import fold, spread
 from ..engine.registry.families import bilinear
@@ -27,13 +27,8 @@ from ..engine.registry.op import sample
 _CHUNK = 1 << 21  # bytes of patches made at a time
 
 
-def output_size(size: int, window: int, stride: int, padding: tuple[int, int], dilation: int) -> int:
-    """How many positions a window has along an axis."""
-    return max((size + sum(padding) - (window - 1) * dilation - 1) // stride + 1, 0)
-
-
 def _sizes(space, window, strides, paddings, dilations):
-    return tuple(map(output_size, space, window, strides, paddings, dilations))
+    return tuple(map(window_positions, space, window, strides, paddings, dilations))
 
 
 def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
@@ -130,10 +125,6 @@ def _weighted_sum(xp, images, weights):
 def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     window, outputs = w.shape[:-2], w.shape[-1]
     sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
-    if xp is np:
-        y = onednn.convolved(x, w, sizes, _attrs(strides, paddings, dilations, groups))
-        if y is not None:
-            return y
     x = padded(xp, x, paddings)
     count, channels = x.shape[0], x.shape[-1]
     if _is_depthwise(channels, groups):
@@ -179,10 +170,6 @@ def _mirrored(a, w, size, strides, paddings, dilations, groups):
 
 
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
-    if xp is np:
-        x = onednn.image_gradient(a, w, size, _attrs(strides, paddings, dilations, groups))
-        if x is not None:
-            return x
     mirrored = _mirrored(a, w, size, strides, paddings, dilations, groups)
     if mirrored is not None:
         space = tuple(range(w.ndim - 2))
@@ -217,10 +204,6 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
 
 
 def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
-    if xp is np:
-        w = onednn.filter_gradient(x, b, size, _attrs(strides, paddings, dilations, groups))
-        if w is not None:
-            return w
     sizes, outputs = b.shape[1:-1], b.shape[-1]
     x = padded(xp, x, paddings)
     channels = x.shape[-1]

@@ -1,8 +1,7 @@
 """Pooling: what becomes of the values under a window that moves over an image `(examples, *space, channels)`.
 
 A sum over windows is linear; a maximum sends everything to the first of the largest values. Neither looks for indices:
-the windows are walked place by place, with whole slices of the image at a time. Where oneDNN is installed, it finds the
-maxima of large float32 images.
+the windows are walked place by place, with whole slices of the image at a time.
 """
 
 from __future__ import annotations
@@ -13,19 +12,20 @@ from typing import Any
 import numpy as np
 
 from ..backends.arrays import add_into, into, masked, put
-from ..backends.numpy import onednn
+from ..backends.numpy.accelerated import with_accelerated
 from ..backends.numpy.blocks import fill
+from ..backends.numpy.windows import window_positions
 from ..core.dtypes import FLOAT, INT, NARROW
 from ..engine.registry.batching import fold, spread
 from ..engine.registry.families import constant, linear, opaque
 from ..engine.registry.op import sample
-from .convolution import output_size, padded, taps
+from .convolution import padded, taps
 
 _REAL = INT | FLOAT | NARROW
 
 
 def _keys(space, window, strides, paddings, dilations):
-    sizes = tuple(map(output_size, space, window, strides, paddings, dilations))
+    sizes = tuple(map(window_positions, space, window, strides, paddings, dilations))
     return sizes, taps(window, strides, dilations, sizes)
 
 
@@ -39,10 +39,6 @@ def _inside(space, paddings):
 
 def _max_pool(xp, x, *, window, strides, paddings, dilations):
     sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
-    if xp is np:
-        y = onednn.max_pooled(x, sizes, _attrs(window, strides, paddings, dilations))
-        if y is not None:
-            return y
     x = padded(xp, x, paddings, _lowest(x.dtype))
 
     def largest(y, x):
@@ -54,22 +50,17 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
     return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
 
 
-def max_pool_with_place(x, **attrs):
-    """The largest value under each window, and the number of its place there: they are found together."""
-    sizes, _ = _keys(x.shape[1:-1], *(attrs[name] for name in ("window", "strides", "paddings", "dilations")))
-    found = onednn.max_pooled_with_places(x, sizes, attrs)
-    if found is not None:
-        return found
+def _max_pool_and_place(x, **attrs):
+    """The largest value under each window, and the number of its place there."""
     top = _max_pool(np, x, **attrs)
     return top, _max_pool_place(np, x, top, **attrs)
 
 
+max_pool_with_place = with_accelerated("max_pool_and_place", _max_pool_and_place)  # where one pass finds both
+
+
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     """The number of the place in each window, in order, that holds the first of its largest values `top`."""
-    if xp is np:
-        place = onednn.max_places(x, top, _attrs(window, strides, paddings, dilations))
-        if place is not None:
-            return place
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
 
@@ -98,10 +89,6 @@ def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings
 
 def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
     """Each cotangent goes to the place under its window that won."""
-    if xp is np:
-        x = onednn.max_spread(g, place, size, _attrs(window, strides, paddings, dilations))
-        if x is not None:
-            return x
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
     apart = all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True))

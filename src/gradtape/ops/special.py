@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..backends.arrays import special
-from ..backends.numpy.blocks import FEW
+from ..backends.tuning import FEW
 from ..engine.registry.families import elementwise
 from ..engine.registry.op import sample
 from .arithmetic import REAL_FLOATING

@@ -40,7 +40,7 @@ atan2 = elementwise(
 
 sinh = elementwise("sinh", "sinh", args="x", dx=lambda m, x: m.cosh(x))
 cosh = elementwise("cosh", "cosh", args="x", dx=lambda m, x: m.sinh(x))
-tanh = elementwise("tanh", "tanh", args="x", function="tanh", dx=lambda y: 1 - y * y)
+tanh = elementwise("tanh", "tanh", args="x", dx=lambda y: 1 - y * y)
 asinh = elementwise("asinh", "arcsinh", args="x", dx=lambda m, y: 1 / m.cosh(y))
 acosh = elementwise("acosh", "arccosh", args="x", domain=(1.2, 3), dx=lambda m, y: 1 / m.sinh(y))
 atanh = elementwise("atanh", "arctanh", args="x", domain=(-0.8, 0.8), dx=lambda x: 1 / (1 - x * x))
@@ -56,7 +56,7 @@ def _sigmoid(xp, x):
     return into(xp.reciprocal, into(xp.add, into(xp.exp, -x), 1))
 
 
-sigmoid = elementwise("sigmoid", _sigmoid, function="sigmoid", dx=lambda y: y * (1 - y))
+sigmoid = elementwise("sigmoid", _sigmoid, dx=lambda y: y * (1 - y))
 softplus = elementwise("softplus", lambda xp, x: _softplus(xp, x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(x))
 log_sigmoid = elementwise(
     "log_sigmoid", lambda xp, x: -_softplus(xp, -x), on=REAL_FLOATING, dx=lambda m, x: m.sigmoid(-x)

@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 from numpy import add, ndarray, subtract
 
-from ..backends.numpy import onednn
-from ..backends.numpy.blocks import SHARED, accumulate, combined
+from ..backends.numpy.blocks import accumulate, combined
+from ..backends.tuning import LARGE, UPDATED_IN_PLACE
 from ..core import dtypes, errors
 from ..core.dtypes import DType, as_dtype
 from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
-from ..engine.registry.deferred import DeferredProduct
 from ..engine.run import dispatch
 from ..engine.run.convert import own_read, readable, register, to_tensor
 from ..engine.run.dispatch import thread
@@ -31,7 +30,6 @@ from ..engine.run.namespace import ops
 from .variable_operators import attach
 from .variable_parts import Parts
 
-_IN_PLACE = 1 << 22  # bytes that no cache of a core holds
 _new = object.__new__
 _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 _creation = itertools.count().__next__
@@ -129,7 +127,7 @@ class Variable(Parts):
         self._name = scoped("Variable" if name is None else name) + ":0"
         self._shape = allowed
         self._created = _creation()
-        self._array = onednn.at_line(value.array)
+        self._array = value.array
         self._read = wrap(self._array, value.dtype)
         if trace is not None:
             if experimental_enable_variable_lifting:
@@ -355,18 +353,16 @@ class Variable(Parts):
         dtype = self.dtype
         plain = type(delta) is Tensor and delta.dtype is dtype and delta.array.shape == self._read.array.shape
         if not (plain and dtype.kind & _ARITHMETIC and thread.recorder is None):
-            if type(delta) is DeferredProduct and self._takes(delta, sign):
-                return
             delta = self._checked(delta)
             if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or thread.recorder is not None:
                 self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
                 return
         change = delta.array
-        if change.nbytes < _IN_PLACE or not self._written(accumulate, change, ufunc):
+        if change.nbytes < UPDATED_IN_PLACE or not self._written(accumulate, change, ufunc):
             array = self._array
             if array is None:
                 array = self._settled()
-            self._take(ufunc(array, change) if change.size < SHARED else combined(ufunc, array, change))
+            self._take(ufunc(array, change) if change.size < LARGE else combined(ufunc, array, change))
 
     def _checked(self, delta: Any) -> Tensor:
         delta = to_tensor(delta, dtype=self.dtype)
@@ -376,12 +372,6 @@ class Variable(Parts):
                 "shapes must be equal. Use tf.broadcast_to where repetition is meant"
             )
         return delta
-
-    def _takes(self, product: DeferredProduct, sign: float) -> bool:
-        """Whether the product could be added, times `sign`, where the value is."""
-        if thread.recorder is not None or product.dtype is not self.dtype or product.dims != self._read.array.shape:
-            return False
-        return self._written(product.added_to, sign)
 
     def _written(self, write: Callable[..., bool | None], *arguments: Any) -> bool:
         """Whether `write(array, *arguments)` could change the array, that of the value, which nobody else may see.
@@ -398,7 +388,6 @@ class Variable(Parts):
                 own = self._read.array is array and _has_own_memory(array)
                 if not (alone and own and array.flags.c_contiguous and array.flags.writeable):
                     return False
-                onednn.changed(array)
                 return write(array, *arguments) is not False
             finally:
                 if self._array is None:  # nobody has assigned meanwhile

@@ -15,23 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from . import blas, onednn
+from ..tuning import LARGE, REPEATED_ROW
+from . import blas
 from .threads import CORES, together
-
-FEW = 1 << 9  # elements for which one slow function is faster than a formula of many steps
-LARGE = 1 << 18  # elements; below this, waking another thread costs more than it saves
-SHARED = 1 << 15  # elements; from here on oneDNN, which has no need of Python's threads, is faster than one core
-PRODUCTS = 16  # so many multiplications of a matrix product take the time of one elementwise operation
-THREADED = 1 << 18  # multiplications from which OpenBLAS uses several threads for a product
-_ROW = 1 << 10  # elements a broadcast row is lengthened to
 
 _UFUNCS: dict[Any, np.ufunc] = {
     operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
     operator.neg: np.negative, operator.abs: np.absolute,
 }  # fmt: skip
-
-_AMONG_CONVOLUTIONS = 32  # so many products after a convolution that was shared out, the next is still near
-_products = _AMONG_CONVOLUTIONS  # since the last convolution that was shared out: see `product`
 
 
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,10 +33,10 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return ufunc if ufunc is not None else lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
 
 
-def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any, function: str | None = None) -> Any:
+def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
     """A new array, filled by `f(*parts of arrays, part of it)` on all cores.
 
-    None where the arrays do not line up, or are too small for that. `function` is what oneDNN may know `f` as.
+    None where the arrays do not line up, or are too small for that.
     """
     large = [a for a in arrays if a.shape]  # the others are numbers
     shape = large[0].shape
@@ -54,12 +45,8 @@ def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any, function: str 
     for a in large:
         if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
             return None
-    if function is not None:
-        out = onednn.mapped(function, *arrays)
-    else:
-        out = onednn.combined(f, *arrays) if type(f) is np.ufunc and len(arrays) == 2 else None
-    if out is not None or large[0].size < LARGE:
-        return out
+    if large[0].size < LARGE:
+        return None
     out = np.empty(shape, dtype)
     _in_parts(f, (*arrays, out))
     return out
@@ -80,7 +67,7 @@ def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
     if not a.flags.c_contiguous or not row.size:
         return None
     # NumPy's loop is along the row: a short one is repeated as often as the array allows.
-    repeats = math.gcd(a.size // row.size, max(1, _ROW // row.size))
+    repeats = math.gcd(a.size // row.size, max(1, REPEATED_ROW // row.size))
     row = np.tile(row, repeats)
     rows = a.reshape(-1, row.size)
     out = np.empty(a.shape, dtype)
@@ -91,7 +78,7 @@ def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
 
 def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     """`ufunc(a, b)`, an operation of arithmetic, on all cores where that pays."""
-    if type(a) is np.ndarray and a.size >= SHARED and a.dtype == b.dtype:
+    if type(a) is np.ndarray and a.size >= LARGE and a.dtype == b.dtype:
         y = run(ufunc, (a, b), a.dtype)
         if y is not None:
             return y
@@ -106,10 +93,7 @@ def add(a: Any, b: Any) -> Any:
 def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
     """`total += term`, or with another operation of arithmetic, on all cores where that pays."""
     contiguous = total.flags.c_contiguous and term.flags.c_contiguous
-    aligned = total.size >= SHARED and total.shape == term.shape and contiguous
-    if aligned and onednn.combined(ufunc, total, term, total) is not None:
-        return
-    if aligned and total.size >= LARGE:
+    if contiguous and total.size >= LARGE and total.shape == term.shape:
         _in_parts(ufunc, (total, term, total))
     else:
         ufunc(total, term, out=total)
@@ -120,13 +104,9 @@ def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: 
 
     Matrix products inside `work` use no further threads.
     """
-    global _products
     parts = max(1, min(CORES, count, 4 * size // LARGE))
-    among = convolution or _products < _AMONG_CONVOLUTIONS
-    if not count or not blas.controllable() or (parts == 1 and (size < LARGE >> 4 or not among)):
+    if not count or not blas.controllable() or (parts == 1 and (size < LARGE >> 4 or not convolution)):
         return [work(slice(0, count))]
-    if convolution and parts > 1:
-        _products = 0
     with blas.one_thread_each():
         return spread(work, count, parts)
 
@@ -138,32 +118,8 @@ def spread(work: Callable[[slice], Any], count: int, parts: int) -> list[Any]:
 
 
 def product(a: Any, b: Any) -> Any:
-    """The matrix product `a @ b`; among convolutions that are shared out, it is shared out too.
-
-    OpenBLAS's threads wait busily for their next product: they would take a core from the convolutions.
-    """
-    global _products
-    y = onednn.known_product(a, b)
-    if y is None:
-        y = onednn.product(a, b)
-    if y is not None:
-        return y
-    if _products >= _AMONG_CONVOLUTIONS or a.ndim != 2 or b.ndim != 2 or a.dtype.char not in "fd":
-        return np.matmul(a, b)
-    _products += 1
-    rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
-    if rows * inner * columns < THREADED:
-        return np.matmul(a, b)
-    y = np.empty((rows, columns), np.result_type(a, b))
-
-    def part(here: slice) -> None:
-        if rows >= columns:
-            np.matmul(a[here], b, out=y[here])
-        else:
-            np.matmul(a, b[:, here], out=y[:, here])
-
-    share_out(part, max(rows, columns), rows * inner * columns // PRODUCTS)
-    return y
+    """The matrix product `a @ b`: of two matrices by `dot`, which takes less time to call and copies odd layouts."""
+    return np.dot(a, b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
 
 
 def fill(
@@ -178,7 +134,4 @@ def fill(
 
 def sum_rows(x: Any) -> Any:
     """The sum of the rows of a matrix: as a product with ones, several times faster than `add.reduce`."""
-    total = onednn.sum_rows(x)
-    if total is not None:
-        return total
     return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))

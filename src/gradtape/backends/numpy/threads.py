@@ -2,8 +2,7 @@
 
 A helper sleeps on a lock until it is given a piece. That takes half the time of a future of `concurrent.futures`, which
 counts: an elementwise operation on a million numbers takes as long as ten times handing it over. Whoever finds no
-helper free, as inside a piece of work, does the work itself, so that nobody ever waits for a turn. Once oneDNN is in
-use, its threads are the helpers.
+helper free, as inside a piece of work, does the work itself, so that nobody ever waits for a turn.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-
-from . import onednn
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -77,9 +74,6 @@ if hasattr(os, "register_at_fork"):
 
 def together(works: list[Callable[[], Any]]) -> list[Any]:
     """What each of the functions returns; the first runs here, the others on other cores where those are free."""
-    results = onednn.together(works)
-    if results is not None:
-        return results
     first, *others = works
     free = _helpers()
     pieces = []

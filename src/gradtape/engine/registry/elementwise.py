@@ -13,8 +13,8 @@ from typing import Any
 
 from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
 
-from ...backends.numpy import blocks, onednn
-from ...backends.numpy.blocks import FEW, LARGE, SHARED
+from ...backends.numpy import blocks
+from ...backends.tuning import FEW, LARGE
 from ...core import dtypes
 from ...core.dtypes import FLOAT, DType
 from ...core.tensor import Tensor, number
@@ -25,12 +25,12 @@ from ..run.namespace import raw
 from . import in_place
 from .arguments import matched, read_both
 from .batching import aligned
-from .cotangents import deferred_sum
+from .cotangents import pending_sum
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
 
 _new = object.__new__
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
-_SMALL = f"type(g) is not ndarray or g.size < {SHARED}"  # of a cotangent: one core is enough
+_SMALL = f"type(g) is not ndarray or g.size < {LARGE}"  # of a cotangent: one core is enough
 
 ONE = "g"
 NEG = "-g"
@@ -99,7 +99,6 @@ def elementwise(
     kinks: bool = False,
     to: DType | None = None,
     otherwise: Callable[..., Any] | None = None,
-    function: str | None = None,
     **partials: Any,
 ) -> Op:
     """`y[i] = f(a[i], b[i], ...)`. The partial `d<arg>` may name `m`, `y`, any argument and any attribute.
@@ -109,7 +108,6 @@ def elementwise(
     names the arguments where the kernel is an operator or a function of the array module; `on` says which kinds of
     dtype the op takes, `same` which arguments must agree in dtype (all, unless told), `to` the result's dtype.
     `otherwise` is asked first about values that are not plain tensors of these kinds; it may return NotImplemented.
-    `function` is the name that oneDNN may know the op by, for values and for derivatives made from the output.
     """
     if args is None:
         names, attrs = kernel_arguments(kernel)
@@ -126,7 +124,7 @@ def elementwise(
     op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
     matching = tuple(range(len(names))) if same is None else tuple(same)
     quiet = not attrs and len(matching) == len(names) <= 2
-    op.twin = twin = _differentiate_elementwise(op, ordered, function, quiet)
+    op.twin = twin = _differentiate_elementwise(op, ordered, quiet)
     op.batch = _batch_elementwise(op)
 
     def general(*values: Any, **attributes: Any) -> Any:
@@ -144,11 +142,11 @@ def elementwise(
     if not quiet:
         op.call = general
     else:
-        op.call = _unary(op, general, to, function) if len(names) == 1 else _binary(op, general, to)
+        op.call = _unary(op, general, to) if len(names) == 1 else _binary(op, general, to)
     return op.publish()
 
 
-def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None, quiet: bool) -> Op | None:
+def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op | None:
     """Gives `op` its rules; returns its twin for complex values, whose partials are conjugated."""
     if all(p is None for p in partials):
         return None
@@ -163,7 +161,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], function: str | None
 
     op.defer_keep(with_shapes(saved.picked), lambda: with_shapes(saved.keeper()))
     op.kept = saved.names
-    large = functools.cache(lambda conjugate: _vjp_large(saved, partials, names, conjugate, function))
+    large = functools.cache(lambda conjugate: _vjp_large(saved, partials, names, conjugate))
     if quiet:
         op.first = _alone(op, 0, partials, saved, names, large)
         if several:
@@ -231,9 +229,7 @@ def _written_over(saved: Saved, partial: Any) -> Any:
     return in_place.product(partial, arguments)
 
 
-def _vjp_large(
-    saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool, function: str | None
-) -> Any:
+def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
     """`vjp_raw` for large arrays: each product is computed on all cores. None where the arrays are not so large."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
     unpacked = ", ".join(["g", *(f"a{i}" for i in tensors), "out"])
@@ -251,17 +247,9 @@ def _vjp_large(
         rule = f"lambda m, s: lambda {unpacked}: {written}"
         formulas.append(None if trivial else compile_rule(rule, multiply=multiply, copyto=copyto, **names))
 
-    one_pass = any(type(f) is int for f in formulas) and all(f is None or type(f) is int for f in formulas)
-
     def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...] | None:
         # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
         arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
-        if function is not None and arrays[1].flags.c_contiguous and g.flags.c_contiguous:
-            value = onednn.pulled(function, arrays[1], g)
-            if value is not None:
-                return (value,)
-        if g.size < LARGE and not one_pass:
-            return None
         cotangents: list[Any] = []
         for parent, partial, formula in zip(parents, partials, formulas, strict=True):
             if parent < 0 or partial is None:
@@ -302,8 +290,8 @@ def _both_narrowed(m: Any, shapes: Any, ga: Any, gb: Any) -> tuple[Any, Any]:
 
 
 def _summed(m: Any, g: Any, shape: tuple[int, ...]) -> Any:
-    waiting = deferred_sum(m, g, shape)
-    return unbroadcast(m, g, shape) if waiting is None else waiting
+    pending = pending_sum(m, g, shape)
+    return unbroadcast(m, g, shape) if pending is None else pending
 
 
 def _keep_both(args: tuple[str, ...], kept: tuple[str, ...]) -> Any:
@@ -343,9 +331,9 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
         if written is None:
             source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
             return compile_rule(source, large=vjp_large, ndarray=ndarray, **names)
-        # Of tanh: `g * (1 - y * y)` for a few numbers; for more, the same written over one array; for many, oneDNN.
+        # Of tanh: `g * (1 - y * y)` for a few numbers; for more, it is written over one array; for many, on all cores.
         text, known = written
-        several = f"{text} if size < {SHARED} or (found := large(m, g, s)) is None else found"
+        several = f"{text} if size < {LARGE} or (found := large(m, g, s)) is None else found"
         source = f"lambda m, g, s: {product} if type(g) is not ndarray or (size := g.size) < {FEW} else {several}"
         return compile_rule(source, large=vjp_large, ndarray=ndarray, **names, **known)
 
@@ -355,7 +343,7 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
     return alone
 
 
-def _unary(op: Op, general: Any, to: DType | None, function: str | None) -> Any:
+def _unary(op: Op, general: Any, to: DType | None) -> Any:
     kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.vjp is not None
     kernel_into = blocks.into(kernel)
 
@@ -372,8 +360,8 @@ def _unary(op: Op, general: Any, to: DType | None, function: str | None) -> Any:
             return general(x)
         array = x.array
         value = None
-        if array.size >= SHARED:
-            value = blocks.run(kernel_into, (array,), (to or dtype).numpy, function)
+        if array.size >= LARGE:
+            value = blocks.run(kernel_into, (array,), (to or dtype).numpy)
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
         y.dtype = to or dtype
@@ -417,7 +405,7 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         first, second = a.array, b.array
         value = None
         try:
-            if first.size >= SHARED or second.size >= SHARED:
+            if first.size >= LARGE or second.size >= LARGE:
                 value = blocks.run(kernel_into, (first, second), (to or dtype).numpy)
             if value is None:
                 value = kernel(first, second)

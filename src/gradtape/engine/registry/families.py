@@ -123,14 +123,10 @@ def bilinear(
     da: Callable[..., Any],
     db: Callable[..., Any],
     batch: Callable[..., Any] | None = None,
-    quick: Callable[[Any, Any], Any] | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
 ) -> Op:
-    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here.
-
-    `quick`, if given, computes `B(a, b)` of some NumPy arrays, and returns None for others.
-    """
+    """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here."""
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     saved = Saved(args, [da, db])
@@ -182,9 +178,7 @@ def bilinear(
                 return dispatch.left_to_other(op, (a, b), error)
             return run(op, inputs, attrs)
         try:
-            value = quick(a.array, b.array) if quick is not None and not attrs else None
-            if value is None:
-                value = product(a.array, b.array, **attrs)
+            value = product(a.array, b.array, **attrs)
         except ValueError as error:
             raise dispatch.failure(op, (a, b), error) from error
         y = wrap(value, a.dtype)

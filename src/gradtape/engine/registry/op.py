@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...backends.numpy.accelerated import with_accelerated
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
@@ -134,7 +135,7 @@ class Op(Deferring):
         self.takes_none = False  # whether `vjp` takes None for the cotangent of an output that nobody used
         self.fragile = False  # whether going backwards through it may raise
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
-        self.numpy = bind(kernel, np)
+        self.numpy = with_accelerated(name, bind(kernel, np))
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw: Callable[..., Any] | None = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing

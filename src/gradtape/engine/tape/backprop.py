@@ -14,7 +14,7 @@ import numpy as np
 from ...backends.numpy.blocks import accumulate, add
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.cotangents import UNFINISHED, Products, combined, finished, zeros
+from ..registry.cotangents import UNFINISHED, PendingProduct, combined, finished, zeros
 from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
 from .log import Log
@@ -47,7 +47,7 @@ def sweep(
     """
     log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
     owned: set[int] = set()  # for `joined`
-    stacked: list[Any] = []  # for `Products.settled`
+    stacked: list[Any] = []  # for `PendingProduct.value`
     arrays = m is raw
     for i in order:
         g = grads[i]
@@ -58,8 +58,8 @@ def sweep(
         op, parents = log_ops[i], log_parents[i]
         if op is None:
             if parents is None:
-                if type(g) is Products:
-                    grads[i] = g.settled(stacked)
+                if type(g) is PendingProduct:
+                    grads[i] = g.value(stacked)
             elif grads[parents[0]] is None:
                 grads[parents[0]] = _OTHER_OUTPUT
             continue
@@ -67,7 +67,7 @@ def sweep(
             g = of_all_outputs(m, _taken(grads, i, len(several[i]), wanted), several[i], op.takes_none)
         else:
             kind = type(g)
-            if kind is Products or kind is IndexedSlices:  # `in UNFINISHED`, in less time: every record passes here
+            if kind is PendingProduct or kind is IndexedSlices:  # `in UNFINISHED`, in less time
                 g = finished(m, g)
             if i not in wanted:
                 grads[i] = None

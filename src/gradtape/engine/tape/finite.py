@@ -15,7 +15,7 @@ from ...backends.numpy import blocks
 from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.cotangents import Products
+from ..registry.cotangents import PendingProduct
 from ..registry.op import Op, registry
 from ..run.namespace import Namespace
 from . import backprop, repeated_sweeps, tape
@@ -62,7 +62,6 @@ def _exchange_kernel(op: Op) -> None:
         return value
 
     replacements: dict[str, Any] = {"kernel": watched, "kernel_into": blocks.into(watched), "product": watched}
-    replacements |= {"function": None, "quick": None}
     for cell, name in _cells(op.call):
         if name in replacements:
             before = cell.cell_contents
@@ -97,7 +96,7 @@ class _Watch:
 
     def __contains__(self, position: int) -> bool:
         g = self.grads[position]
-        if type(g) is Products:
+        if type(g) is PendingProduct:
             g = self.grads[position] = g.value()
         values = g.values if type(g) is IndexedSlices else g
         if type(values) is Tensor:  # of a batch of cotangents, the ops that made it were looked at

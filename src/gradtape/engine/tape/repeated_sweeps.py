@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..registry.cotangents import UNFINISHED, Products, finished
+from ..registry.cotangents import UNFINISHED, PendingProduct, finished
 from ..registry.op import Op, Partial
 from ..run.namespace import raw
 from ..run.source_lines import RULES
@@ -57,7 +57,7 @@ def _straight_line(log: Log, target: int) -> Sweep:
     """The code, as a function."""
     # The name makes NumPy warnings count as ours, which the front door keeps quiet.
     names: dict[str, Any] = {"__name__": __name__, "m": raw, "joined": joined, "finished": finished}
-    names |= {"UNFINISHED": UNFINISHED, "Products": Products, "of_all_outputs": of_all_outputs}
+    names |= {"UNFINISHED": UNFINISHED, "PendingProduct": PendingProduct, "of_all_outputs": of_all_outputs}
     names |= {f"vjp{i}": op.vjp_raw for i, op in enumerate(log.ops) if op is not None}
     exec(compile("\n    ".join(_lines(log, target)), RULES, "exec"), names)
     return names["sweep"]
@@ -69,7 +69,7 @@ def _lines(log: Log, target: int) -> Iterator[str]:
     every = range(len(log.ops))
     yield "".join(f"s{i}, " for i in every) + "= log.saved"
     yield "log.saved.clear()"
-    yield "stacked = []"  # for `Products.settled`
+    yield "stacked = []"  # for `PendingProduct.value`
     yield "owned = set()"  # for `joined`
     yield "".join(f"g{i} = " for i in every if i != target) + "None"
     reached = {target}
@@ -79,7 +79,7 @@ def _lines(log: Log, target: int) -> Iterator[str]:
         op, parents = log.ops[i], log.parents[i]
         if op is None:
             if parents is None:
-                yield f"if type(g{i}) is Products: g{i} = g{i}.settled(stacked)"
+                yield f"if type(g{i}) is PendingProduct: g{i} = g{i}.value(stacked)"
             else:
                 reached.add(parents[0])  # the op's first output, where its rule is
             continue

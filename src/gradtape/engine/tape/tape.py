@@ -15,7 +15,7 @@ from numpy import ndarray
 from ...core import nest
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
-from ..registry.cotangents import Products
+from ..registry.cotangents import PendingProduct
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
@@ -349,12 +349,11 @@ class GradientTape(Inspection, Jacobians):
             trace = None if log.fragile or self._hooks else dispatch.thread.trace
             with nullcontext() if trace is None else trace.from_here():
                 found = self._sweep(log, seeds, wanted, ops)
-        waits = plain and not (log.keeps or self._finishers) and dispatch.witness is None
         if len(wanted) == len(sources):  # every source is on the tape, and none was there before
             return [
                 constant(g, source.dtype)
                 if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
-                else _finished(g, source, plain, waits)
+                else _finished(g, source, plain)
                 for source, position in zip(sources, at, strict=True)
             ]
         answers: dict[int, Any] = {}
@@ -364,7 +363,7 @@ class GradientTape(Inspection, Jacobians):
                 results.append(straight.get(id(source)))
                 continue
             if position not in answers:
-                answers[position] = _finished(found[position], source, plain, waits)
+                answers[position] = _finished(found[position], source, plain)
             results.append(answers[position])
         return results
 
@@ -417,15 +416,13 @@ def _are_leaves(x: Any) -> bool:
     return type(x) is list and not set(map(type, x)).difference(readable, _TENSOR)
 
 
-def _finished(g: Any, source: Any, plain: bool, waits: bool) -> Any:
+def _finished(g: Any, source: Any, plain: bool) -> Any:
     """A cotangent as the user gets it."""
     if isinstance(g, Tensor):
         return g
     if g is None:
         return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
-    if type(g) is Products:
-        if waits:
-            return g.tensor(source.dtype)
+    if type(g) is PendingProduct:
         g = g.value()
     if type(g) is IndexedSlices:
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)

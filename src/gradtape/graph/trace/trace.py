@@ -18,7 +18,6 @@ from typing import Any
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.deferred import DeferredProduct
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
@@ -414,8 +413,6 @@ def value_of(x: Tensor) -> Tensor:
     """The real value of a tensor in this run, as a plain one."""
     while type(x) is TracedTensor:
         x = x.value
-    if isinstance(x, DeferredProduct):
-        x = x.computed()
     if type(x) is not Tensor:
         raise Untraceable(f"it is called with a {type(x).__name__}")
     return wrap(x.array, x.dtype)

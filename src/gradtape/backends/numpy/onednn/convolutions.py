@@ -12,51 +12,58 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, Temporaries, library, numbers, plain, steps
+from ...tuning import ONEDNN_CONVOLUTION
+from ..accelerated import accelerated
+from ..windows import window_positions
+from .library import FLOAT32, Computation, Refused, Role, Temporaries, contiguous, dims, library, steps
 
-SMALLEST = 1 << 18  # multiplications; for fewer, NumPy is as fast
 _TRAINING, _DIRECT = 64, 1
 
 
-def convolved(x: Any, w: Any, sizes: tuple[int, ...], attrs: dict[str, Any], row: Any = None) -> Any:
-    """The convolution, whose space has `sizes`, plus a row of channels if given; None where NumPy is to compute it."""
+@accelerated("conv")
+def conv(x: Any, w: Any, *, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
+    """The convolution."""
+    sizes = map(window_positions, x.shape[1:-1], w.shape[:-2], strides, paddings, dilations)
     shape = (x.shape[0], *sizes, w.shape[-1])
-    prepared = _usable("forward" if row is None else "with row", x, w, x.shape, w.shape, shape, attrs)
+    prepared = _usable("forward", x, w, x.shape, w.shape, shape, strides, paddings, dilations, groups)
     if prepared is None:
         return None
     y = np.empty(shape, FLOAT32)
-    prepared.run(plain(x), plain(w), y, *(() if row is None else (plain(row),)))
+    prepared.run(contiguous(x), contiguous(w), y)
     return y
 
 
-def image_gradient(a: Any, w: Any, size: tuple[int, ...], attrs: dict[str, Any]) -> Any:
-    """The transpose of `convolved` in the image, whose space has `size`; None where NumPy is to compute it."""
-    shape = (a.shape[0], *size, w.shape[-2] * attrs["groups"])
-    prepared = _usable("image", a, w, shape, w.shape, a.shape, attrs)
+@accelerated("conv_input")
+def conv_input(a: Any, w: Any, *, size: Any, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
+    """The transpose of `conv` in the image, whose space has `size`."""
+    shape = (a.shape[0], *size, w.shape[-2] * groups)
+    prepared = _usable("image", a, w, shape, w.shape, a.shape, strides, paddings, dilations, groups)
     if prepared is None:
         return None
     x = np.empty(shape, FLOAT32)
-    prepared.run(x, plain(w), plain(a))
+    prepared.run(x, contiguous(w), contiguous(a))
     return x
 
 
-def filter_gradient(x: Any, b: Any, size: tuple[int, ...], attrs: dict[str, Any]) -> Any:
-    """The transpose of `convolved` in the filter, whose window has `size`; None where NumPy is to compute it."""
-    shape = (*size, x.shape[-1] // attrs["groups"], b.shape[-1])
-    prepared = _usable("filter", x, b, x.shape, shape, b.shape, attrs)
+@accelerated("conv_filter")
+def conv_filter(x: Any, b: Any, *, size: Any, strides: Any, paddings: Any, dilations: Any, groups: int) -> Any:
+    """The transpose of `conv` in the filter, whose window has `size`."""
+    shape = (*size, x.shape[-1] // groups, b.shape[-1])
+    prepared = _usable("filter", x, b, x.shape, shape, b.shape, strides, paddings, dilations, groups)
     if prepared is None:
         return None
     w = np.empty(shape, FLOAT32)
-    prepared.run(plain(x), w, plain(b))
+    prepared.run(contiguous(x), w, contiguous(b))
     return w
 
 
-def _usable(kind: str, a: Any, b: Any, x: Any, w: Any, y: Any, attrs: dict[str, Any]) -> Computation | None:
-    if a.dtype != FLOAT32 or b.dtype != FLOAT32 or math.prod(y) * math.prod(w[:-1]) < SMALLEST or not math.prod(x):
+def _usable(kind: str, a: Any, b: Any, x: Any, w: Any, y: Any, *window: Any) -> Computation | None:
+    """What computes one of the three, for arrays `a` and `b` of float32 that are large enough; else None."""
+    if a.dtype != FLOAT32 or b.dtype != FLOAT32 or not math.prod(x):
         return None
-    if library() is None:
+    if math.prod(y) * math.prod(w[:-1]) < ONEDNN_CONVOLUTION or library() is None:
         return None
-    return _prepared(kind, x, w, y, attrs["strides"], attrs["paddings"], attrs["dilations"], attrs["groups"])
+    return _prepared(kind, x, w, y, *window)
 
 
 @lru_cache(maxsize=256)
@@ -69,19 +76,17 @@ def _prepared(
     before, after = zip(*paddings, strict=True)
     if len(strides) > 3 or min(*before, *after) < 0:
         return None
-    window = [numbers(values) for values in (strides, [d - 1 for d in dilations], before, after)]
+    window = [dims(values) for values in (strides, [d - 1 for d in dilations], before, after)]
     try:
         with dnnl.temporary() as objects:
             image, result = objects.image(x), objects.image(y)
             given, best = _filter(objects, w, groups, True), _filter(objects, w, groups, False)
-            row = objects.layout(y[-1:], [1]) if kind == "with row" else None
             forward = objects.description(
-                "dnnl_convolution_forward_primitive_desc_create", dnnl.engine, _TRAINING, _DIRECT, image, best, row,
+                "dnnl_convolution_forward_primitive_desc_create", dnnl.engine, _TRAINING, _DIRECT, image, best, None,
                 result, *window,
             )  # fmt: skip
-            if kind in ("forward", "with row"):
-                layouts = {Role.SRC: image, Role.WEIGHTS: given, Role.DST: result}
-                return Computation(objects, forward, layouts if row is None else {**layouts, Role.BIAS: row})
+            if kind == "forward":
+                return Computation(objects, forward, {Role.SRC: image, Role.WEIGHTS: given, Role.DST: result})
             if kind == "image":
                 back = objects.description(
                     "dnnl_convolution_backward_data_primitive_desc_create", dnnl.engine, _DIRECT, image, best, result,

@@ -1,7 +1,7 @@
 """Maxima under moving windows by oneDNN, on images `(examples, *space, channels)`.
 
 oneDNN passes over NaNs, and takes a window of nothing but -inf for one of the lowest float: such images are left to
-NumPy. Sums tell whether there are any, in a fraction of the time.
+NumPy. A sum tells whether there are any, in a fraction of the time.
 """
 
 from __future__ import annotations
@@ -12,69 +12,75 @@ from typing import Any
 
 import numpy as np
 
-from .library import FLOAT32, Computation, Refused, Role, library, numbers, plain
-from .products import sum_rows
+from ...tuning import ONEDNN_POOLING
+from ..accelerated import accelerated
+from ..windows import window_positions
+from .library import FLOAT32, Computation, Refused, Role, contiguous, dims, library
 
-SMALLEST = 1 << 15  # numbers in the image
 _TRAINING, _INFERENCE, _MAX = 64, 96, 0x1FF
 
 
-def max_pooled(x: Any, sizes: tuple[int, ...], attrs: dict[str, Any]) -> Any:
-    """The largest value under each window, `sizes` of them along the axes of space; None where NumPy is to find it."""
-    y = (x.shape[0], *sizes, x.shape[-1])
-    prepared = _usable("forward", x, x.shape, y, attrs)
-    if prepared is None or not _is_finite(x := plain(x)):
+@accelerated("max_pool")
+def max_pool(x: Any, **window: Any) -> Any:
+    """The largest value under each window."""
+    y = _pooled_shape(x.shape, **window)
+    prepared = _usable("forward", x, x.shape, y, **window)
+    if prepared is None or not _is_finite(x := contiguous(x)):
         return None
     top = np.empty(y, FLOAT32)
     prepared.run(x, top)
     return top
 
 
-def max_pooled_with_places(x: Any, sizes: tuple[int, ...], attrs: dict[str, Any]) -> tuple[Any, Any] | None:
-    """The largest value under each window and the number of its place there; None where NumPy is to find them."""
-    y = (x.shape[0], *sizes, x.shape[-1])
-    prepared = _usable("places", x, x.shape, y, attrs)
-    if prepared is None or not _is_finite(x := plain(x)):
+@accelerated("max_pool_and_place")
+def max_pool_and_place(x: Any, **window: Any) -> tuple[Any, Any] | None:
+    """The largest value under each window and the number of its place there."""
+    y = _pooled_shape(x.shape, **window)
+    prepared = _usable("places", x, x.shape, y, **window)
+    if prepared is None or not _is_finite(x := contiguous(x)):
         return None
     top, place = np.empty(y, FLOAT32), np.empty(y, np.uint8)
     prepared.run(x, top, place)
     return top, place
 
 
-def max_places(x: Any, top: Any, attrs: dict[str, Any]) -> Any:
-    """The number of the place in each window that holds its first largest value, which is in `top`; or None."""
-    prepared = _usable("places", x, x.shape, top.shape, attrs)
-    if prepared is None or not _is_finite(plain(top)):
+@accelerated("max_pool_place")
+def max_pool_place(x: Any, top: Any, **window: Any) -> Any:
+    """The number of the place in each window that holds its first largest value, which is in `top`."""
+    prepared = _usable("places", x, x.shape, top.shape, **window)
+    if prepared is None or not _is_finite(contiguous(top)):
         return None
     place = np.empty(top.shape, np.uint8)
-    prepared.run(plain(x), np.empty(top.shape, FLOAT32), place)
+    prepared.run(contiguous(x), np.empty(top.shape, FLOAT32), place)
     return place
 
 
-def max_spread(g: Any, place: Any, size: tuple[int, ...], attrs: dict[str, Any]) -> Any:
-    """An image, whose space has `size`, with the values `g` added at the places that won; or None."""
+@accelerated("max_pool_back")
+def max_pool_back(g: Any, place: Any, *, size: Any, **window: Any) -> Any:
+    """An image, whose space has `size`, with the values `g` added at the places that won."""
     shape = (g.shape[0], *size, g.shape[-1])
-    prepared = _usable("back", g, shape, g.shape, attrs)
+    prepared = _usable("back", g, shape, g.shape, **window)
     if prepared is None or place.dtype != np.uint8:
         return None
     x = np.empty(shape, FLOAT32)
-    prepared.run(x, plain(g), plain(place))
+    prepared.run(x, contiguous(g), contiguous(place))
     return x
 
 
+def _pooled_shape(x: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> tuple[int, ...]:
+    return x[0], *map(window_positions, x[1:-1], window, strides, paddings, dilations), x[-1]
+
+
 def _is_finite(x: Any) -> bool:
-    """Whether there is no inf or nan in the contiguous image; numbers so large that their sum is inf count as one."""
-    rows = x.reshape(-1, x.shape[-1])
-    total = sum_rows(rows)
-    return bool(np.isfinite(rows.sum(0) if total is None else total).all())
+    """Whether there is no inf or nan in the image; numbers so large that their sum is inf count as one."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return math.isfinite(np.add.reduce(x, axis=None))
 
 
-def _usable(kind: str, given: Any, x: Any, y: Any, attrs: dict[str, Any]) -> Computation | None:
-    if given.dtype != FLOAT32 or math.prod(x) < SMALLEST or not math.prod(y) or max(attrs["dilations"]) > 1:
+def _usable(kind: str, given: Any, x: Any, y: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
+    if given.dtype != FLOAT32 or math.prod(x) < ONEDNN_POOLING or not math.prod(y) or max(dilations) > 1:
         return None
-    if library() is None:
-        return None
-    return _prepared(kind, x, y, attrs["window"], attrs["strides"], attrs["paddings"])
+    return None if library() is None else _prepared(kind, x, y, window, strides, paddings)
 
 
 @lru_cache(maxsize=256)
@@ -86,7 +92,7 @@ def _prepared(kind: str, x: Any, y: Any, window: Any, strides: Any, paddings: An
     overhang = any(max(pad) >= n for pad, n in zip(paddings, window, strict=True))
     if len(window) > 3 or math.prod(window) > 255 or overhang:
         return None
-    moves = [numbers(values) for values in (window, strides, [0] * len(window), before, after)]
+    moves = [dims(values) for values in (window, strides, [0] * len(window), before, after)]
     try:
         with dnnl.temporary() as objects:
             image, result, places = objects.image(x), objects.image(y), objects.image(y, places=True)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ....backends.numpy import blocks
+from ....backends.tuning import THREADED
 from ...ir.graph import Graph, Node, Value
 from . import lowering
 from .blockwise import Frame, Fused, frame_of
@@ -64,7 +65,7 @@ def _is_large_product(node: Node) -> bool:
     if node.op.name != "matmul" or len(node.inputs[1].shape) != 2:
         return False
     summed = node.inputs[1].shape[1 if node.attrs.get("transpose_b") else 0]
-    return math.prod(node.outputs[0].shape) * summed >= blocks.THREADED
+    return math.prod(node.outputs[0].shape) * summed >= THREADED
 
 
 def _cost(node: Node) -> int:

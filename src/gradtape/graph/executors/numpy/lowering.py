@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ....backends.numpy.blocks import FEW
+from ....backends.tuning import FEW
 from ....core import dtypes
 from ...ir.graph import Graph, Node, Value
 
