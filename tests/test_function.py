@@ -748,3 +748,33 @@ class TestPythonAndVariables:
         with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
             f(tf.constant(np.inf))
         assert float(v) == 2.0
+
+
+def test_random_ops_go_on_in_their_stream_when_a_batch_has_another_size():
+    """TensorFlow's numbers: the graph for any size has one kernel for each random op, whatever the size of a call."""
+    tf.random.set_seed(7)
+
+    @tf.function(reduce_retracing=True)
+    def f(x):
+        return x + tf.random.normal(tf.shape(x)), tf.random.uniform([])
+
+    drawn = [(round(float(y[0]), 4), round(float(z), 4)) for y, z in (f(tf.zeros([n])) for n in (4, 4, 3, 4, 3, 2, 4))]
+    assert drawn == [
+        (0.3537, 0.4604), (-1.3882, 0.519), (0.3537, 0.4604), (-0.7743, 0.7408), (-0.0434, 0.519), (1.313, 0.7408),
+        (-0.7626, 0.3772),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_tangents_of_complex_masks(jit_compile):
+    """The rule of an op for complex values is called as the op is: only some of its arguments are numbers."""
+    x, d = tf.constant(np.eye(3) + 1j), tf.constant([1 + 2j, 2, 3j], tf.complex128)
+
+    def f(x, d):
+        with tf.autodiff.ForwardAccumulator([x, d], [x * 2j, tf.ones_like(d)]) as acc:
+            y = tf.linalg.set_diag(x, d) * x
+            z = tf.where(tf.math.real(x) > 0.5, x * x, tf.linalg.band_part(x, 0, 1))
+        return acc.jvp([y, z])
+
+    for found, expected in zip(tf.function(f, jit_compile=jit_compile)(x, d), f(x, d), strict=True):
+        np.testing.assert_allclose(found, expected)

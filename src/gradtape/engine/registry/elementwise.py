@@ -143,6 +143,8 @@ def elementwise(
         op.call = general
     else:
         op.call = _unary(op, general, to) if len(names) == 1 else _binary(op, general, to)
+    if twin is not None:
+        twin.call = op.call
     return op.publish()
 
 

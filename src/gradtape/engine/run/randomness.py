@@ -82,21 +82,21 @@ _streams = Streams()  # the process's
 
 
 class Stream:
-    """The states of one random op in a function, one for each run: the op has a stream of its own.
+    """The states of one random op in a function: the op has a stream of its own, and goes on in it in every run.
 
     Its seeds are those of the time when it was traced. Setting a global seed starts the stream again.
     """
 
-    def __init__(self, first: int, second: int, blocks: int) -> None:
+    def __init__(self, first: int, second: int) -> None:
         self._seeds = first, second
-        self._blocks = blocks
         self._epoch = _streams.epoch
         self._position = 0
 
-    def __call__(self) -> State:
+    def take(self, blocks: int) -> State:
+        """The next state; the stream moves on by `blocks`."""
         with _streams.lock:
             position = self.position
-            self.position = position + self._blocks
+            self.position = position + blocks
         first, second = self._seeds
         return state((second << 64) + position, first)
 
@@ -110,13 +110,27 @@ class Stream:
         self._epoch = _streams.epoch
         self._position = position
 
-    def passed(self, drawn: State) -> None:
-        """A state was drawn elsewhere for this op: the stream goes on behind it."""
-        self.position = max(self.position, int(drawn[0]) + self._blocks)
-
     def fresh(self) -> Stream:
         """The stream of the same op in another graph."""
-        return Stream(*self._seeds, self._blocks)
+        return Stream(*self._seeds)
+
+
+class Draw:
+    """What a random op of a graph takes of its stream in a run: so much as the numbers of this graph's shape need.
+
+    Graphs of one function for other shapes draw from the same stream.
+    """
+
+    def __init__(self, stream: Stream, blocks: int) -> None:
+        self.stream = stream
+        self.blocks = blocks
+
+    def __call__(self) -> State:
+        return self.stream.take(self.blocks)
+
+    def passed(self, drawn: State) -> None:
+        """A state was drawn elsewhere for this op: the stream goes on behind it."""
+        self.stream.position = max(self.stream.position, int(drawn[0]) + self.blocks)
 
 
 def set_global_seed(seed: int | None) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.randomness import Stream
+from ...engine.run.randomness import Draw
 
 
 class Changed(Exception):
@@ -212,7 +212,7 @@ never = Check("never", _refuse)  # stands in a branch that could not be traced: 
 
 
 def _passed(drawn: Any, *, take: Callable[[], Any]) -> None:
-    if isinstance(take, Stream):
+    if isinstance(take, Draw):
         take.passed(drawn)
 
 

@@ -19,7 +19,7 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.randomness import Stream
+from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line
 
 _NEVER = wrap(np.False_, dtypes.bool)
@@ -189,8 +189,8 @@ def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream]) -> dict
     """The attributes of a node in another graph: its random draws, and those inside it, have streams of their own."""
 
     def own(value: Any) -> Any:
-        if isinstance(value, Stream):
-            return streams.setdefault(id(value), value.fresh())
+        if isinstance(value, Draw):
+            return Draw(streams.setdefault(id(value.stream), value.stream.fresh()), value.blocks)
         if isinstance(value, Graph):
             if not value.has_effects:
                 return value

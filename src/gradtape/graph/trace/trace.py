@@ -22,7 +22,7 @@ from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
-from ...engine.run.randomness import Stream
+from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line, caller
 from ..ir.effects import draw, guard, shape_guard
 from ..ir.graph import Graph, Node, Value, maker
@@ -292,11 +292,11 @@ class Trace(dispatch.Recorder):
         finally:
             self._path, self._op_seeds, self._draws, self._parts = before
 
-    def stream(self, first: int, second: int, blocks: int) -> Stream:
-        """The stream of the next random op: the same one whenever the function is traced."""
+    def stream(self, first: int, second: int, blocks: int) -> Draw:
+        """What the next random op draws, from the same stream whenever the function is traced."""
         self._draws += 1
-        key = (self._path, self._draws, first, second, blocks)
-        return self.streams.setdefault(key, Stream(first, second, blocks))
+        key = (self._path, self._draws, first, second)
+        return Draw(self.streams.setdefault(key, Stream(first, second)), blocks)
 
     def read(self, variable: Any) -> Tensor:
         """What `variable` holds at this point, marked for whoever records."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from numpy import asarray
@@ -122,6 +122,7 @@ class Program:
                 raise
             failure = lowering.failures[0]
             lowering.failures.clear()
+            _forget_failed_run()
             raise failure from error
         if self._checked and not flat[-1]:
             raise Changed
@@ -165,6 +166,14 @@ class Program:
                     return
         with jax.enable_x64(True):
             self._call = _compiled(traced.lower(), graph)
+
+
+def _forget_failed_run() -> None:
+    """Makes JAX forget that a program of this thread has failed: it would say so once more when Python ends."""
+    with suppress(ImportError, AttributeError):  # JAX has no public way to
+        from jax._src.dispatch import runtime_tokens
+
+        runtime_tokens.clear()
 
 
 def _compiled(lowered: Any, graph: Graph) -> Callable[..., Any]:

@@ -73,7 +73,7 @@ class Lowering:
 
     def _node(self, node: Node, array: Any) -> tuple[Sequence[Any], Any]:
         if isinstance(node.op, Effect):
-            return self._called_back(node, array), None
+            return self._called_back(node, array)
         for value in node.outputs:
             if value.dtype is dtypes.string:
                 raise _no_strings(value)
@@ -84,20 +84,24 @@ class Lowering:
             kernel = LOWERINGS.get(node.op.name) or bind(node.op.kernel, jnp)
             result = kernel(*[array(v) for v in node.inputs], **node.attrs)
         except _NOT_FOR_XLA:
-            return self._called_back(node, array), None
+            return self._called_back(node, array)
         return (result if node.several else (result,)), None
 
-    def _called_back(self, node: Node, array: Any) -> Sequence[Any]:
-        """The node's outputs, computed by NumPy on the host."""
+    def _called_back(self, node: Node, array: Any) -> tuple[Sequence[Any], Any]:
+        """The node's outputs, computed by NumPy on the host; and where their shapes depend on values, that they fit.
+
+        A shape that does not ends the run. The truth value is there so that XLA makes the call in any case: it leaves
+        out what gives nothing but empty arrays, or what nobody reads, though the program may be made for that shape.
+        """
         self.on_host.append(node.op.name)
-        expected = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in node.outputs]
+        expected = [_packed_form(v) for v in node.outputs]
         open_ = [i for i, v in enumerate(node.inputs) if v.constant is None]
         given = [v.constant for v in node.inputs]
 
         def on_host(*arrays: Any) -> Any:
             inputs = list(given)
             for i, x in zip(open_, arrays, strict=True):
-                inputs[i] = np.asarray(x)[()]
+                inputs[i] = _unpacked_on_host(np.asarray(x), node.inputs[i].dtype.numpy)[()]
             try:
                 with performed_as(self.performance):
                     result = node.op.numpy(*inputs, **node.attrs)
@@ -110,12 +114,59 @@ class Lowering:
             except BaseException as error:
                 self.failures.append(error)
                 raise Stop from None
-            return results
+            return [*(_packed_on_host(y, v.dtype.numpy) for y, v in zip(results, node.outputs, strict=True)), np.True_]
 
-        arrays = [array(node.inputs[i]) for i in open_]
-        if node.effect:
-            return io_callback(on_host, expected, *arrays, ordered=True)
-        return jax.pure_callback(on_host, expected, *arrays)
+        arrays = [_packed(jnp.asarray(array(node.inputs[i]))) for i in open_]
+        expected.append(jax.ShapeDtypeStruct((), np.bool_))
+        call = functools.partial(io_callback, ordered=True) if node.effect else jax.pure_callback
+        *packed, fits = call(on_host, expected, *arrays)
+        results = [_unpacked(y, v.dtype.numpy) for y, v in zip(packed, node.outputs, strict=True)]
+        return results, fits if node.op.shaped_by_values and not node.effect else None
+
+
+# A callback runs in a thread of XLA's, in which JAX has no 64-bit types unless the user has switched them on for all:
+# what goes in and comes out would be rounded to 32 bits. So these travel as pairs of 32 bits.
+
+
+def _is_wide(dtype: Any) -> bool:
+    return np.dtype(dtype).itemsize >= 8 and np.dtype(dtype) != np.complex64
+
+
+def _packed_form(value: Value) -> Any:
+    """What an output of a callback is declared as."""
+    dtype = np.dtype(value.dtype.numpy)
+    if not _is_wide(dtype):
+        return jax.ShapeDtypeStruct(value.shape, dtype)
+    return jax.ShapeDtypeStruct((*value.shape, dtype.itemsize // 4), np.uint32)
+
+
+def _packed(x: Any) -> Any:
+    """An array of the program as it is given to a callback."""
+    if not _is_wide(x.dtype):
+        return x
+    if x.dtype == np.complex128:
+        x = jnp.stack([x.real, x.imag], -1)
+        return jax.lax.bitcast_convert_type(x, np.uint32).reshape(*x.shape[:-1], 4)
+    return jax.lax.bitcast_convert_type(x, np.uint32)
+
+
+def _unpacked(x: Any, dtype: Any) -> Any:
+    """What a callback gave, as an array of the program."""
+    if not _is_wide(dtype):
+        return x
+    if dtype == np.complex128:
+        parts = jax.lax.bitcast_convert_type(x.reshape(*x.shape[:-1], 2, 2), np.float64)
+        return jax.lax.complex(parts[..., 0], parts[..., 1])
+    return jax.lax.bitcast_convert_type(x, dtype)
+
+
+def _packed_on_host(x: Any, dtype: Any) -> Any:
+    x = np.asarray(x, dtype)
+    return np.ascontiguousarray(x[..., None]).view(np.uint32) if _is_wide(dtype) else x
+
+
+def _unpacked_on_host(x: Any, dtype: Any) -> Any:
+    return np.ascontiguousarray(x).view(dtype)[..., 0] if _is_wide(dtype) else x
 
 
 class Stop(Exception):
@@ -201,23 +252,33 @@ def _loop(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[A
 
 
 def _repeated(lowering: Lowering, node: Node, start: list[Any], fixed: Sequence[Any]) -> tuple[Sequence[Any], Any]:
-    """A loop with a test. What it emits has as many rows as it had rounds when it was traced: the number is checked."""
+    """A loop with a test. What it emits has as many rows as it had rounds when it was traced: the number is checked.
+
+    A check that fails, in the body or in the test, ends it: what is computed from then on means nothing.
+    """
     body, test, carried = node.attrs["body"], node.attrs["test"], node.attrs["rounds"].carried
     kept = node.outputs[carried:]
 
+    def asked(state: Sequence[Any], holds: Any) -> tuple[Any, Any]:
+        (answer,), now = lowering.checked(test, [*state, *fixed])
+        return answer, holds & now
+
     def goes_on(held: Any) -> Any:
-        state, *_ = held
-        (answer,), _ = lowering.run(test, [*state, *fixed])
-        return answer
+        *_, answer, holds = held
+        return answer & holds
 
     def one_round(held: Any) -> Any:
-        state, stacks, count, holds = held
+        state, stacks, count, _, holds = held
         results, now = lowering.checked(body, [*state, *fixed])
-        stacks = [stack.at[count].set(y, mode="drop") for stack, y in zip(stacks, results[carried:], strict=True)]
-        return results[:carried], stacks, count + 1, holds & now
+        stacks = [
+            stack.at[count].set(y, mode="drop") if len(stack) else stack
+            for stack, y in zip(stacks, results[carried:], strict=True)
+        ]
+        return results[:carried], stacks, count + 1, *asked(results[:carried], holds & now)
 
     stacks = [jnp.zeros(value.shape, value.dtype.numpy) for value in kept]
-    state, stacks, count, holds = jax.lax.while_loop(goes_on, one_round, (start, stacks, 0, jnp.bool_(True)))
+    first = (start, stacks, 0, *asked(start, jnp.bool_(True)))
+    state, stacks, count, _, holds = jax.lax.while_loop(goes_on, one_round, first)
     return [*state, *stacks], holds & (count == kept[0].shape[0]) if kept else holds
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from keras.src.backend.common.dtypes import result_type
-from keras.src.backend.config import epsilon as backend_epsilon
-
 import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.run.namespace import ops
