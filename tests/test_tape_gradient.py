@@ -394,3 +394,87 @@ def test_a_source_that_is_named_twice_has_its_gradient_twice():
         assert isinstance(rows, tf.IndexedSlices)
         assert tf.convert_to_tensor(rows).numpy().tolist() == [[2.0], [0.0], [4.0]]
     assert (float(dw), float(dw_again)) == (7.0, 7.0)
+
+
+CONSTANT = {
+    "floor": tf.floor, "ceil": tf.math.ceil, "round": tf.round, "rint": tf.math.rint, "//": lambda x: x // 0.5,
+    "zeros_like": tf.zeros_like, "ones_like": tf.ones_like, "shuffle": tf.random.shuffle,
+    "one_hot": lambda x: tf.one_hot([0], 3, on_value=x[0])[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "function"])
+@pytest.mark.parametrize("op", CONSTANT.values(), ids=CONSTANT)
+def test_the_output_of_an_op_without_a_derivative_can_be_a_source(op, traced):
+    def gradients(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = op(x)
+            z = tf.reduce_sum(3.0 * y**2)
+        assert tape.gradient(z, x) is None
+        return y, tape.gradient(z, y), tape.gradient(z, x, unconnected_gradients="zero")
+
+    run = tf.function(gradients) if traced else gradients
+    for _ in range(2):
+        y, by_y, by_x = run(tf.constant([0.3, 1.7, -2.2]))
+        np.testing.assert_array_equal(by_y, 6.0 * y.numpy())
+        assert by_x.numpy().tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_one_shot_tape_is_asked_for_leaves_and_for_such_an_output():
+    v = tf.Variable([0.3, 1.7, -2.2])
+    with tf.GradientTape() as tape:
+        y = tf.floor(v)
+        z = tf.reduce_sum(3.0 * y**2 * v)
+    by_v, by_y = tape.gradient(z, [v, y])
+    np.testing.assert_allclose(by_v, 3.0 * np.floor(v) ** 2, rtol=1e-6)
+    np.testing.assert_allclose(by_y, 6.0 * np.floor(v) * v.numpy(), rtol=1e-6)
+    with tf.GradientTape() as tape:
+        z = tf.reduce_sum(v * tf.floor(v))
+    np.testing.assert_allclose(tape.gradient(z, v), np.floor(v), rtol=1e-6)
+
+
+def test_an_outer_tape_and_an_inner_one_both_know_such_an_output():
+    x = tf.constant([0.3, 1.7])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.floor(x)
+            z = tf.reduce_sum(y**3)
+        first = inner.gradient(z, y)
+    assert first.numpy().tolist() == [0.0, 3.0]
+    assert outer.gradient(first, y).numpy().tolist() == [0.0, 6.0]
+
+
+@pytest.mark.parametrize("cut", [tf.stop_gradient, lambda x: tf.cast(tf.cast(x, tf.int32), tf.float32)])
+def test_what_is_severed_or_was_an_integer_is_no_source(cut):
+    x = tf.constant([0.3, 1.7, -2.2])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = cut(x)
+        z = tf.reduce_sum(3.0 * y**2)
+    assert tape.gradient(z, y) is None
+    assert tape.gradient(z, x) is None
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_the_op_without_a_derivative_is_still_the_cause(trace):
+    x = tf.constant([0.3, 1.7, -2.2])
+    with tf.GradientTape(persistent=True, trace=trace) as tape:
+        tape.watch(x)
+        y = tf.floor(x * 2.0)
+        z = tf.reduce_sum(3.0 * y**2)
+    about_x, about_y = tape.explain(z, [x, y]).reasons
+    assert about_x.cause == "not differentiable"
+    assert "floor" in about_x.sentence
+    assert about_y.cause == "connected"
+
+
+def test_forward_mode_ends_there():
+    x = tf.constant([0.3, 1.7])
+    with tf.autodiff.ForwardAccumulator(x, tf.ones([2])) as acc:
+        y = tf.floor(x)
+        z = y * y
+    assert acc.jvp(y) is None
+    assert acc.jvp(z) is None

@@ -73,3 +73,131 @@ if child == 0:
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
+
+
+def in_threads(work, count=8, times=200):
+    """Runs `work(number of the thread)` so often in each of so many threads, which take turns after every few lines."""
+    failures = []
+
+    def run(number):
+        try:
+            for _ in range(times):
+                work(number)
+        except BaseException as error:
+            failures.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        callers = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert not failures
+    return count * times
+
+
+def under_tape(v):
+    with tf.GradientTape():
+        v.assign_add([1.0, 1.0])
+
+
+UPDATES = {
+    "assign_add": lambda v: v.assign_add([1.0, 1.0]),
+    "assign_sub": lambda v: v.assign_sub(tf.constant([-1.0, -1.0])),
+    "under a tape": under_tape,
+    "scatter_nd_add": lambda v: v.scatter_nd_add([[0], [1]], [1.0, 1.0]),
+    "scatter_sub": lambda v: v.scatter_sub(tf.IndexedSlices(tf.constant([-1.0, -1.0]), tf.constant([0, 1]))),
+}
+
+
+@pytest.mark.parametrize("update", UPDATES.values(), ids=UPDATES)
+def test_no_update_of_a_variable_is_lost(update):
+    v = tf.Variable([0.0, 0.0])
+    total = in_threads(lambda number: update(v))
+    assert v.numpy().tolist() == [total, total]
+
+
+def test_threads_that_assign_to_slices_do_not_undo_each_other():
+    v = tf.Variable(tf.zeros([8]))
+    seen = [0] * 8
+
+    def work(number):
+        assert v.numpy()[number] == seen[number]
+        seen[number] += 1
+        v[number].assign(seen[number])
+
+    in_threads(work, times=50)
+    assert v.numpy().tolist() == [50.0] * 8
+
+
+@pytest.mark.parametrize("traced", [True, False], ids=["traced before", "traced by all at once"])
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_no_update_in_a_function_is_lost(jit_compile, traced):
+    if jit_compile:
+        pytest.importorskip("jax")
+    v = tf.Variable([0.0, 0.0])
+    step = tf.function(lambda: v.assign_add([1.0, 1.0]), jit_compile=jit_compile)
+    before = 0
+    if traced:
+        step()
+        before = 1
+    total = in_threads(lambda number: step(), times=50) + before
+    assert v.numpy().tolist() == [total, total]
+
+
+def test_a_step_of_an_optimizer_in_a_function_loses_no_count_and_no_momentum():
+    w, momentum, count = tf.Variable([1.0, -1.0]), tf.Variable([0.0, 0.0]), tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def step():
+        momentum.assign(momentum + 1.0)
+        w.assign_sub(0.25 * tf.ones([2]))
+        count.assign_add(1)
+
+    total = in_threads(lambda number: step(), times=100)
+    assert count.numpy() == total
+    assert momentum.numpy().tolist() == [total, total]
+    assert w.numpy().tolist() == [1.0 - total / 4, -1.0 - total / 4]
+
+
+def test_the_effects_of_a_run_that_another_thread_got_ahead_of_happen_once():
+    v = tf.Variable(0.0)
+    calls = []
+
+    def other_thread():
+        if len(calls) < 3:
+            other = threading.Thread(target=lambda: v.assign_add(10.0))
+            other.start()
+            other.join(20)
+        calls.append(1)
+        return np.float32(1.0)
+
+    step = tf.function(lambda: v.assign_add(tf.numpy_function(other_thread, [], tf.float32)))
+    for _ in range(5):
+        step()
+    assert len(calls) == 5
+    assert float(v) == 5 + 30
+
+
+def test_a_function_under_a_forward_accumulator_loses_no_update():
+    v, x = tf.Variable(0.0), tf.constant(1.0)
+    step = tf.function(lambda: v.assign_add(1.0))
+
+    def work(number):
+        with tf.autodiff.ForwardAccumulator(x, x):
+            step()
+
+    assert float(v) == 0.0
+    total = in_threads(work, times=40)
+    assert float(v) == total
+
+
+def test_a_generator_gives_every_thread_numbers_of_its_own():
+    generator = tf.random.Generator.from_seed(1)
+    drawn = [[] for _ in range(8)]
+    in_threads(lambda number: drawn[number].append(generator.skip(1).numpy().tolist()[0]), times=50)
+    assert len({state for states in drawn for state in states}) == 400

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..engine.run.dispatch import note
 from ..engine.tape.log import Log
-from ..engine.tape.witness import Event, witness
+from ..engine.tape.witness import Event, TracingLog, witness
 
 Step = int | Event
 
@@ -31,7 +31,10 @@ def steps_before(log: Log, step: Step) -> Iterator[Step]:
     record = log.records[step]
     if type(record) is int:
         yield record
-    elif record is not None:
+    elif record is None:
+        if isinstance(log, TracingLog) and step in log.origins:
+            yield log.origins[step]
+    else:
         inputs = log.notes[step][3] if log.notes else ()
         for i, p in enumerate(record[1]):
             if p >= 0:

@@ -50,6 +50,24 @@ def _cast(xp, x, *, dtype):
     target = _numpy_dtype(dtype)
     if x.dtype.kind == "c" and target.kind != "c":
         x = x.real
+    if target.kind in "iu" and x.dtype.kind not in "biu":
+        return _as_integers(xp, x, target)
+    return x.astype(target)
+
+
+def _as_integers(xp, x, target):
+    """Fractions are cut off, in 32 bits for smaller integers, which are held between their limits.
+
+    What has no such integer, as NaN, is the least one: so do the instructions of x86, and TensorFlow with them.
+    """
+    if target.itemsize < 4:
+        limits = np.iinfo(target)
+        whole = _as_integers(xp, x, np.dtype(np.int32))
+        return xp.minimum(xp.maximum(whole, np.int32(limits.min)), np.int32(limits.max)).astype(target)
+    if xp is not np and target.kind == "i":
+        x = x.astype(np.float32) if x.dtype.itemsize < 4 else x  # which has a number for the limit
+        limit = 2.0 ** (8 * target.itemsize - 1)
+        x = xp.where((x >= -limit) & (x < limit), x, xp.asarray(-limit, x.dtype))
     return x.astype(target)
 
 
@@ -227,6 +245,6 @@ roll = linear(
 )  # fmt: skip
 
 stop_gradient = constant(
-    "stop_gradient", lambda xp, x: x, samples=[sample((3, 4))], moves_data=True,
+    "stop_gradient", lambda xp, x: x, samples=[sample((3, 4))], moves_data=True, severs=True,
     batch=lambda m, size, inputs, flags, attrs: m.stop_gradient(inputs[0]),
 )  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 import itertools
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,12 +27,11 @@ from ..engine.run.convert import own_read, readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .variable_operators import attach
-from .variable_parts import Parts
+from .variable_parts import Parts, updating
 
 _new = object.__new__
 _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 _creation = itertools.count().__next__
-updating = threading.RLock()  # held while a value is updated in place, or its memory given to the next one
 
 
 class VariableSynchronization(enum.Enum):
@@ -355,14 +353,16 @@ class Variable(Parts):
         if not (plain and dtype.kind & _ARITHMETIC and thread.recorder is None):
             delta = self._checked(delta)
             if type(delta) is not Tensor or not dtype.kind & _ARITHMETIC or thread.recorder is not None:
-                self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
+                with updating:
+                    self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
                 return
         change = delta.array
-        if change.nbytes < UPDATED_IN_PLACE or not self._written(accumulate, change, ufunc):
-            array = self._array
-            if array is None:
-                array = self._settled()
-            self._take(ufunc(array, change) if change.size < LARGE else combined(ufunc, array, change))
+        with updating:
+            if change.nbytes < UPDATED_IN_PLACE or not self._written(accumulate, change, ufunc):
+                array = self._array
+                if array is None:
+                    array = self._settled()
+                self._take(ufunc(array, change) if change.size < LARGE else combined(ufunc, array, change))
 
     def _checked(self, delta: Any) -> Tensor:
         delta = to_tensor(delta, dtype=self.dtype)
@@ -402,13 +402,18 @@ class Variable(Parts):
         if trace is not None:
             trace.write(self, new)
         else:
-            self._take(array)
+            with updating:
+                self._take(array)
 
     def _take(self, array: Any) -> None:
-        """Makes `array`, of the right shape and dtype, the value."""
+        """Makes `array`, of the right shape and dtype, the value. The caller holds `updating`."""
         self._copy = None
         self._array = array
         self._read = wrap(array, self.dtype)
+
+    def _holds(self, array: Any) -> bool:
+        """Whether the value is still the array that was read. The caller holds `updating`."""
+        return self._array is array or (self._array is None and self._read.array is array)
 
     def load(self, value: Any, session: Any = None) -> None:
         """The same as `assign`."""
@@ -416,10 +421,11 @@ class Variable(Parts):
 
     def count_up_to(self, limit: int) -> Tensor:
         """Adds 1, unless the value has reached `limit`, which is an `OutOfRangeError`; returns the value before."""
-        before = self.value()
-        if int(before) >= limit:
-            raise errors.OutOfRangeError(f"Reached limit of {limit}")
-        self.assign_add(1)
+        with updating:
+            before = self.value()
+            if int(before) >= limit:
+                raise errors.OutOfRangeError(f"Reached limit of {limit}")
+            self.assign_add(1)
         return before
 
     def __iter__(self) -> Iterator[Tensor]:

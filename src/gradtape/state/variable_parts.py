@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,9 @@ from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 from .rows import Combine, as_rows, combined, last, row_numbers, scattered
+
+# Held from reading a value to writing what becomes of it: no update is lost, and memory given away is not read.
+updating = threading.RLock()
 
 
 class Parts:
@@ -120,7 +124,8 @@ class Parts:
         return self._scatter(ops.reshape(at, shape=(*at.dims, 1)), slices.values, combine)
 
     def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
-        self._replace(scattered(self._as_tensor(), indices, updates, combine))
+        with updating:
+            self._replace(scattered(self._as_tensor(), indices, updates, combine))
         return self
 
     def __getitem__(self, key: Any) -> Tensor:
@@ -160,12 +165,13 @@ def _slice_assign(part: Tensor) -> Callable[..., Any]:
             raise errors.InvalidArgumentError(
                 f"Cannot broadcast input shape {list(new.dims)} into final shape {list(part.dims)}"
             ) from None
-        old = variable._as_tensor()
-        positions = to_tensor(np.arange(math.prod(old.dims)).reshape(old.dims))[key]
-        positions = ops.reshape(positions, shape=(math.prod(part.dims),))
         values = ops.reshape(spread, shape=(math.prod(part.dims),))
-        flat = ops.reshape(old, shape=(math.prod(old.dims),))
-        variable._replace(ops.reshape(combined(flat, positions, values, last), shape=old.dims))
+        with updating:
+            old = variable._as_tensor()
+            positions = to_tensor(np.arange(math.prod(old.dims)).reshape(old.dims))[key]
+            positions = ops.reshape(positions, shape=(math.prod(part.dims),))
+            flat = ops.reshape(old, shape=(math.prod(old.dims),))
+            variable._replace(ops.reshape(combined(flat, positions, values, last), shape=old.dims))
         return variable
 
     return assign

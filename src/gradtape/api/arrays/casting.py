@@ -16,6 +16,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops import bits
 from ...state.sparse_tensor import SparseTensor
+from ...state.variable import Variable
 
 NAMESPACES = ("dtypes", "")
 __all__ = [
@@ -29,11 +30,16 @@ logger = logging.getLogger("gradtape")
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """`x` in another dtype; fractions are cut off, and of a complex value the real part is taken.
 
+    What has this dtype already is returned as it is, a variable too. Floats beyond the limits of 8 or 16 bits become
+    these limits.
+
     >>> import gradtape as tf
     >>> tf.cast([1.7, -1.7], tf.int32).numpy()
     array([ 1, -1], dtype=int32)
     """
     target = as_dtype(dtype)
+    if isinstance(x, Variable) and x.dtype is target:
+        return x
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, target), x.indices, x.dense_shape)
     if isinstance(x, SparseTensor):

@@ -17,7 +17,7 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
-from ...state.variable import Variable
+from ...state.variable import Variable, updating
 from . import distributions
 from .arguments import Algorithm, algorithm_number, as_state, dims_of
 
@@ -65,7 +65,6 @@ class Generator(Owner):
     """
 
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
-        self._lock = threading.Lock()
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise AssertionError("give either copy_from, or state and alg")
@@ -141,8 +140,9 @@ class Generator(Owner):
 
     def skip(self, delta: Any) -> Tensor:
         """Moves the state on as a draw of `delta` numbers would; returns the state it had."""
-        before = self._state_var.value()
-        self._take(int(delta))
+        with updating:
+            before = self._state_var.value()
+            self._take(int(delta))
         return before
 
     def _take(self, count: int) -> State | Tensor:
@@ -152,7 +152,7 @@ class Generator(Owner):
             words, after = ops.advance(self._state_var.value(), blocks=count * BLOCKS_PER_NUMBER)
             self._state_var.assign(after)
             return words
-        with self._lock:
+        with updating:
             before = self._state_var.numpy().astype(np.int64).view(np.uint64)
             low, high, key = map(int, before)
             after = state((high << 64) + low + count * BLOCKS_PER_NUMBER, key)

@@ -292,14 +292,19 @@ def constant(
     moves_data: bool = False,
     random: bool = False,
     shaped_by_values: bool = False,
+    severs: bool = False,
 ) -> Op:
-    """An op whose result does not depend smoothly on its inputs: gradients stop here, and are None."""
+    """An op whose result does not depend smoothly on its inputs: gradients stop here, and are None.
+
+    The result itself may be a source of gradients, unless the op `severs` it from tapes.
+    """
     args, _ = kernel_arguments(kernel)
     op = Op(
         name, kernel, family="constant", args=args, samples=samples, kinds=on, moves_data=moves_data, random=random,
         shaped_by_values=shaped_by_values,
     )  # fmt: skip
     op.batch = batch
+    op.severs = severs
     return op.publish()
 
 

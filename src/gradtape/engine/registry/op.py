@@ -90,7 +90,8 @@ class Op(Deferring):
     `vjp(m, g, saved, parents)` takes the cotangent of the output to those of the inputs (None where
     `parents[i] < 0`: nobody asks); `jvp(m, inputs, outputs, attrs, tangents)` takes tangents forward;
     `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged. `keep` picks what
-    `vjp` needs. An op whose `vjp` is None is constant by mathematics: it is never recorded.
+    `vjp` needs. An op whose `vjp` is None is constant by mathematics: tapes know its outputs, as leaves, unless it
+    `severs` them.
     """
 
     handed_on = None  # see `Unregistered`
@@ -134,6 +135,7 @@ class Op(Deferring):
         self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
         self.takes_none = False  # whether `vjp` takes None for the cotangent of an output that nobody used
         self.fragile = False  # whether going backwards through it may raise
+        self.severs = False  # whether a tape is not to know its outputs
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
         self.numpy = with_accelerated(name, bind(kernel, np))
         self.vjp: Callable[..., Any] | None = None
@@ -201,7 +203,7 @@ class Unregistered:
     family: str
     numpy: Any
     moves_data = True
-    fragile = takes_none = effect = shaped_by_values = False
+    fragile = takes_none = effect = shaped_by_values = severs = False
     vjp: Any = None
     jvp: Any = None
     batch: Any = None

@@ -39,6 +39,11 @@ class CheckedLog(Log):
         else:
             self.outputs.append(outputs)
 
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        super().constant(op, inputs, outputs)
+        self.outputs.extend(outputs if type(outputs) is tuple else (outputs,))
+
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
         super().watch(tensor)

@@ -50,6 +50,7 @@ class Log(Recorder):
         self.variables: list[Any] = []  # those that were read or watched
         self.places: dict[int, int] = {}  # of each, by its `id`: the position, -1 if it has no derivative
         self.watched: list[int] = []  # the positions of tensors that were watched
+        self.constants: list[int] = []  # those of outputs of ops without a derivative: leaves that nobody watched
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
         self.exits: list[tuple[int, Any]] = []
 
@@ -170,9 +171,17 @@ class Log(Recorder):
             self.fragile = True
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative."""
+        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        before = len(self.exits)
         for x in inputs:
             self._note_exit(x, op)
+        if op.severs or len(self.exits) == before:
+            return
+        for y in outputs if type(outputs) is tuple else (outputs,):
+            if y.dtype.differentiable:
+                position = self._leaf()
+                self.constants.append(position)
+                y.mark = (self.key, position, y.marks)
 
     def left(self, x: Tensor, how: str) -> None:
         """Notes that the value at a position was read by what is not recorded."""

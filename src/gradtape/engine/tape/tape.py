@@ -375,7 +375,7 @@ class GradientTape(Inspection, Jacobians):
         once = not (self._persistent or log.fragile or self._hooks or self._finishers)
         release = once and not log.keeps
         try:
-            if once and wanted >= (leaves := log.leaves):
+            if once and not log.constants and wanted >= (leaves := log.leaves):
                 # Asked once, for every leaf: all that is recorded leads to one, so nothing can be pruned.
                 target = max(seeds)
                 if release and m is raw and len(seeds) == 1 and len(wanted) == len(leaves):

@@ -185,6 +185,7 @@ class TracingLog(Log):
         self.notes: list[Note | None] = []  # beside the other lists: None for leaves, second and further outputs
         self.exit_places: list[Place] = []  # of `exits`
         self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
+        self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
         self.spans: list[list[int]] = []
         self.scopes: list[tuple[int, tuple[str, ...]]] = []  # from which position on, the scopes it belongs to
@@ -220,18 +221,27 @@ class TracingLog(Log):
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        if op.vjp is None:
+            self.constant(op, inputs, outputs)
+            return
         at = len(self.ops)
         Log.record(self, op, inputs, outputs, attrs)
         if len(self.ops) > at:
             self.notes.append((here(3), outputs, perf_counter_ns(), inputs, attrs))
             self.notes += [None] * (len(self.ops) - len(self.notes))  # of further outputs
-        elif op.vjp is not None and (type(outputs) is tuple or outputs.dtype.differentiable):
+        elif type(outputs) is tuple or outputs.dtype.differentiable:
             witness.record(op, inputs, outputs)  # `constant` has not told
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative."""
+        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        at = len(self.ops)
         super().constant(op, inputs, outputs)
         witness.record(op, inputs, outputs)
+        for y in outputs if type(outputs) is tuple else (outputs,):
+            position = self.position(y)
+            if position is not None and position >= at:
+                self.origins[position] = event = witness.event_of(y)
+                self.watch_places[position] = event.place
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""

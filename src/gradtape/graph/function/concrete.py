@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +16,19 @@ from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
+<<<<<<< HEAD
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
+=======
+from ...state.variable import updating
+>>>>>>> t-eager
 from ..control_flow.subgraphs import check_not_followed
 from ..executors.numpy import executor
-from ..ir.effects import Changed, Check, Effect, recording, replaying
+from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
+<<<<<<< HEAD
+=======
+from ..passes.descents import Replacement, separated
+>>>>>>> t-eager
 from ..passes.optimize import optimize
 from ..trace.closures import Following, is_followed, opened
 from ..trace.conversion_status import Needed
@@ -31,6 +40,11 @@ from .signature import Identity
 
 logger = logging.getLogger("gradtape")
 
+<<<<<<< HEAD
+=======
+_OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
+_OPEN = nullcontext()
+>>>>>>> t-eager
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
@@ -41,10 +55,14 @@ class NumpyProgram:
         self._run = executor.compile_graph(optimize(graph))
         self._updated = [variable for variable, _ in graph.updates]
         self._variables = [variable for variable, _ in graph.variables]
+        replaced = set(map(id, self._updated))
+        self._replaced = [(i, v) for i, v in enumerate(self._variables, len(graph.inputs)) if id(v) in replaced]
+        self._has_effects = any(isinstance(node.op, Effect) for node in all_nodes(graph))
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+<<<<<<< HEAD
         """Runs the graph, then carries out its updates."""
         if self._variables:
             arrays = [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
@@ -56,6 +74,49 @@ class NumpyProgram:
             return results
         for variable, array in zip(self._updated, results[self._outputs :], strict=True):
             variable._take(array)
+=======
+        """Runs the graph, then carries out its updates, as if no other thread had run meanwhile.
+
+        If one has changed a variable that was read and is to be replaced, the run is made again, with what its effects
+        have given; the last attempt keeps the others out.
+        """
+        if not self._updated:
+            return self._run(*self._read(arrays))
+        done: list[Any] = []
+        for _ in range(ATTEMPTS - 1):
+            results = self._attempt(arrays, done)
+            if results is not None:
+                return results
+        with updating:
+            results = self._attempt(arrays, done)
+        assert results is not None
+        return results
+
+    def _read(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The arrays of the inputs, then those that the variables hold."""
+        if not self._variables:
+            return arrays
+        for variable, shape in self._flexible:
+            if variable.dims != shape:
+                raise Changed
+        return [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
+
+    def _attempt(self, inputs: Sequence[Any], done: list[Any]) -> Sequence[Any] | None:
+        """The outputs, if the updates could be carried out; `done` is what effects have given before, or give now."""
+        arrays = self._read(inputs)
+        if self._has_effects:
+            with replaying(done), recording() as done_now:
+                results = self._run(*arrays)
+            done[:] = done_now
+        else:
+            results = self._run(*arrays)
+        with updating:
+            for i, variable in self._replaced:
+                if variable._array is not arrays[i] and not variable._holds(arrays[i]):
+                    return None
+            for variable, array in zip(self._updated, results[self._outputs :], strict=True):
+                variable._take(array)
+>>>>>>> t-eager
         return results[: self._outputs]
 
 
@@ -146,11 +207,12 @@ class Variant:
         """The outputs for tensors of any kind, with whoever records: op by op."""
         if dispatch.thread.trace is not None and self._assigns_in_parts:
             check_not_followed()
-        inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
-        results = replay(self.graph, inputs)
-        count = len(self.graph.outputs)
-        for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
-            variable._replace(value)
+        with updating if self.graph.updates else _OPEN:
+            inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
+            results = replay(self.graph, inputs)
+            count = len(self.graph.outputs)
+            for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
+                variable._replace(value)
         return results[:count]
 
     def packed(self, outputs: Sequence[Any]) -> Any:
@@ -314,7 +376,9 @@ class Concrete:
             return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
         variants.insert(0, variant)
         if dispatch.unrecorded() and all(type(x) is Tensor for x in tensors):
-            return results()
+            found = results()
+            if found is not _OUTDATED:
+                return found
         for key, stream in self._streams.items():  # what was drawn is now drawn by another graph, made of this one
             stream.position = positions.get(key, 0)
         with replaying(done):
@@ -378,8 +442,16 @@ class Concrete:
         def results() -> Any:
             returned = [value_of(y) for y in outputs]
             outputs.clear()
+<<<<<<< HEAD
             for variable, value in trace.take_updates():
                 variable._take(value_of(value).array)
+=======
+            with updating:
+                if not trace.is_current():
+                    return _OUTDATED
+                for variable, value in trace.take_updates():
+                    variable._take(value_of(value).array)
+>>>>>>> t-eager
             return variant.packed(returned)
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)

@@ -32,6 +32,7 @@ class _Performance(threading.local):
     imagined: bool = False  # only shapes matter: an effect is not performed where that can be avoided
 
 
+ATTEMPTS = 4  # at a run whose variables other threads change meanwhile
 _performance = _Performance()
 _NOTHING_LEFT = object()
 _AS_BEFORE = nullcontext()

@@ -390,6 +390,13 @@ class Trace(dispatch.Recorder):
         taken = set(self._names.values())
         return next(n for n in itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1))) if n not in taken)
 
+    def is_current(self) -> bool:
+        """Whether the variables to be written still hold what was read of them. The caller holds `updating`."""
+        read = self.reads
+        return all(
+            variable._holds(self.given[read[at][1]].value.array) for at, variable in self.written.items() if at in read
+        )
+
     def take_updates(self) -> list[tuple[Any, Tensor]]:
         """The variables written and what they become; the values of this run are let go, to be used once."""
         updates = [(variable, self.values[id(variable)][1]) for variable in self.written.values()]

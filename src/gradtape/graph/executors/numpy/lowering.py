@@ -105,18 +105,12 @@ def _expanded(op: Any, node: Node) -> tuple[list[_Step], int] | None:
     symbols = [_Symbol(recorder, i, np.ones(1, v.dtype.numpy)) for i, v in enumerate(node.inputs)]
     try:
         with np.errstate(all="ignore"):
-            result = symbols[0].astype(_numpy(node.attrs["dtype"])) if op.name == "cast" else op.numpy(
-                *symbols, **node.attrs
-            )  # fmt: skip
+            result = op.numpy(*symbols, **node.attrs)
     except Exception:  # whatever it was, the kernel is no mere formula
         return None
     if type(result) is not _Symbol or result.dtype != node.outputs[0].dtype.numpy:
         return None
     return recorder.steps, result.number
-
-
-def _numpy(dtype: Any) -> Any:
-    return dtype.numpy if isinstance(dtype, dtypes.DType) else np.dtype(dtype)
 
 
 class _Recorder:

@@ -18,7 +18,7 @@ from numpy import asarray
 
 from ....core import dtypes
 from ....state.variable import updating
-from ...ir.effects import Changed, draw, performance
+from ...ir.effects import ATTEMPTS, Changed, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value, all_nodes
 from .interrupts import Uninterrupted
 
@@ -59,6 +59,8 @@ class Program:
         self.graph = graph
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
+        updated = set(map(id, self._updated))
+        self._replaced = [(i, variable) for i, variable in enumerate(self._variables) if id(variable) in updated]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
         self._call: Any = None
@@ -86,16 +88,32 @@ class Program:
                 raise Changed
         arguments = [*given, *(node.op.numpy(**node.attrs) for node in self._draws), *self._constants]
         if self._may_fail:
-            with updating:
-                held = self._held()
-            results, updates = self._seen([*held, *arguments])
-            with updating:
-                self._commit(updates)
-            return results
+            return self._checked_run(arguments)
         with updating, Uninterrupted() if self._long else nullcontext():
             flat = self._call(*self._held(), *arguments)
             self._commit(flat[self._outputs :])
         return flat[: self._outputs]
+
+    def _checked_run(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The outputs of a program that may fail, or call Python: other threads may update variables while it runs.
+
+        If one of those that it updates has changed, it runs again, with what its effects have given. The last attempt
+        keeps the others out, unless XLA's threads call Python, which may wait for them: then the last one wins.
+        """
+        done: list[Any] = []
+        for attempt in range(ATTEMPTS):
+            last = attempt == ATTEMPTS - 1
+            with updating if last and not self.on_host else nullcontext():
+                with updating:
+                    held = self._held()
+                with replaying(done), recording() as done_now:
+                    results, updates = self._seen([*held, *arguments])
+                done = done_now
+                with updating:
+                    if last or all([v._on_device(self._put) is held[i] for i, v in self._replaced]):
+                        self._commit(updates)
+                        break
+        return results
 
     def _held(self) -> list[Any]:
         put = self._put
