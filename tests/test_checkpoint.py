@@ -1,5 +1,7 @@
 """Checkpoints: what is stored under which name, what is restored where, and what a crash leaves."""
 
+import errno
+import io
 import os
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.state import archive
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -184,13 +187,115 @@ def test_bad_input(tmp_path):
 def test_a_save_that_fails_leaves_everything_as_it_was(tmp_path, monkeypatch):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     first = checkpoint.save(tmp_path / "ckpt")
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk gone")))
+    with pytest.raises(tf.errors.UnknownError, match=r"ckpt-2\.npz; disk gone"):
         checkpoint.save(tmp_path / "ckpt")
     monkeypatch.undo()
     assert int(checkpoint.save_counter) == 1
     assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-1.npz"]
     assert tf.train.latest_checkpoint(tmp_path) == first
+
+
+def failing(function, at, error):
+    """`function`, which raises `error` in its call number `at`; and a list that has an entry for each call."""
+    calls = []
+
+    def wrapped(*args, **kwargs):
+        calls.append(args)
+        if len(calls) == at:
+            raise error
+        return function(*args, **kwargs)
+
+    return wrapped, calls
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), tf.errors.ResourceExhaustedError),
+        (OSError(errno.EACCES, "Permission denied"), tf.errors.PermissionDeniedError),
+        (OSError(errno.EROFS, "Read-only file system"), tf.errors.PermissionDeniedError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+    ids=["full", "denied", "read_only", "interrupt"],
+)
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(io.FileIO, "__init__"), (io.FileIO, "write"), (os, "fsync"), (os, "replace")],
+    ids=["open", "write", "fsync", "replace"],
+)
+def test_whatever_fails_the_checkpoint_before_is_whole(tmp_path, monkeypatch, owner, name, error, expected):
+    values = tf.Variable(np.arange(50_000.0))  # several writes
+    checkpoint = tf.train.Checkpoint(values=values)
+    first = checkpoint.save(tmp_path / "ckpt")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    values.assign(values * 2)
+    at = 0
+    while True:
+        at += 1
+        function, calls = failing(getattr(owner, name), at, error)
+        if owner is io.FileIO:  # a class between that of the drafts and Python's
+            disk = type("Disk", (io.FileIO,), {name: function})
+            monkeypatch.setattr(archive, "_Draft", type("Draft", (archive._Draft, disk), {}))
+        else:
+            monkeypatch.setattr(owner, name, function)
+        try:
+            checkpoint.write(first)
+        except expected as raised:
+            assert isinstance(raised, KeyboardInterrupt) or "ckpt-1.npz; " in str(raised)
+        else:
+            break
+        finally:
+            monkeypatch.undo()
+        in_place = name == "fsync" and at > 1  # it was the folder's: the new file has its name already
+        assert sorted(tmp_path.iterdir()) == sorted(before)
+        if not in_place:
+            assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert len(calls) == at - 1 > 0
+    values.assign(values * 0)
+    checkpoint.read(first).assert_consumed()
+    assert values.numpy()[-1] == 2 * 49_999
+
+
+def test_a_draft_does_not_follow_a_link(tmp_path, monkeypatch):
+    (tmp_path / "victim").write_text("precious")
+    monkeypatch.setattr(archive.secrets, "token_hex", lambda _: "guessed")
+    (tmp_path / f"ckpt.npz.guessed.{os.getpid()}.part").symlink_to(tmp_path / "victim")
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "ckpt")
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_every_damaged_bit_and_every_missing_end_is_noticed(tmp_path):
+    v = tf.Variable([1.0, 2.0])
+    checkpoint = tf.train.Checkpoint(v)
+    path = Path(checkpoint.write(tmp_path / "ckpt") + ".npz")
+    whole = path.read_bytes()
+    flipped = [whole[:i] + bytes([whole[i] ^ 1 << bit]) + whole[i + 1 :] for i in range(len(whole)) for bit in range(8)]
+    noticed = 0
+    for damaged in [*flipped, *(whole[:size] for size in range(len(whole)))]:
+        path.write_bytes(damaged)
+        v.assign([0.0, 0.0])
+        try:
+            checkpoint.read(tmp_path / "ckpt").assert_consumed()
+        except tf.errors.DataLossError:
+            noticed += 1
+            expected = [0.0, 0.0]
+        else:
+            expected = [1.0, 2.0]  # it was a date, say, that nobody reads
+        assert v.numpy().tolist() == expected
+    assert noticed > 6 * len(whole)
+
+
+def test_a_damaged_list_of_checkpoints_is_as_good_as_none(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    path = checkpoint.save(tmp_path / "ckpt")
+    state = tmp_path / "checkpoint"
+    whole = state.read_bytes()
+    for i in range(len(whole)):
+        for bit in range(8):
+            state.write_bytes(whole[:i] + bytes([whole[i] ^ 1 << bit]) + whole[i + 1 :])
+            assert tf.train.latest_checkpoint(tmp_path) in (None, path)
 
 
 def test_reading_values(tmp_path):

@@ -6,7 +6,6 @@ import scipy.special
 
 import gradtape as tf
 from gradtape.backends.numpy import blocks
-from gradtape.engine.run.namespace import ops
 
 
 @pytest.fixture

@@ -214,6 +214,11 @@ def test_padding(mode):
     np.testing.assert_allclose(ops.pad(A, ((1, 2), (3, 2)), mode=mode), np.pad(A, ((1, 2), (3, 2)), mode=mode))
 
 
+@pytest.mark.parametrize("mode", ["REFLECT", "Symmetric", "CONSTANT"])
+def test_padding_as_tensorflow_spells_it(mode):
+    np.testing.assert_allclose(ops.pad(A, ((1, 2), (3, 2)), mode), np.pad(A, ((1, 2), (3, 2)), mode.lower()))
+
+
 def test_bfloat16_neighbours():
     x = tf.constant([1.0, -1.0, 0.0, 0.0, 2.0, np.inf], tf.bfloat16)
     y = tf.constant([2.0, 2.0, 1.0, -1.0, 2.0, 0.0], tf.bfloat16)
@@ -230,6 +235,7 @@ def test_bfloat16_neighbours():
         lambda: ops.pad(A, 1, mode="edge", constant_values=1.0),
         lambda: ops.mean(A, axis=2),
         lambda: ops.searchsorted(A, W),
+        lambda: ops.searchsorted(np.arange(3.0), W, side="LEFT"),
         lambda: ops.matmul(A, B),
         lambda: ops.quantile(A, 0.5, method="guess"),
     ],

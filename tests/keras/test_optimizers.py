@@ -71,3 +71,44 @@ def test_update_follows_changed_hyperparameters():
     optimizer.learning_rate = 0.25
     optimizer.apply_gradients([(tf.constant(1.0), v)])
     assert float(v.value) == 0.25
+
+
+# The first weights [1.5, -0.25] after 20 steps down (x² - 1)² / 4, in float64, under Keras on TensorFlow 2.21.
+AFTER_20_STEPS = [
+    ("Adadelta", {}, [1.4970449770861454, -0.2529762788824753]),
+    ("Adafactor", {}, [1.0000309861195427, -0.9999999999906276]),
+    ("Adagrad", {}, [1.070355399684766, -0.911261592984848]),
+    ("Adam", {}, [0.8532635506448771, -0.899995219665935]),
+    ("Adamax", {}, [0.8844070311966999, -0.9897311670978475]),
+    ("AdamW", {}, [0.8516421306824745, -0.8997776097843126]),
+    ("Ftrl", {}, [1.017075754742635, -0.7697467382794423]),
+    ("Lamb", {}, [1.0776292998748749, -0.9975636357251916]),
+    ("Lion", {}, [0.8999999910593033, -1.050000011920929]),
+    ("Nadam", {}, [0.9097190711467169, -1.0191278088470732]),
+    ("RMSprop", {"momentum": 0.9, "centered": True}, [0.6399339319886742, -0.8676109253518787]),
+    ("SGD", {"momentum": 0.9}, [1.073632022539745, -0.8889179952481949]),
+]
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize(("name", "options", "expected"), AFTER_20_STEPS)
+def test_steps_in_float64_are_those_of_keras_on_tensorflow(name, options, expected, graph):
+    optimizer = getattr(keras.optimizers, name)(learning_rate=0.1, **options)
+    v = keras.Variable([1.5, -0.25], dtype="float64")
+    optimizer.build([v])
+
+    def step():
+        optimizer.apply([v * v * v - v], [v])
+
+    run = tf.function(step) if graph else step
+    for _ in range(20):
+        run()
+    np.testing.assert_allclose(v.numpy(), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("x", [0.999, [0.999], (0.999, 2), [[0.999]]])
+def test_a_cast_of_a_python_number_goes_by_way_of_tensorflows_dtype(x):
+    rounded = np.array(x, "float32").astype("float64")
+    np.testing.assert_array_equal(keras.ops.cast(x, "float64"), rounded)
+    np.testing.assert_array_equal(keras.ops.convert_to_tensor(x, "float64"), np.array(x))
+    np.testing.assert_array_equal(keras.ops.cast(np.array(x), "float64"), np.array(x))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from ..state.archive import replacing
 from .restoration import ENDING
 
+logger = logging.getLogger("gradtape")
 _LINE = re.compile(r'^(\w+): (".*"|[\d.e+-]+)$', re.MULTILINE)
 
 
@@ -50,9 +52,15 @@ def write(
 def read(folder: str, name: str = "checkpoint") -> CheckpointState | None:
     """What the file says, or None if there is none."""
     try:
-        text = (Path(folder) / name).read_text()
+        return _parsed((Path(folder) / name).read_text(), folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except ValueError as error:  # as in TensorFlow, a damaged file is as good as none
+        logger.warning("%s: %s. The file %r is not used", folder, error, name)
+        return None
+
+
+def _parsed(text: str, folder: str) -> CheckpointState | None:
     found: dict[str, list[str]] = {}
     for key, value in _LINE.findall(text):
         found.setdefault(key, []).append(value)

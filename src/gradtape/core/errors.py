@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS = range(7)
@@ -153,3 +157,26 @@ class InaccessibleTensorError(ValueError):
 
 class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator needed the value of a tensor that has none yet."""
+
+
+_OF_SYSTEM: dict[type[OpError], tuple[str, ...]] = {  # as in TensorFlow
+    InvalidArgumentError: ("EINVAL", "ENAMETOOLONG", "EILSEQ", "ESPIPE"),
+    NotFoundError: ("ENOENT", "ENODEV", "ENXIO"),
+    AlreadyExistsError: ("EEXIST",),
+    PermissionDeniedError: ("EACCES", "EPERM", "EROFS"),
+    FailedPreconditionError: ("EISDIR", "ENOTDIR", "ENOTEMPTY", "EBADF", "EBUSY", "EPIPE", "ETXTBSY"),
+    ResourceExhaustedError: ("ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EMLINK"),
+    OutOfRangeError: ("EFBIG", "EOVERFLOW"),
+    UnimplementedError: ("ENOSYS", "ENOTSUP"),
+}
+_BY_NUMBER = {getattr(errno, name, None): kind for kind, names in _OF_SYSTEM.items() for name in names}
+
+
+@contextmanager
+def of_system(path: Any) -> Iterator[None]:
+    """In the block, what the system says about the file `path` is raised as TensorFlow's error."""
+    try:
+        yield
+    except OSError as error:
+        kind = _BY_NUMBER.get(error.errno, UnknownError)
+        raise kind(f"{os.fsdecode(path)}; {error.strerror or error}") from error

@@ -1,17 +1,18 @@
 """Named tensors in one file, whole or not there: an .npz that `numpy.load` reads, without pickle.
 
 A file is written beside its place, flushed to the disk, and put in its place at once: whoever reads finds the old file
-or the new one. A zip file carries a checksum of every member, so that a damaged one is noticed.
+or the new one. A zip file carries a checksum of every member, which is checked before anything in it is believed.
 """
 
 from __future__ import annotations
 
-import itertools
+import io
 import json
 import os
+import secrets
 import zipfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -21,27 +22,50 @@ from ..core import dtypes, errors
 from ..core.dtypes import as_dtype
 from ..core.tensor import Tensor, wrap
 
-_numbers = itertools.count()  # several threads, or passes through a dataset, may write the same file at once
 _CONTENTS = "contents.json"
 _BYTES = ".bytes"  # strings are one array of all their bytes, beside the array of their lengths
+_AT_ONCE = 1 << 20  # bytes that are read for a checksum
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of `path` when the block has ended well, and is removed otherwise."""
+    """A file to write to that takes the place of `path` when the block has ended well, and is removed otherwise.
+
+    What the system refuses is raised as TensorFlow's error: `ResourceExhaustedError` if the disk is full.
+    """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f"{target.name}.{next(_numbers)}.{os.getpid()}.part")
+    # Several may write the same file at once, and nobody may guess the name and put a link there.
+    draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.{os.getpid()}.part")
+    with errors.of_system(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with open(draft, "wb") as file:
+        with io.BufferedWriter(_Draft(draft, target)) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, target)
+            with errors.of_system(target):
+                file.flush()
+                os.fsync(file.fileno())
+        with errors.of_system(target):
+            os.replace(draft, target)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise
-    _flush_folder(target.parent)
+    with errors.of_system(target):
+        _flush_folder(target.parent)
+
+
+class _Draft(io.FileIO):
+    """A file that was not there before, to write to. What goes wrong is told of the file that it is to become."""
+
+    def __init__(self, draft: Path, target: Path) -> None:
+        self._target = target
+        with errors.of_system(target):
+            super().__init__(draft, "xb")
+
+    def write(self, data: Any) -> Any:
+        """Writes some of the bytes, and returns how many."""
+        with errors.of_system(self._target):
+            return super().write(data)
 
 
 def remove_drafts(folder: str, pattern: str) -> None:
@@ -102,8 +126,9 @@ class Writer:
     def __enter__(self) -> Writer:
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        self._zip.close()
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        with suppress(Exception) if kind is not None else ExitStack():  # what has failed is told already
+            self._zip.close()
 
 
 class Reader:
@@ -111,15 +136,25 @@ class Reader:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        with ExitStack() as when_damaged:
+        self._whole: set[str] = set()  # members whose checksum was right
+        with errors.of_system(path), ExitStack() as when_damaged:
             try:
                 self._zip = when_damaged.enter_context(zipfile.ZipFile(self.path))
-                contents = json.loads(self._zip.read(_CONTENTS))
+                contents = json.loads(self._zip.read(self._info(_CONTENTS)))
                 self.dtypes = {name: as_dtype(dtype) for name, dtype in contents["dtypes"].items()}
                 self.notes = contents["notes"]
-            except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+            except (FileNotFoundError, PermissionError, IsADirectoryError):
+                raise
+            except Exception as error:  # of many kinds, for any byte of the zip may be wrong
                 raise errors.DataLossError(f"{path} is no archive of tensors, or is damaged: {error}") from error
             when_damaged.pop_all()
+
+    def _info(self, member: str) -> zipfile.ZipInfo:
+        """Where a member is, if it is as `Writer` writes them."""
+        info = self._zip.getinfo(member)
+        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            raise zipfile.BadZipFile(f"{member} is compressed")
+        return info
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor, without reading it."""
@@ -146,11 +181,19 @@ class Reader:
 
     @contextmanager
     def _member(self, name: str) -> Iterator[IO[bytes]]:
+        """The file of an array, which is read once for its checksum before anything in it is believed."""
+        member = f"{name}.npy"
         try:
-            with self._zip.open(f"{name}.npy") as member:
-                yield member
-        except (zipfile.BadZipFile, ValueError, EOFError) as error:
+            info = self._info(member)
+            if member not in self._whole:
+                with self._zip.open(info) as file:
+                    while file.read(_AT_ONCE):
+                        pass
+                self._whole.add(member)
+        except Exception as error:  # of many kinds, for any byte of the zip may be wrong
             raise errors.DataLossError(f"{name} in {self.path} is damaged: {error}") from error
+        with self._zip.open(info) as file:
+            yield file
 
     def close(self) -> None:
         """Closes the file."""

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ...ops.text import each
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
-from .files import failures
 
 NAMESPACES = ("io",)
 __all__ = ["decode_base64", "decode_raw", "encode_base64", "matching_files", "read_file", "write_file"]

@@ -6,10 +6,10 @@ import glob as globbing
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...core import errors
+from ...core.errors import of_system as failures
 
 NAMESPACES = ("io.gfile",)
 __all__ = [
@@ -18,22 +18,6 @@ __all__ = [
 ]  # fmt: skip
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
-
-
-@contextmanager
-def failures(path: Any) -> Iterator[None]:
-    """What the system says about `path`, as TensorFlow's error."""
-    try:
-        yield
-    except OSError as error:
-        kinds: dict[type[OSError], Any] = {
-            FileNotFoundError: errors.NotFoundError,
-            FileExistsError: errors.AlreadyExistsError,
-            PermissionError: errors.PermissionDeniedError,
-        }
-        known = (mine for theirs, mine in kinds.items() if isinstance(error, theirs))
-        kind = next(known, errors.FailedPreconditionError)
-        raise kind(f"{os.fsdecode(path)}; {error.strerror}") from error
 
 
 class GFile:
@@ -84,7 +68,8 @@ class GFile:
             file_content = file_content.decode()
         elif isinstance(file_content, str) and binary:
             file_content = file_content.encode()
-        self._opened().write(file_content)
+        with failures(self._name):
+            self._opened().write(file_content)
 
     def read(self, n: int = -1) -> Any:
         """The next `n` characters or bytes, or all that is left."""
@@ -122,13 +107,15 @@ class GFile:
     def flush(self) -> None:
         """Hands what was written to the system."""
         if self._file is not None:
-            self._file.flush()
+            with failures(self._name):
+                self._file.flush()
 
     def close(self) -> None:
         """Closes the file, which a later use opens again."""
         if self._file is not None:
-            self._file.close()
-            self._file = None
+            file, self._file = self._file, None
+            with failures(self._name):
+                file.close()
 
     def next(self) -> Any:
         """The next line; StopIteration behind the last one."""

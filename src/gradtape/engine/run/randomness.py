@@ -53,6 +53,19 @@ class Streams:
             self.op_seeds = random.Random(seed)
             self.positions: dict[Any, int] = {}
 
+    def moment(self) -> tuple[Any, ...]:
+        """Where the streams stand, for `go_back`."""
+        with self.lock:
+            return self.epoch, self.op_seeds.getstate(), dict(self.positions)
+
+    def go_back(self, moment: tuple[Any, ...]) -> None:
+        """Takes back what was drawn since, unless a seed was set meanwhile."""
+        epoch, op_seeds, positions = moment
+        with self.lock:
+            if self.epoch is epoch:
+                self.op_seeds.setstate(op_seeds)
+                self.positions = positions
+
     def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
         """The state of the next draw of this kind, whose stream moves on by `blocks`."""
         with self.lock:
@@ -225,13 +238,25 @@ def replaying_seeds(seeds: list[State]) -> Any:
     return _inside(iter(tuple(seeds)))
 
 
-def drawing_from(streams: Streams, f: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """`f(*args)`, in which draws without a state of their own come from `streams`."""
+def drawing_from(streams: Streams | None, f: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """`f(*args)`, in which draws without a state of their own come from `streams`; None are the process's streams."""
     before, _thread.streams = _thread.streams, streams
     try:
         return f(*args)
     finally:
         _thread.streams = before
+
+
+def drawing_for_good(f: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """`f(*args)`, whose draws count even inside `drawing_from`, for they are the process's; unless it fails."""
+    if _thread.streams is None:
+        return f(*args)
+    before = _streams.moment()
+    try:
+        return drawing_from(None, f, args)
+    except BaseException:
+        _streams.go_back(before)
+        raise
 
 
 @contextmanager

@@ -16,19 +16,12 @@ from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
-<<<<<<< HEAD
-from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
-=======
 from ...state.variable import updating
->>>>>>> t-eager
+from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..control_flow.subgraphs import check_not_followed
 from ..executors.numpy import executor
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
-<<<<<<< HEAD
-=======
-from ..passes.descents import Replacement, separated
->>>>>>> t-eager
 from ..passes.optimize import optimize
 from ..trace.closures import Following, is_followed, opened
 from ..trace.conversion_status import Needed
@@ -40,11 +33,8 @@ from .signature import Identity
 
 logger = logging.getLogger("gradtape")
 
-<<<<<<< HEAD
-=======
 _OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
 _OPEN = nullcontext()
->>>>>>> t-eager
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
@@ -62,19 +52,6 @@ class NumpyProgram:
         self._outputs = len(graph.outputs)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
-<<<<<<< HEAD
-        """Runs the graph, then carries out its updates."""
-        if self._variables:
-            arrays = [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
-            for variable, shape in self._flexible:
-                if variable.dims != shape:
-                    raise Changed
-        results = self._run(*arrays)
-        if not self._updated:
-            return results
-        for variable, array in zip(self._updated, results[self._outputs :], strict=True):
-            variable._take(array)
-=======
         """Runs the graph, then carries out its updates, as if no other thread had run meanwhile.
 
         If one has changed a variable that was read and is to be replaced, the run is made again, with what its effects
@@ -116,7 +93,6 @@ class NumpyProgram:
                     return None
             for variable, array in zip(self._updated, results[self._outputs :], strict=True):
                 variable._take(array)
->>>>>>> t-eager
         return results[: self._outputs]
 
 
@@ -442,16 +418,11 @@ class Concrete:
         def results() -> Any:
             returned = [value_of(y) for y in outputs]
             outputs.clear()
-<<<<<<< HEAD
-            for variable, value in trace.take_updates():
-                variable._take(value_of(value).array)
-=======
             with updating:
                 if not trace.is_current():
                     return _OUTDATED
                 for variable, value in trace.take_updates():
                     variable._take(value_of(value).array)
->>>>>>> t-eager
             return variant.packed(returned)
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)

@@ -30,6 +30,7 @@ from .conversion_status import ask as ask_for_conversion
 from .traced import Enclosed, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
+remembered: set[Any] = set()  # the ops whose results tell, as `made_by`, what they were computed from
 
 
 class _Assigned(Unregistered):
@@ -191,6 +192,8 @@ class Trace(dispatch.Recorder):
         else:
             place = Value(result.dims, result.dtype)
             outputs = TracedTensor(result, place, self)
+            if op in remembered:
+                outputs.made_by = (op, inputs, attrs)
             made = (place,)
             self.nodes.append(Node(op, tuple(places), attrs, made, False, line))
         if op.family != "elementwise":

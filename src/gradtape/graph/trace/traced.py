@@ -40,7 +40,7 @@ class Unfollowed(Untraceable):
 class TracedTensor(Tensor):
     """A tensor inside a function that is being traced."""
 
-    __slots__ = ("level", "place", "trace", "value")
+    __slots__ = ("level", "made_by", "place", "trace", "value")
 
     def __init__(self, value: Tensor, place: Value, trace: Trace) -> None:
         self.value = value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,14 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 from keras.src.backend.config import floatx
 
 import gradtape as tf
+from gradtape.checkpoints.object_graph import described
 from gradtape.core import dtypes
+from gradtape.core.owners import Owner
 from gradtape.core.shapes import TensorShape
 from gradtape.core.tensor import wrap
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.convert import own_read, register, to_tensor
+from gradtape.engine.run.randomness import Streams, drawing_from
 
 from .. import sparse as sparse_tensors
 from .loops import associative_scan as associative_scan
@@ -34,6 +39,7 @@ SUPPORTS_COMPLEX_DTYPES = True
 IS_THREAD_SAFE = True
 
 _TENSORS = (tf.Tensor, tf.Variable)
+_PYTHON = frozenset((bool, int, float, complex, list, tuple))
 
 
 class Variable(KerasVariable):
@@ -176,7 +182,9 @@ def shape(x):
 
 
 def cast(x, dtype):
-    """`x` in another dtype."""
+    """`x` in another dtype. Python's numbers are of TensorFlow's dtypes first: 0.999 is rounded to float32."""
+    if type(x) in _PYTHON:
+        x = tf.convert_to_tensor(x)
     return convert_to_tensor(x, dtype)
 
 
@@ -185,10 +193,10 @@ def compute_output_spec(fn, *args: Any, **kwargs: Any):
 
     A model made of layers asks their rules. All else is run on zeros; where a size is not known, with two sizes, and
     what differs between the results is not known either: small sizes for the first axis, the batch, larger ones where a
-    window has to fit. Nobody is told of what happens meanwhile, and no variable changes.
+    window has to fit. Nobody is told of what happens meanwhile, no variable changes, and no random number is used up.
     """
     unknown = [None in x.shape for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
-    with dispatch.traced_by(None), StatelessScope(), SymbolicScope():
+    with dispatch.traced_by(None), StatelessScope(), SymbolicScope(), _unchanged_variables(fn):
         if _asks_its_layers(fn, args):
             return fn.compute_output_spec(*args, **kwargs)
         if not any(unknown):
@@ -228,7 +236,21 @@ def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any
         return tf.convert_to_tensor(np.zeros(dims, dtype.numpy))
 
     args, kwargs = tree.map_structure(filled, (args, kwargs))
-    return fn(*args, **kwargs)
+    return drawing_from(Streams(0), functools.partial(fn, **kwargs), args)
+
+
+@contextlib.contextmanager
+def _unchanged_variables(fn: Any) -> Iterator[None]:
+    """The variables of the layer that `fn` belongs to have their values again when the block has ended."""
+    owner = getattr(fn, "__self__", fn)
+    variables = described(owner)[1].values() if isinstance(owner, Owner) else ()
+    before = [(variable, own_read(variable)) for variable in variables]
+    try:
+        yield
+    finally:
+        for variable, value in before:
+            if variable._read.array is not value.array:
+                variable.assign(value)
 
 
 def _spec(x: Any, other: Any) -> Any:

@@ -20,7 +20,14 @@ def relu6(x):
 
 
 def sigmoid(x):
-    return ops.sigmoid(convert_to_tensor(x))
+    logits = convert_to_tensor(x)
+    return _with_logits(ops.sigmoid(logits), logits)
+
+
+def _with_logits(y: Tensor, logits: Tensor) -> Tensor:
+    """`y`, with what it was made of: a cross entropy of it is computed from the logits, which never saturate."""
+    y._keras_logits = logits  # type: ignore[attr-defined]
+    return y
 
 
 def sparse_sigmoid(x):
@@ -131,7 +138,8 @@ def _clipped(x: Tensor, low: float, high: float) -> Tensor:
 
 
 def softmax(x, axis=-1):
-    return _along(ops.softmax, convert_to_tensor(x), axis)
+    logits = convert_to_tensor(x)
+    return _with_logits(_along(ops.softmax, logits, axis), logits)
 
 
 def log_softmax(x, axis=-1):

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from keras.src import backend
 
 import gradtape as tf
 from gradtape import Tensor
+from gradtape.engine.registry.op import Op
 from gradtape.engine.run.namespace import ops
+from gradtape.graph.trace.trace import remembered
+from gradtape.ops.reductions import softmax
+from gradtape.ops.transcendental import sigmoid
 
 from ...sparse import hot
 from ..core import cast
 from ..core import dense_tensor as convert_to_tensor
+
+remembered.update((softmax, sigmoid))
 
 
 def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
@@ -46,12 +53,34 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
             f"target.shape={labels.dims}, output.shape={x.dims}"
         )
     axis = axis % len(x.dims)
+    x, from_logits = _logits(x, from_logits, softmax, "categorical_crossentropy")
     if from_logits:
         last = (*(i for i in range(len(x.dims)) if i != axis), axis)
         if axis != len(x.dims) - 1:
             x, labels = ops.transpose(x, perm=last), ops.transpose(labels, perm=last)
         return ops.softmax_cross_entropy(labels, x)
     return -ops.sum(labels * ops.log(_probabilities(x, axis)), axis=(axis,), keepdims=False)
+
+
+def _logits(output: Tensor, from_logits: bool, activation: Op, loss: str) -> tuple[Tensor, bool]:
+    """What the loss is computed from, and whether it is logits: where an activation made the output, they are known.
+
+    In a graph that goes for TensorFlow's own functions too: see `keras.src.backend.tensorflow.nn._get_logits`.
+    """
+    logits = getattr(output, "_keras_logits", None)
+    if logits is None:
+        op, inputs, attrs = getattr(output, "made_by", None) or (None, (), {})
+        if op is activation and attrs.get("axis", -1) in (-1, len(output.dims) - 1):
+            logits = inputs[0]
+    if logits is None:
+        return output, from_logits
+    if from_logits:
+        warnings.warn(
+            f'"`{loss}` received `from_logits=True`, but the `output` argument was produced by a '
+            f"{activation.name.capitalize()} activation and thus does not represent logits. Was this intended?",
+            stacklevel=3,
+        )
+    return convert_to_tensor(logits, output.dtype), True
 
 
 def _pair(target: Any, output: Any) -> tuple[Tensor, Tensor]:
@@ -81,6 +110,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     if not x.dims:
         raise ValueError(f"Argument `output` must be at least rank 1. Received: output.shape={x.dims}")
     axis = axis % len(x.dims)
+    x, from_logits = _logits(x, from_logits, softmax, "sparse_categorical_crossentropy")
     if labels.dims != x.dims[:-1]:
         raise ValueError(
             "Arguments `target` and `output` must have the same shape up until the last dimension: "
@@ -89,14 +119,12 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     if axis != len(x.dims) - 1:
         hot = one_hot(labels, x.dims[axis], axis=axis, dtype=x.dtype.name)
         return categorical_crossentropy(hot, x, from_logits, axis)
-    if from_logits:
-        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
-    chosen = tf.gather(x, labels, axis=axis, batch_dims=len(labels.dims))
-    return -ops.log(_clipped(chosen / ops.sum(x, axis=(axis,), keepdims=False)))
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x if from_logits else ops.log(_clipped(x)))
 
 
 def binary_crossentropy(target, output, from_logits=False):
     x, labels = _pair(target, output)
+    x, from_logits = _logits(x, from_logits, sigmoid, "binary_crossentropy")
     if from_logits:
         return ops.sigmoid_cross_entropy(labels, x)
     x = _clipped(x)

@@ -56,6 +56,8 @@ def searchsorted(sorted_sequence, values, side="left"):
             "`searchsorted` only supports 1-D sorted sequences. You can use `keras.ops.vectorized_map` to extend it to "
             f"N-D sequences. Received: sorted_sequence.shape={sequence.dims}"
         )
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'left' or 'right'. Received: side={side!r}")
     sequence, values = (numeric(v, "uint8") for v in promote(sequence, values))
     rows = ops.reshape(values, shape=(1, math.prod(values.dims)))
     sequence = ops.reshape(sequence, shape=(1, *sequence.dims))

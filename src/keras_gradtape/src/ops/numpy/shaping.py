@@ -154,6 +154,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
         raise ValueError(
             f"Argument `constant_values` can only be provided when `mode == 'constant'`. Received: mode={mode}"
         )
+    mode = mode.lower()  # TensorFlow's own spelling is in upper case
     widths = np.broadcast_to(np.asarray(static(pad_width), dtype=int), (len(x.dims), 2)).tolist()
     widths = tuple((before, after) for before, after in widths)
     if mode in ("constant", "empty"):

@@ -1,0 +1,74 @@
+"""Finding out the shapes of a model that is not built, by running it, leaves no trace: TensorFlow's first weights."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+keras = tf.keras
+
+BUILDS = {
+    "tf_initializer": lambda layer: layer.add_weight(shape=(2,), initializer=tf.random_normal_initializer(stddev=1.0)),
+    "function": lambda layer: layer.add_weight(
+        shape=(2,), initializer=lambda shape, dtype: tf.random.normal(shape, dtype=dtype)
+    ),
+    "tf_variable": lambda layer: tf.Variable(tf.random.normal((2,))),
+    "keras_variable": lambda layer: keras.Variable(tf.random.normal((2,))),
+}
+
+
+class Scale(keras.layers.Layer):
+    def __init__(self, made):
+        super().__init__()
+        self.made = made
+
+    def build(self, shape):
+        self.w = self.made(self)
+
+    def call(self, x):
+        return x * self.w
+
+
+class Noisy(keras.Model):
+    def __init__(self, made):
+        super().__init__()
+        self.scales = [Scale(made), Scale(made)]
+        self.generator = tf.random.Generator.from_seed(3)
+        self.calls = tf.Variable(0, trainable=False)
+
+    def call(self, x):
+        self.calls.assign_add(1)
+        for scale in self.scales:
+            x = scale(x)
+        return x + tf.random.normal((2,)) + self.generator.normal((2,))
+
+
+@pytest.mark.filterwarnings("ignore:.*does not have a `build")
+@pytest.mark.parametrize("made", BUILDS)
+def test_the_first_call_of_a_model_draws_once(made):
+    tf.random.set_seed(5)
+    expected = [tf.random.normal((2,)).numpy() for _ in range(4)]
+    generator = tf.random.Generator.from_seed(3)
+    tf.random.set_seed(5)
+    model = Noisy(BUILDS[made])
+    y = model(tf.ones((1, 2)))
+    np.testing.assert_array_equal([scale.w.numpy() for scale in model.scales], expected[:2])
+    np.testing.assert_allclose(
+        y, [expected[0] * expected[1] + expected[2] + generator.normal((2,)).numpy()], rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_array_equal(tf.random.normal((2,)), expected[3])
+    np.testing.assert_array_equal(model.generator.normal((2,)), generator.normal((2,)))
+    assert int(model.calls) == 1
+
+
+@pytest.mark.parametrize("made", ["tf_initializer", "function"])
+def test_a_symbolic_call_draws_for_the_weights_only(made):
+    tf.random.set_seed(5)
+    expected = [tf.random.normal((2,)).numpy() for _ in range(3)]
+    tf.random.set_seed(5)
+    model = Noisy(BUILDS[made])
+    given = keras.Input((2,))
+    keras.Model(given, model(given))
+    np.testing.assert_array_equal([scale.w.numpy() for scale in model.scales], expected[:2])
+    np.testing.assert_array_equal(tf.random.normal((2,)), expected[2])
+    assert int(model.calls) == 0
