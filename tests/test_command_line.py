@@ -204,6 +204,35 @@ def test_missing_gradients_are_explained_as_they_happen(script):
     assert "`c`" in explained.stderr and "watch" in explained.stderr and "script.py:4" in explained.stderr
 
 
+BROADCAST = """\
+    import sys
+    import tensorflow as tf
+    v, w, fixed = tf.Variable([2.0]), tf.Variable(5.0), tf.Variable([[1.0, 3.0]], trainable=False)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((fixed * v) * w + fixed)
+    print(tape.gradient(loss, [v, fixed])[1])
+    if sys.argv[1:]:
+        raise ValueError("mine")
+    """
+
+
+def test_explanations_never_break_a_program(script):
+    file = script(BROADCAST)
+    explained, silent = gradtape("run", "--trace", file), gradtape("run", file)
+    assert (explained.returncode, explained.stdout) == (silent.returncode, silent.stdout) == (0, "None\n")
+    assert explained.stderr.count("`fixed`: it is not trainable") == 1
+    failed = gradtape("run", "--trace", file, "fails")
+    assert failed.returncode == 1 and failed.stderr.splitlines()[-1] == "ValueError: mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell's redirections")
+@pytest.mark.parametrize("where", ["2>&-", "2>/dev/full"])
+def test_explanations_that_cannot_be_written_are_dropped(script, where):
+    command = f'"{sys.executable}" -m gradtape run --trace "{script(BROADCAST)}" {where}'
+    done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "None\n")
+
+
 def test_programs_from_standard_input_and_folders(script, tmp_path):
     assert gradtape("run", "-", "a", stdin="import sys; print(sys.argv)").stdout == "['-', 'a']\n"
     script("import sys; print(sys.argv[1:], sys.path[0])", "__main__.py")

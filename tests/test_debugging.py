@@ -10,6 +10,13 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape import extend
+from gradtape.backends.numpy.blocks import LARGE, SHARED
+from gradtape.core import dtypes
+from gradtape.engine.registry.op import registry
+from gradtape.engine.run.namespace import Namespace, ops, raw
+from gradtape.engine.tape import finite
+from gradtape.inspect.opcheck import draw
 
 
 @pytest.mark.parametrize(
@@ -307,3 +314,80 @@ def test_nan_is_found_in_functions_whose_ops_are_computed_together(checking, wor
     x[3, 3] = np.nan
     with pytest.raises(tf.errors.InvalidArgumentError):
         function(tf.constant(x))
+
+
+@pytest.fixture
+def looks(checking, monkeypatch):
+    """Each look at an array that an op has returned."""
+    found = []
+    monkeypatch.setattr(finite, "sound", lambda array: found.append(array) or True)
+    return found
+
+
+Namespace.load_all()
+
+
+@pytest.mark.parametrize("name", sorted(registry))
+def test_enabled_checks_look_at_every_op(looks, name):
+    op = registry[name]
+    for case in op.samples:
+        for dtype in (np.float32, np.float64):
+            inputs = [tf.constant(a) for a in draw(op, case, dtype)]
+            for call in (op, op.call, getattr(ops, name)):
+                looks.clear()
+                call(*inputs, **case.attrs)
+                assert looks, f"{name} was not looked at"
+
+
+_NUMBERS = dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
+QUIET = sorted(name for name, op in registry.items() if op.family == "elementwise" and op.quiet and op.kinds & _NUMBERS)
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_enabled_checks_look_at_every_op_on_large_and_complex_arrays(looks, name):
+    op = registry[name]
+    low, high = op.domain
+    for size in (SHARED, LARGE):
+        array = np.linspace(low, high, size, dtype=np.float32)
+        if not op.kinds & dtypes.FLOAT:
+            array = array > (low + high) / 2 if op.kinds & dtypes.BOOL else array.astype(np.int32)
+        looks.clear()
+        op(*[tf.constant(array)] * len(op.args))
+        assert looks, size
+    if op.kinds & dtypes.COMPLEX:
+        looks.clear()
+        op(*[tf.constant([1 + 1j, 2 - 1j], tf.complex64)] * len(op.args))
+        assert looks
+
+
+def test_enabled_checks_look_at_large_products(looks):
+    a = tf.ones([256, 256])
+    for product in (lambda: a @ a, lambda: tf.matmul(a, a, transpose_b=True)):
+        looks.clear()
+        product()
+        assert looks
+
+
+def test_ops_defined_while_checks_are_enabled_are_looked_at(checking):
+    name = "reciprocal_of_a_test"
+    try:
+        op = extend.elementwise(name, lambda xp, x: 1 / x, dx=lambda m, x: -1.0 / (x * x), domain=(1.0, 2.0))
+        with np.errstate(divide="ignore"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="ReciprocalOfATest"):
+                op(tf.constant([0.0]))
+            tf.debugging.disable_check_numerics()
+            assert op(tf.constant([0.0])).numpy() == np.inf
+    finally:
+        registry.pop(name, None)
+        for space in (ops, raw):
+            vars(space).pop(name, None)
+
+
+def test_a_function_traced_while_checks_were_enabled_stops_looking(checking):
+    function = tf.function(lambda x: tf.math.log(x) * 2.0)
+    for _ in range(2):
+        function(tf.constant([1.0, 2.0]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        function(tf.constant([0.0, 2.0]))
+    tf.debugging.disable_check_numerics()
+    assert function(tf.constant([0.0, 2.0])).numpy()[0] == -np.inf

@@ -31,7 +31,8 @@ def test_a_profile_has_times_bytes_and_lines():
     assert set(profile.by_op) == {"matmul", "relu", "square", "mean"}
     assert all(cost.forward > 0 and cost.backward > 0 for cost in profile.by_op.values())
     assert len(profile.by_line) == 2 and all(line[0] == __file__ for line in profile.by_line)
-    assert profile.total.kept == tape.memory().total > 0
+    kept = [k.bytes for k in tape.memory().kept if k.for_derivative]
+    assert profile.total.kept == sum(kept) > 0
     text = str(profile)
     assert "matmul" in text and "hidden = tf.nn.relu(x @ w[0])" in text and "test_inspect_costs.py" in text
 
@@ -99,11 +100,39 @@ def test_memory_counts_each_array_once_and_leaves_variables_out():
         tf.square(y)
         y * y * x
     memory = tape.memory()
-    assert memory.total == 2 * 4000
+    assert sum(k.bytes for k in memory.kept if k.for_derivative) == 2 * 4000
+    assert memory.total == 4 * 4000  # and the results of the square and of the last product, for explanations
     assert memory.variables == 4000
-    assert memory.by_op == {"exp": 4000, "mul": 4000}
+    assert memory.by_op == {"mul": 8000, "exp": 4000, "square": 4000}
     assert memory.biggest[0].shape == (1000,) and memory.biggest[0].dtype == "float32"
-    assert "8.0 kB" in str(memory)
+    assert "8.0 kB of it are kept for explanations only" in str(memory)
+
+
+@pytest.mark.parametrize("kind", [{"trace": True}, {"check": "nan"}])
+def test_memory_counts_what_is_kept_for_explanations(kind):
+    v = tf.Variable(tf.ones([1000]))
+    with tf.GradientTape(**kind) as tape:
+        y = tf.reduce_sum(v + 1.0)  # the derivative needs none of it
+    memory = tape.memory()
+    assert memory.by_op["add"] >= 4000 and 4000 <= memory.total < 4100
+    assert not any(k.for_derivative for k in memory.kept if k.bytes == 4000)
+    assert "kept for explanations only" in str(memory)
+    assert tape.profile(y, v).total.kept < 100
+
+
+def test_memory_of_a_tape_inside_a_function():
+    found = []
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape(trace=True) as tape:
+            tape.watch(x)
+            tf.exp(x)
+        found.append(tape.memory().total)
+        return x
+
+    step(tf.ones([1000]))
+    assert found == [8000]  # the exponential for the derivative, and the input as noted
 
 
 def test_memory_of_a_compiled_function():

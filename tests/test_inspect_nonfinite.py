@@ -291,3 +291,102 @@ def test_a_checked_tape_in_a_traced_function(bad):
         assert float(slope(tf.constant(2.0))) == 0.5
         with pytest.raises(tf.errors.InvalidArgumentError, match="check='nan'"):
             slope(tf.constant(bad))
+
+
+@pytest.mark.parametrize(("x", "shown"), [([0.0, 1.0], "-inf"), ([-1.0, 1.0], "nan")])
+@pytest.mark.parametrize("kind", [{}, {"persistent": True}, {"trace": True}])
+def test_the_values_of_a_run_that_is_being_traced_are_known(x, shown, kind):
+    said = []
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape(**kind) as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(tf.math.log(x))
+        found = tape.diagnose(loss, x)
+        said.append((found.ok, str(found)))
+        return tape.gradient(loss, x)
+
+    first = step(tf.constant(x)).numpy()
+    assert [ok for ok, _ in said] == [False]
+    assert said[0][1].startswith(f"The target is not finite: {shown}.")
+    if "trace" in kind:
+        assert "It began in log at test_inspect_nonfinite.py" in said[0][1]
+    np.testing.assert_array_equal(first, [np.inf if x[0] == 0.0 else -1.0, 1.0])
+    np.testing.assert_array_equal(step(tf.constant([2.0, 4.0])).numpy(), [0.5, 0.25])
+    assert len(said) == 1  # looking at values has not tied the graph to them
+
+
+def test_the_target_of_a_tape_that_keeps_little_is_known():
+    @tf.function
+    def f(x):
+        return tf.math.log(x)
+
+    x = tf.Variable(-1.0)
+    with tf.GradientTape() as tape:
+        y = f(x)
+    found = tape.diagnose(y, x)  # the derivative of a logarithm does not need its value
+    assert (found.op, found.direction) == ("log", "forward") and "inside the function f" in str(found)
+
+
+def test_a_finite_run_that_is_being_traced_is_finite():
+    said = []
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(tf.sqrt(x))
+        said.append(str(tape.diagnose(loss, x)))
+        return loss
+
+    step(tf.constant([1.0]))
+    step(tf.constant([[0.0]]))
+    assert said[0].startswith("Everything is finite")
+    assert said[1].startswith("The target is finite, but the gradient")
+
+
+def test_a_check_that_cannot_say_where_still_says_what(monkeypatch):
+    def breaks(*_):
+        raise KeyError("planted")
+
+    monkeypatch.setattr("gradtape.inspect.diagnose", breaks)
+    x = tf.Variable(-1.0)
+    with tf.GradientTape(check="nan") as tape:
+        y = tf.math.log(x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"is not finite\. Where that began could not be told"):
+        tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("kind", [{}, {"persistent": True}, {"trace": True}])
+def test_nan_safe_does_not_hide_a_loss_that_is_nan_itself(kind):
+    x = tf.Variable(1.0)
+    with tf.GradientTape(**kind) as tape:
+        loss = tf.sqrt(x - 3.0) * 0.0 + x * 0.0
+    with pytest.warns(RuntimeWarning, match="target that is NaN itself") as caught:
+        tape.gradient(loss, x, nan_safe=True)
+    (warning,) = caught
+    assert warning.filename == __file__
+    assert "The target is not finite: nan" in str(warning.message) and "check='nan'" in str(warning.message)
+    if "trace" in kind:
+        assert "It began in sqrt at test_inspect_nonfinite.py" in str(warning.message)
+
+
+def test_nan_safe_warns_of_nan_in_a_function_and_in_one_of_several_targets():
+    x = tf.Variable([1.0, -1.0])
+
+    @tf.function
+    def slope():
+        with tf.GradientTape() as tape:
+            logs = tf.math.log(x)
+        return tape.gradient([x * 2.0, logs], x, nan_safe=True)
+
+    with np.errstate(invalid="ignore"), pytest.warns(RuntimeWarning, match="target that is NaN itself"):
+        slope()
+
+
+def test_nan_safe_says_nothing_of_masked_nans_and_infinities():
+    x = tf.Variable([-1.0, 0.0, 1.0])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.where(x > 0.0, tf.math.log(x), 0.0))
+    assert tape.gradient(loss, x, nan_safe=True).numpy().tolist() == [0.0, 0.0, 1.0]  # a warning would be an error here

@@ -1,8 +1,12 @@
 """The page of a step: what it holds, and that it works in a browser."""
 
+import dataclasses
+import errno
 import gc
 import html
+import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -282,3 +286,88 @@ def test_five_thousand_ops_stay_usable(tmp_path):
     assert found["first"] <= 150 and found["after"] <= 400
     assert found["selected"] == 2600
     assert found["draw"] < 500
+
+
+HOSTILE = [
+    "</title><script>ran()</script>", "{{data}}{{viewer.js}}", "<img src=x onerror=ran()>", "[/bold] [red]", "\"'&",
+]  # fmt: skip
+
+
+def markup(page):
+    """The page without the data, which is JSON, and without our own script: what a browser takes for markup."""
+    text = page.read_text("utf-8")
+    return re.sub(r"<script.*?</script>", "", re.sub(r"<style>.*?</style>", "", text, flags=re.S), flags=re.S)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_from_the_program_are_text_and_nothing_else(tmp_path, name):
+    file = f"{name.replace('/', '')}.py"
+
+    def step(x):
+        return tf.reduce_sum(x * x)
+
+    step.__name__ = step.__qualname__ = name
+    graph = tf.function(step).get_concrete_function(tf.TensorSpec([3]))
+    space = {"tf": tf}
+    source = "def step(v):\n    with tf.GradientTape(trace=True) as tape:\n        y = v * v\n    return tape, y"
+    exec(compile(source, file, "exec"), space)
+    v = tf.Variable(2.0, name=name)
+    tape, y = space["step"](v)
+    pages = [tf.inspect.report(graph, tmp_path / "1.html"), tape.report(tmp_path / "2.html", y, v)]
+    for page, begins in zip(pages, ("The graph of ", "A step of "), strict=True):
+        rest = markup(page)
+        assert rest.count("<title>") == rest.count("</title>") == 1
+        assert "ran()" not in re.sub("<title>.*</title>", "", rest)
+        title = re.search("<title>(.*)</title>", rest)[1]
+        assert "<" not in title and html.unescape(title) == embedded(page)["title"]
+        assert embedded(page)["title"].startswith(begins)
+        assert page.read_text("utf-8").count("</script>") == 2
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_from_the_program_are_no_markup_in_a_terminal(name):
+    v = tf.Variable([1.0], name=name)
+    with tf.GradientTape(trace=True) as tape:
+        y = v * v
+    out = Terminal()
+    for found in (tape.flow(y, v), tape.memory(), tape.profile(y, v), tape.check()):
+        found.show(out)
+    check = tf.inspect.check_gradients(lambda x: x, [1.0])
+    dataclasses.replace(check, function=name).show(out)
+    shown = re.sub(r"\x1b\[[0-9;]*m|\s|[│┃]", "", out.getvalue())
+    assert re.sub(r"\s", "", name) in shown
+
+
+def test_a_file_name_that_is_no_text_has_a_page(tmp_path):
+    space = {"tf": tf}
+    source = "def step(v):\n    with tf.GradientTape(trace=True) as tape:\n        y = v * v\n    return tape, y"
+    exec(compile(source, "no\udcfftext.py", "exec"), space)
+    v = tf.Variable(2.0)
+    tape, y = space["step"](v)
+    assert embedded(tape.report(tmp_path / "step.html", y, v))["title"] == "A step of no\udcfftext.py"
+
+
+def test_a_page_that_cannot_be_written_says_so_and_leaves_the_old_one(tmp_path, monkeypatch):
+    tape = mlp_step()
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"Cannot write the report: (File exists|Not a directory)"):
+        tape.report(tmp_path / "file" / "step.html")
+    with pytest.raises(IsADirectoryError, match="Cannot write the report"):
+        tape.report(tmp_path)
+    assert tape.report("/dev/null").is_char_device()
+    page = tape.report(tmp_path / "step.html")
+    before = page.read_text("utf-8")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="Cannot write the report: No space left on device"):
+        tape.report(page)
+    assert page.read_text("utf-8") == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "step.html"]

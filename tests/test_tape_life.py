@@ -379,7 +379,7 @@ def test_records_carry_their_source_line_when_asked():
     with tf.GradientTape(trace=True) as tape:
         tape.watch(x)
         y = x * x
-    ((file, line, function),) = [tape._log.line(i) for i, note in enumerate(tape._log.notes) if note is not None]
+    ((file, line, function),) = [tape._log.line(i) for i in tape._log.notes]
     assert file == __file__
     assert line == test_records_carry_their_source_line_when_asked.__code__.co_firstlineno + 4
     assert function == "test_records_carry_their_source_line_when_asked"

@@ -23,6 +23,7 @@ from ..engine.run.source_lines import Line, line_at
 from ..engine.tape import tape as tapes
 from ..engine.tape.log import Log
 from ..engine.tape.questions import differentiable
+from ..engine.tape.unobtrusive import unobtrusive
 from ..engine.tape.witness import Event, TracingLog, witness
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
@@ -131,6 +132,7 @@ def report_missing(stream: TextIO | None = None) -> Iterator[None]:
     """
     said: set[str] = set()
 
+    @unobtrusive()
     def missing(tape: Any, target: Any, sources: Any, gradients: list[Any]) -> None:
         # Not of the others: their values would be looked at, which a function that is being traced would depend on.
         absent = [source for source, g in zip(nest.flatten(sources), gradients, strict=True) if g is None]
@@ -138,7 +140,9 @@ def report_missing(stream: TextIO | None = None) -> Iterator[None]:
             text = f"gradient is None for {reason}"
             if text not in said:
                 said.add(text)
-                print(text, file=stream or sys.stderr)
+                out = sys.stderr if stream is None else stream
+                if out is not None:  # standard error may be closed
+                    print(text, file=out)
 
     before, tapes.when_missing = tapes.when_missing, missing
     try:
@@ -376,7 +380,8 @@ class _Question:
         if exits:
             reached = set().union(*(ancestors(log, end) for end in self._ends()))
             i, by = max(exits, key=lambda e: (self._weight(e[1], reached), e[0]))
-            line = line_at(log.exit_places[i]) if isinstance(log, TracingLog) else None
+            place = log.exit_places.get(i) if isinstance(log, TracingLog) else None
+            line = None if place is None else line_at(place)
             return self._at_exit(by, line)
         if not self._ends():
             used = "what was computed from it" if len(below) > 1 else "it"

@@ -1,19 +1,21 @@
 """A function's derivatives against differences of its values: reverse mode, forward mode, second order.
 
-Everything is computed in float64, along random directions; where a gradient is wrong, the entry that is most so is
-found by moving the inputs one by one.
+Everything is computed in float64 where the function lets it be, along random directions; where a gradient is wrong, the
+entry that is most so is found by moving the inputs one by one.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes, errors, nest
+from ..core.dtypes import DType
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.registry.cotangents import densify
@@ -23,8 +25,13 @@ from ..engine.run.namespace import ops
 from ..engine.tape.forward import ForwardAccumulator
 from ..engine.tape.questions import native
 from ..engine.tape.tape import GradientTape
+from ..graph.function.function import settings
+from .reading import known_array
 from .tables import Printable, Table
+from .wide import WideTensor, widened
 
+_EXACT = (dtypes.float64, dtypes.complex128)
+_ROUGH = {dtypes.float32: 1e-3, dtypes.complex64: 1e-3}  # how far what is computed in it may be off
 _MOST_ENTRIES = 400  # of an argument, that are moved one by one to find the worst
 
 
@@ -78,7 +85,8 @@ def check_gradients(
 
     Args:
       f: a function of tensors, or nests of them, whose results are tensors; what is not floating is left alone.
-      args: where to check. They are cast to float64 if `f` can be run in it.
+      args: where to check. They are cast to float64 if `f` can be run in it. Of a function that computes in a smaller
+        dtype, as Keras models do, differences are taken in float64 all the same.
       orders: which derivatives: 1, 2 or both.
       rtol: how far a derivative may be off, relative to its size.
       seed: of the random directions.
@@ -96,6 +104,13 @@ def check_gradients(
 
 
 class _Check:
+    """A function at a point, with random weights of its results and random directions of its arguments.
+
+    If it computes in float64 when it is given float64, everything is. If it computes in a smaller dtype whatever it is
+    given, as a Keras model does, its derivatives are taken as they are, and differences of its values in float64 all
+    the same, by way of `WideTensor`; where even that is not possible, in the smaller dtype, with a large step.
+    """
+
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], rtol: float | None, seed: int) -> None:
         self.f = f
         self.args = [_tensors(a) for a in args]
@@ -105,50 +120,89 @@ class _Check:
             raise ValueError("check_gradients needs an argument with floating values, got none")
         self.leaves = leaves
         self.names = _names(f, self.args, self.moving)
-        self.arrays = [np.asarray(leaves[i].array) for i in self.moving]
-        given = self.arrays[0].dtype
-        wide = [_widened(a) for a in self.arrays]
-        try:
-            self.values(wide)
-            self.arrays = wide
-        except (TypeError, ValueError, errors.InvalidArgumentError):
-            self.values(self.arrays)  # what is wrong with it beside the dtype is for the caller to see
-        self.dtype = str(self.arrays[0].dtype)
-        exact = self.arrays[0].dtype.char in "dD"
-        self.note = "" if exact else f"{given} only: f holds values of that dtype"
-        self.step = 1e-6 if exact else 1e-2
-        self.rtol = rtol if rtol is not None else 1e-5 if exact else 5e-2
+        given = [np.asarray(leaves[i].array) for i in self.moving]
+        self.said = [leaves[i].dtype for i in self.moving]  # the dtypes of what `f` is given
+        self.wide = False  # whether differences are taken in float64 though `f` computes in less
+        self.arrays = [_widened(a) for a in given]
+        computed = self._computed_in()
+        if computed not in _EXACT:
+            self.wide = self._runs_wide()
+            if not self.wide:
+                self.arrays = given
+        self.dtype = computed.name
+        exact = computed in _EXACT
+        self.note = "" if exact else f"f computes in {computed.name}"
+        if not exact:
+            self.note += ", differences are in float64" if self.wide else ": differences are rough"
+        self.step = 1e-6 if exact or self.wide else 1e-2
+        self.rtol = rtol if rtol is not None else 1e-5 if exact else _ROUGH.get(computed, 5e-2) if self.wide else 5e-2
+        self.smallest = self.rtol * 1e-3  # what a derivative may be off, however small it is
         rng = np.random.default_rng(seed)
-        results = self.values(self.arrays)
+        with dispatch.recorded_by(()):
+            results = [np.asarray(y.array) for y in self.outputs(self.tensors(self.arrays))]
         alone = sum(y.size for y in results) == 1  # then its own derivative is shown, not that of a multiple
         self.weights = [np.ones_like(y) if alone else _noise(rng, y) for y in results]
         self.directions = [_noise(rng, a) for a in self.arrays]
         self.others = [_noise(rng, a) for a in self.arrays]
 
-    def tensors(self, arrays: list[Any]) -> list[Tensor]:
-        return [Tensor(a.copy()) for a in arrays]
+    def _computed_in(self) -> DType:
+        """The smallest dtype that `f` computes in; from now on it is given float64 if it can be."""
+        given, self.said = self.said, [dtypes.of_numpy(a.dtype) for a in self.arrays]
+        try:
+            with dispatch.recorded_by(()):
+                results = self.outputs(self.tensors(self.arrays))
+        except (TypeError, ValueError, errors.InvalidArgumentError):
+            self.said = given
+            with dispatch.recorded_by(()):  # what is wrong with it beside the dtype is for the caller to see
+                results = self.outputs(self.tensors(self.arrays))
+        seen = {*self.said, *(y.dtype for y in results)}
+        xs: list[Any] = widened(self.arrays, self.said)
+        with suppress(Exception), dispatch.recorded_by(()):
+            self.outputs(xs, eagerly=True)
+            seen |= xs[0].seen
+        smallest = max(seen, key=_rounding)
+        if smallest not in _EXACT:
+            self.said = given
+        return smallest
 
-    def outputs(self, tensors: list[Tensor]) -> list[Tensor]:
+    def _runs_wide(self) -> bool:
+        try:
+            with dispatch.recorded_by(()):
+                results = self.outputs(widened(self.arrays, self.said), eagerly=True)
+        except Exception:  # it does with its arguments what only a plain tensor can
+            return False
+        return any(type(y) is WideTensor for y in results)
+
+    def tensors(self, arrays: list[Any]) -> list[Tensor]:
+        return [Tensor(a.astype(dtype.numpy)) for a, dtype in zip(arrays, self.said, strict=True)]
+
+    def outputs(self, tensors: list[Tensor], eagerly: bool = False) -> list[Tensor]:
         leaves = list(self.leaves)
         for i, x in zip(self.moving, tensors, strict=True):
             leaves[i] = x
-        result = self.f(*nest.pack_sequence_as(self.args, leaves))
+        before = settings.run_eagerly
+        settings.run_eagerly = before or eagerly  # a function that met a wide tensor would not be a graph any more
+        try:
+            result = self.f(*nest.pack_sequence_as(self.args, leaves))
+        finally:
+            settings.run_eagerly = before
         found = [to_tensor(y) for y in nest.flatten(result) if y is not None]
         return [y for y in found if y.dtype.differentiable]
 
     def values(self, arrays: list[Any]) -> list[Any]:
         with dispatch.recorded_by(()):
-            return [np.asarray(y.array) for y in self.outputs(self.tensors(arrays))]
+            xs = widened(arrays, self.said) if self.wide else self.tensors(arrays)
+            return [known_array(y) for y in self.outputs(xs, eagerly=self.wide)]
 
     def total(self, arrays: list[Any]) -> float:
         """Σ ⟨weight, output⟩: what is differentiated."""
         return sum(_inner(w, y) for w, y in zip(self.weights, self.values(arrays), strict=True))
 
-    def gradients(self, arrays: list[Any]) -> list[Any]:
-        xs = self.tensors(arrays)
+    def gradients(self, arrays: list[Any], wide: bool = False) -> list[Any]:
+        xs = widened(arrays, self.said) if wide else self.tensors(arrays)
         with GradientTape() as tape:
             tape.watch(xs)
-            ys = self.outputs(xs)
+            ys = self.outputs(xs, eagerly=wide)
         found = tape.gradient(ys, xs, [Tensor(w) for w in self.weights])
         return [_dense(g) for g in found]
 
@@ -174,11 +228,25 @@ class _Check:
         return (moved(1) - moved(-1)) / (2 * step)
 
     def close(self, got: float, expected: float, size: float) -> bool:
-        return abs(got - expected) <= self.rtol * (abs(expected) + size * 1e-2) + self.rtol * 1e-3
+        return abs(got - expected) <= self.rtol * (abs(expected) + size * 1e-2) + self.smallest
+
+    def close_in_float64(self, k: int, expected: float, wide: list[Any] | None) -> bool:
+        """Whether the same rules, run in float64, agree much better than the function's dtype lets them."""
+        if wide is None or wide[k] is None or not np.isfinite(wide[k]).all():
+            return True
+        got, size = _inner(wide[k], self.directions[k]), float(np.abs(wide[k] * self.directions[k]).sum())
+        return abs(got - expected) <= min(self.rtol, 1e-4) * (abs(expected) + size * 1e-2) + 1e-8
+
+    def wide_gradients(self) -> list[Any] | None:
+        if self.wide:
+            with suppress(Exception):  # a rule of the user's may do what only plain tensors can
+                return self.gradients(self.arrays, wide=True)
+        return None
 
     def reverse(self) -> list[CheckRow]:
         rows = []
         gradients = self.gradients(self.arrays)
+        wide = self.wide_gradients()
         for k, (name, g) in enumerate(zip(self.names, gradients, strict=True)):
             expected = self.along(k, self.total)
             if g is None:
@@ -188,6 +256,7 @@ class _Check:
                 continue
             got = _inner(g, self.directions[k])
             ok = self.close(got, expected, float(np.abs(g * self.directions[k]).sum()))
+            ok = ok and self.close_in_float64(k, expected, wide)
             rows.append(CheckRow("reverse", name, got, expected, ok, self.note if ok else self.worst(k, g)))
         return rows
 
@@ -214,7 +283,7 @@ class _Check:
         for k, name in enumerate(self.names):
             xs = self.tensors(self.arrays)
             try:
-                with ForwardAccumulator(xs[k], Tensor(self.directions[k])) as accumulator:
+                with ForwardAccumulator(xs[k], self.tensors(self.directions)[k]) as accumulator:
                     ys = self.outputs(xs)
                 tangents = accumulator.jvp(ys)
             except (NotImplementedError, LookupError) as reason:
@@ -237,17 +306,17 @@ class _Check:
                 ys = self.outputs(xs)
             first = inner.gradient(ys, xs, [Tensor(w) for w in self.weights])
             terms = []
-            for g, direction in zip(first, self.directions, strict=True):
+            for g, direction in zip(first, self.tensors(self.directions), strict=True):
                 if g is not None:
                     g = densify(ops, g) if isinstance(g, IndexedSlices) else g
-                    product = ops.conj(g) * Tensor(direction) if g.dtype.is_complex else g * Tensor(direction)
+                    product = (ops.conj(g) if g.dtype.is_complex else g) * direction
                     product = ops.real(product) if product.dtype.is_complex else product
                     terms.append(ops.sum(product, axis=tuple(range(len(product.dims))), keepdims=False))
             total = sum(terms[1:], terms[0]) if terms else None
         found = [None] * len(xs) if total is None else outer.gradient(total, xs)
 
         def slope(arrays: list[Any]) -> float:
-            pairs = zip(self.gradients(arrays), self.directions, strict=True)
+            pairs = zip(self.gradients(arrays, self.wide), self.directions, strict=True)
             return sum(_inner(g, d) for g, d in pairs if g is not None)
 
         rows = []
@@ -275,6 +344,11 @@ def _tensors(structure: Any) -> Any:
     return nest.map_structure(tensor, structure)
 
 
+def _rounding(dtype: DType) -> float:
+    """How coarse a dtype is; those that NumPy does not know are coarser than the others."""
+    return 1.0 if dtype.narrow else float(np.finfo(dtype.numpy).eps)
+
+
 def _widened(array: Any) -> Any:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
@@ -300,7 +374,7 @@ def _noise(rng: Any, like: Any) -> Any:
 
 
 def _inner(a: Any, b: Any) -> float:
-    return float(np.real(np.vdot(a, b)))
+    return float(np.real(np.vdot(_widened(a), _widened(b))))
 
 
 def _dense(g: Any) -> Any:
@@ -309,4 +383,4 @@ def _dense(g: Any) -> Any:
     if isinstance(g, IndexedSlices):
         with dispatch.recorded_by(()):
             g = densify(ops, g)
-    return np.asarray(g.array)
+    return known_array(g)

@@ -17,7 +17,7 @@ from ..engine.run import dispatch
 from ..engine.run.source_lines import Line, line_at
 from ..engine.tape.log import Log
 from ..engine.tape.tape import GradientTape
-from .reading import kept_log, readable_bytes, short
+from .reading import kept_log, known_array, readable_bytes, short
 from .tables import Printable, Table
 
 _OLD = 60.0  # seconds, after which a persistent tape is worth a word
@@ -35,11 +35,12 @@ class Kept:
     op: str
     position: int
     line: Line | None
+    for_derivative: bool = True  # else it is kept for explanations only, by a traced or checked tape
 
 
 @dataclass(frozen=True, repr=False)
 class Memory(Printable):
-    """What a tape keeps alive for its derivatives, beside the variables."""
+    """What a tape keeps alive for its derivatives, and for explanations if it is traced or checked; no variables."""
 
     kept: list[Kept]
     records: int
@@ -69,6 +70,9 @@ class Memory(Printable):
         """The whole, by op, by line, and the biggest arrays."""
         title = f"This tape keeps {readable_bytes(self.total)} in {len(self.kept)} arrays for {self.records} records"
         notes = [f"The variables it watches hold {readable_bytes(self.variables)} more, which are alive anyway."]
+        if explaining := sum(k.bytes for k in self.kept if not k.for_derivative):
+            kept = readable_bytes(explaining)
+            notes.append(f"{kept} of it are kept for explanations only (trace=True, check='nan').")
         ops = Table(title, ["op", ">kept", ">share"], notes=notes)
         ops.rows = [[op, readable_bytes(n), _share(n, self.total)] for op, n in self.by_op.items()][:_MOST_ROWS]
         arrays = Table("The biggest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
@@ -99,25 +103,39 @@ def memory(tape: Any) -> Memory:
 
 
 def kept_arrays(log: Log) -> Iterator[Kept]:
-    """The arrays that records keep, each once, for the first that does; those of variables are left out."""
+    """The arrays that a tape keeps, each once, for the first record that needs it; those of variables are left out."""
     seen = set(_variables(log))
     line = getattr(log, "line", lambda at: None)
-    for at, record in enumerate(log.records):
-        if type(record) is not tuple:
-            continue
-        op, _, saved, _ = record
-        for array in _arrays((saved, getattr(op, "_kept", ()))):
+    for at, op, values, for_derivative in (*_held_for_derivatives(log), *_held_for_explanations(log)):
+        for array in _arrays(values):
             owner = _owner(array)
             if id(owner) not in seen:
                 seen.add(id(owner))
-                yield Kept(_bytes(owner), array.shape, str(array.dtype), op.name, at, line(at))
+                yield Kept(_bytes(owner), array.shape, str(array.dtype), op, at, line(at), for_derivative)
+
+
+def _held_for_derivatives(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
+    for at, record in enumerate(log.records):
+        if type(record) is tuple:
+            yield at, record[0].name, (record[2], getattr(record[0], "_kept", ())), True
+
+
+def _held_for_explanations(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
+    """What a traced log has noted of its records; a checked one keeps outputs, some of which are on no tape."""
+    for at, (_, outputs, _, inputs, _) in log.notes.items():
+        yield at, log.records[at][0].name, (outputs, tuple(inputs)), False
+    for y in getattr(log, "outputs", ()):
+        if (position := log.position(y)) is not None:
+            record = log.records[position]
+            first = record if type(record) is int else position
+            yield first, "a watched tensor" if record is None else log.records[first][0].name, y, False
 
 
 def _arrays(value: Any) -> Iterator[Any]:
     if isinstance(value, np.ndarray | np.generic):
         yield value
-    elif type(value) is Tensor:
-        yield value.array
+    elif isinstance(value, Tensor):
+        yield known_array(value)
     elif isinstance(value, tuple | list):
         for part in value:
             yield from _arrays(part)
@@ -136,7 +154,7 @@ def _bytes(array: Any) -> int:
 
 def _variables(log: Log) -> dict[int, Any]:
     with dispatch.recorded_by(()):
-        held = [_owner(variable._as_tensor().array) for variable in log.variables]
+        held = [_owner(known_array(variable._as_tensor())) for variable in log.variables]
     return {id(owner): owner for owner in held}
 
 

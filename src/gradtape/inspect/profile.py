@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
-from ..core.tensor import Tensor
 from ..engine.registry.cotangents import PendingProduct
 from ..engine.run import dispatch
 from ..engine.run.namespace import raw
@@ -120,15 +119,14 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
     if isinstance(reading.log, TracingLog):
         before = reading.log.started
         for at in positions:
-            note = reading.log.notes[at]
-            assert note is not None
-            after = note[2]
-            costs[at].forward = (after - before) * 1e-9
-            before = after
+            if (note := reading.log.notes.get(at)) is not None:
+                costs[at].forward = (note[2] - before) * 1e-9
+                before = note[2]
     for at, seconds in backward_times(reading).items():
         costs[at].backward = seconds
     for kept in kept_arrays(reading.log):
-        costs[kept.position].kept += kept.bytes
+        if kept.for_derivative:
+            costs[kept.position].kept += kept.bytes
     names = {at: reading.records[at][0].name for at in positions}
     return Profile(costs, names, {at: reading.line(at) for at in positions})
 
@@ -156,7 +154,7 @@ class _Clock:
 def backward_times(reading: Reading) -> dict[int, float]:
     """Seconds that the rule of each record took in a sweep."""
     plain = reading.namespace is raw
-    grads = Few({at: g if plain else Tensor(g) for at, g in reading.seeds.items()})
+    grads = Few({at: g.array if plain else g for at, g in reading.seeds.items()})
     clock: Any = _Clock(grads)
     path = reading.path
     with dispatch.recorded_by(()):

@@ -35,7 +35,7 @@ def steps_before(log: Log, step: Step) -> Iterator[Step]:
         if isinstance(log, TracingLog) and step in log.origins:
             yield log.origins[step]
     else:
-        inputs = log.notes[step][3] if log.notes else ()
+        inputs = log.notes[step][3] if step in log.notes else ()
         for i, p in enumerate(record[1]):
             if p >= 0:
                 yield p

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import nest
 from ..core.tensor import Tensor
-from ..engine.registry.cotangents import finished
+from ..engine.registry.cotangents import finished, zeros
 from ..engine.run import dispatch
 from ..engine.run.namespace import ops, raw
 from ..engine.run.source_lines import Line, Place, line_at
@@ -43,7 +43,8 @@ class Reading:
             cotangents = [None] * len(targets)
         else:
             targets, cotangents = asked_targets, asked_cotangents
-        self.target_values = [t.array for t in targets if type(t) is Tensor]
+        self._targets = tuple(targets)
+        self.target_values = [known_array(t) for t in targets if isinstance(t, Tensor)]
         self.seeds = self._seeds(targets, cotangents)
         if sources is None and target is None and asked_sources:
             sources = asked_sources
@@ -58,12 +59,12 @@ class Reading:
         for target, g in zip(targets, cotangents, strict=True):
             at = self.log.position(target)
             if at is not None:
-                g = (ones(target) if g is None else g).array
+                g = ones(target) if g is None else g
                 seeds[at] = seeds[at] + g if at in seeds else g
         if not seeds and not targets and (last := self._last_value()) is not None:
             at, value = last
             self.target_values = [value]
-            seeds[at] = np.ones_like(value)
+            seeds[at] = ones(self.tensors[at])
         return seeds
 
     def _last_value(self) -> tuple[int, Any] | None:
@@ -102,10 +103,11 @@ class Reading:
                 for part in x:
                     see(part)
 
+        see(self._targets)
         for record in log.records:
             if type(record) is tuple:
                 see(record[2])
-        for note in filter(None, log.notes):
+        for note in log.notes.values():
             see(note[1])
             see(tuple(note[3]))
         see(tuple(getattr(log, "outputs", ())))
@@ -118,22 +120,24 @@ class Reading:
     @cached_property
     def values(self) -> dict[int, Any]:
         """The arrays known, by position."""
-        return {at: np.asarray(x.array) for at, x in self.tensors.items() if type(x) is Tensor}
+        return {at: known_array(x) for at, x in self.tensors.items()}
 
     @cached_property
     def cotangents(self) -> dict[int, Any]:
         """The cotangent at each position of the path, as an array."""
-        grads = Few(self.seeds)
+        return {at: _as_array(g) for at, g in self._swept.items()}
+
+    @cached_property
+    def _swept(self) -> dict[int, Any]:
+        """The same in what rules run on."""
         path = self.path
         m = self.namespace
-        if m is ops:
-            grads = Few({at: Tensor(g) for at, g in grads.items()})
+        grads = Few({at: g.array if m is raw else g for at, g in self.seeds.items()})
         with dispatch.recorded_by(()):
             sweep(
                 self.log, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}
             )  # fmt: skip
-            dense = {at: finished(m, g) for at, g in grads.items() if g is not None}
-        return {at: np.asarray(getattr(g, "array", g)) for at, g in dense.items()}
+            return {at: finished(m, g) for at, g in grads.items() if g is not None}
 
     @property
     def namespace(self) -> Any:
@@ -143,34 +147,31 @@ class Reading:
     def pulled(self, at: int) -> tuple[Any, ...]:
         """What the rule of the record at `at` makes of its cotangent: an array or None for each input."""
         op, parents, saved, outputs = self.records[at]
-        incoming = tuple(self.cotangents.get(i) for i in range(at, at + len(outputs or (None,))))
+        m = self.namespace
+        incoming = tuple(self._swept.get(i) for i in range(at, at + len(outputs or (None,))))
         if outputs is not None:
             incoming = tuple(
-                np.zeros(shape, dtype.numpy) if g is None and not op.takes_none else g
+                zeros(m, shape, dtype) if g is None and not op.takes_none else g
                 for g, (shape, dtype) in zip(incoming, outputs, strict=True)
             )
-        m = self.namespace
-        if m is ops:
-            incoming = tuple(None if g is None else Tensor(g) for g in incoming)
         given: Any = incoming if outputs is not None else incoming[0]
         on_path = set(self.path)
         parents = tuple(p if p in on_path else -1 for p in parents)
         with dispatch.recorded_by(()):
             found = (op.vjp_raw if m is raw else op.vjp)(m, given, saved, parents)
             dense = [None if g is None else finished(m, g) for g in found]
-        return tuple(None if g is None else np.asarray(getattr(g, "array", g)) for g in dense)
+        return tuple(None if g is None else _as_array(g) for g in dense)
 
     def inputs(self, at: int) -> list[Any]:
         """The arrays that went into the record at `at`, None for one that is not known."""
         op, parents, saved, _ = self.records[at]
-        if self.log.notes:
-            note = self.log.notes[at]
-            return [np.asarray(x.array) if type(x) is Tensor else None for x in note[3]]
+        if at in self.log.notes:
+            return [known_array(x) for x in self.log.notes[at][3]]
         found = [self.values.get(p) if p >= 0 else None for p in parents]
         kept = dict(zip(getattr(op, "kept", ()), saved, strict=False))
         for i, name in enumerate(getattr(op, "args", ())[: len(found)]):
-            if found[i] is None and type(kept.get(name)) is Tensor:
-                found[i] = np.asarray(kept[name].array)
+            if found[i] is None and isinstance(kept.get(name), Tensor):
+                found[i] = known_array(kept[name])
         return found
 
     def users(self, at: int) -> Iterator[int]:
@@ -199,7 +200,7 @@ class Reading:
         if at is None or not isinstance(self.log, TracingLog):
             return None
         first = self.records[at] if type(self.records[at]) is int else at
-        note = self.log.notes[first]
+        note = self.log.notes.get(first)
         place = self.log.watch_places.get(first) if note is None else note[0]
         if place is not None and place not in self._lines:  # a loop comes to the same place again and again
             self._lines[place] = line_at(place)
@@ -214,6 +215,21 @@ class Reading:
             if position == at:
                 return source_name(variable, None)
         return "a watched tensor"
+
+
+def known_array(x: Any) -> Any:
+    """The array of a tensor as it is in this run.
+
+    That of a function that is being traced is looked at without making the graph depend on it; that of a batch has one
+    axis more, in front.
+    """
+    while hasattr(type(x), "value"):  # a traced or batched tensor, or one that `nan_safe` takes
+        x = x.value
+    return np.asarray(x.array)
+
+
+def _as_array(g: Any) -> Any:
+    return known_array(g) if isinstance(g, Tensor) else np.asarray(g)
 
 
 def kept_log(tape: Any, doing: str) -> Log:

@@ -5,9 +5,11 @@ This module gathers what the page shows; the page itself is `viewer/`: a templat
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import os
+import re
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +22,7 @@ from ..engine.run.source_lines import Line
 from ..engine.tape.tape import GradientTape
 from ..engine.tape.witness import TracingLog
 from ..graph.ir.graph import Graph
+from ..state.archive import replacing
 from .explain import Cause, explain
 from .graph_report import graph_data, kind_of
 from .grouping import tree
@@ -54,7 +57,19 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
             )
         data = graph_data(graph)
     page = Path(path)
-    page.write_text(render(data), encoding="utf-8")
+    text = render(data).encode("utf-8", "xmlcharrefreplace")  # file names may hold what is no character
+    try:
+        if page.exists() and not page.is_file():  # a pipe or a device, which is written to, not replaced; or a folder
+            page.write_bytes(text)
+        else:
+            with replacing(page.resolve()) as file:
+                file.write(text)
+    except OSError as error:
+        raise type(error)(
+            error.errno,
+            f"Cannot write the report: {error.strerror}. What was there before is unchanged; give report another path",
+            str(page),
+        ) from error
     return page
 
 
@@ -63,10 +78,9 @@ def render(data: dict[str, Any]) -> str:
     viewer = files(__package__).joinpath("viewer")
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = {name: viewer.joinpath(name).read_text("utf-8") for name in ("viewer.css", "viewer.js")}
-    page = viewer.joinpath("template.html").read_text("utf-8").replace("{{title}}", str(data["title"]))
-    for name, content in (*parts.items(), ("data", text)):
-        page = page.replace(f"{{{{{name}}}}}", content)
-    return page
+    parts |= {"title": html.escape(str(data["title"])), "data": text}
+    template = viewer.joinpath("template.html").read_text("utf-8")
+    return re.sub(r"\{\{(.+?)\}\}", lambda found: parts[found[1]], template)  # at once: no part can name another
 
 
 def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, Any]:
@@ -154,9 +168,7 @@ def _paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[
         return [(at, ()) for at in positions]
     calls: dict[int, tuple[str, int]] = {}
     last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
-    for at, note in enumerate(log.notes):
-        if note is None:
-            continue
+    for at, note in sorted(log.notes.items()):
         (code, instruction), line = note[0], reading.line(at)
         before, count = last.get(code, (-1, 0))
         last[code] = (instruction, count + (instruction < before or not count))

@@ -125,7 +125,7 @@ def _ratio(computed: float, expected: float) -> str:
 def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]:
     """⟨vjp g, t⟩, ⟨g, difference⟩, and how far they may be apart."""
     op, parents, saved, described = reading.records[at]
-    note = reading.log.notes[at] if reading.log.notes else None
+    note = reading.log.notes.get(at)
     if note is None:
         raise _NotChecked("its inputs were not noted: make the tape with trace=True")
     _, outputs, _, inputs, attrs = note

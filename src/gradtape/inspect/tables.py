@@ -52,6 +52,7 @@ class Printable:
             return
         try:
             from rich.console import Console
+            from rich.text import Text
         except ImportError:
             print(self, file=out)
             return
@@ -59,14 +60,14 @@ class Printable:
         for table in self.tables():
             console.print(_rich(table))
             for note in table.notes:
-                console.print(note, style="dim")
+                console.print(Text(note), style="dim")
 
 
 def _rich(table: Table) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    made = RichTable(title=table.title, title_justify="left", title_style="bold", header_style="cyan")
+    made = RichTable(title=Text(table.title), title_justify="left", title_style="bold", header_style="cyan")
     for column in table.columns:
         made.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
     for row in table.rows:

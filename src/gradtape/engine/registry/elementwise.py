@@ -348,6 +348,14 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
 def _unary(op: Op, general: Any, to: DType | None) -> Any:
     kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.vjp is not None
     kernel_into = blocks.into(kernel)
+    own = kernel
+
+    def use(other: Any) -> None:
+        nonlocal kernel, kernel_into
+        kernel = own if other is None else other
+        kernel_into = blocks.into(kernel)
+
+    op.quiet = use
 
     def call(x: Any) -> Any:
         if type(x) is not Tensor:
@@ -383,6 +391,14 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
 def _binary(op: Op, general: Any, to: DType | None) -> Any:
     kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.vjp is not None
     kernel_into = blocks.into(kernel)
+    own = kernel
+
+    def use(other: Any) -> None:
+        nonlocal kernel, kernel_into
+        kernel = own if other is None else other
+        kernel_into = blocks.into(kernel)
+
+    op.quiet = use
 
     def call(a: Any, b: Any) -> Any:
         kind = type(b)

@@ -88,6 +88,13 @@ def linear(
 def _of_one(op: Op) -> Any:
     """`op.run` for one argument, with a short way for a plain tensor of numbers."""
     kernel, kinds = op.numpy, op.kinds & (dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX)
+    own = kernel
+
+    def use(other: Any) -> None:
+        nonlocal kernel
+        kernel = own if other is None else other
+
+    op.quiet = use
 
     def call(x: Any, **attrs: Any) -> Any:
         if type(x) is not Tensor or not x.dtype.kind & kinds:
@@ -192,6 +199,12 @@ def bilinear(
         return y
 
     kinds, product = op.kinds & ~dtypes.NARROW, op.numpy
+
+    def use(other: Any) -> None:
+        nonlocal product
+        product = op.numpy if other is None else other
+
+    op.quiet = use
     op.jvp = jvp
     op.batch = batch
     op.call = call

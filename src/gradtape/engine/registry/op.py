@@ -28,6 +28,7 @@ _VARIADIC = 4  # the flag of a code object that takes *args
 _FEW_USES = 16  # of a rule on tensors, or of what keeps values for it in general, before it is built
 
 registry: dict[str, Op] = {}
+when_published: Callable[[Op], None] | None = None  # is told of each op that is defined
 _defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
 
 
@@ -137,7 +138,8 @@ class Op(Deferring):
         self.fragile = False  # whether going backwards through it may raise
         self.severs = False  # whether a tape is not to know its outputs
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
-        self.numpy = with_accelerated(name, bind(kernel, np))
+        self.numpy = self._own_kernel = with_accelerated(name, bind(kernel, np))
+        self.quiet: Callable[[Any], None] | None = None  # tells the family's short way of the kernel to use
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw: Callable[..., Any] | None = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
@@ -170,6 +172,15 @@ class Op(Deferring):
                 raise dispatch.wrong_kind(self, x.dtype)
         return dispatch.run(self, tensors, attrs)
 
+    def use_kernel(self, kernel: Callable[..., Any] | None = None) -> None:
+        """From now on the op computes with `kernel` wherever it is called from; without one, with its own again.
+
+        A family whose calls do not read `numpy` each time has said in `quiet` how they are told.
+        """
+        self.numpy = self._own_kernel if kernel is None else kernel
+        if self.quiet is not None:
+            self.quiet(kernel)
+
     def defer_keep(self, pick: Callable[..., Any], build: Callable[[], Callable[..., Any]]) -> None:
         """Sets `keep`: `pick` at first, which costs nothing to make, and after a few uses the faster one of `build`."""
         uses = 0
@@ -186,6 +197,8 @@ class Op(Deferring):
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
         setattr(ops, self.name, self.call)
+        if when_published is not None:
+            when_published(self)
         return self
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:

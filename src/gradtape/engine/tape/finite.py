@@ -6,75 +6,75 @@ looks at what it returns, and the tape's sweep for one that looks at every cotan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import blocks
 from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ..registry import op as op_module
 from ..registry.cotangents import PendingProduct
 from ..registry.op import Op, registry
 from ..run.namespace import Namespace
 from . import backprop, repeated_sweeps, tape
 from .log import Log
 
-_exchanged: list[Callable[[], None]] = []  # each puts one thing back as it was
+_on = False
 
 
 def switch_on() -> None:
     """From here on an op whose result has infinities or NaNs raises InvalidArgumentError."""
-    if _exchanged:
-        return
+    global _on
+    _on = True
     Namespace.load_all()
     for op in registry.values():
-        _exchange_kernel(op)
-        if op.twin is not None:
-            _exchange_kernel(op.twin)
+        _watch(op)
+    op_module.when_published = _watch
     tape.sweep, tape.repeated_sweep = _watched_sweep, _never_straight
-    _exchanged.append(lambda: setattr(tape, "sweep", backprop.sweep))
-    _exchanged.append(lambda: setattr(tape, "repeated_sweep", repeated_sweeps.repeated_sweep))
 
 
 def switch_off() -> None:
     """Ends what `switch_on` began."""
-    while _exchanged:
-        _exchanged.pop()()
+    global _on
+    _on = False
+    op_module.when_published = None
+    for op in registry.values():
+        for each in _with_twin(op):
+            each.use_kernel()
+    tape.sweep, tape.repeated_sweep = backprop.sweep, repeated_sweeps.repeated_sweep
 
 
 def is_on() -> bool:
     """Whether it is switched on."""
-    return bool(_exchanged)
+    return _on
 
 
-def _exchange_kernel(op: Op) -> None:
-    kernel = op.numpy
+def _watch(op: Op) -> None:
+    for each in _with_twin(op):
+        each.use_kernel()
+        each.use_kernel(_watched(op.title, each.numpy))
+
+
+def _with_twin(op: Op) -> tuple[Op, ...]:
+    return (op,) if op.twin is None else (op, op.twin)
+
+
+def _watched(title: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, and a look at what it returns; a graph that was made meanwhile may have it for longer."""
 
     def watched(*arrays: Any, **attrs: Any) -> Any:
         value = kernel(*arrays, **attrs)
-        outputs = value if type(value) is tuple else (value,)
-        for i, y in enumerate(outputs):
-            if not sound(y):
-                where = f'output {i} of eagerly-executing op "{op.title}" (# of outputs: {len(outputs)})'
-                raise failure(y, where, arrays)
+        if _on:
+            outputs = value if type(value) is tuple else (value,)
+            for i, y in enumerate(outputs):
+                if not sound(y):
+                    where = f'output {i} of eagerly-executing op "{title}" (# of outputs: {len(outputs)})'
+                    raise failure(y, where, arrays)
         return value
 
-    replacements: dict[str, Any] = {"kernel": watched, "kernel_into": blocks.into(watched), "product": watched}
-    for cell, name in _cells(op.call):
-        if name in replacements:
-            before = cell.cell_contents
-            cell.cell_contents = replacements[name]
-            _exchanged.append(lambda cell=cell, before=before: setattr(cell, "cell_contents", before))  # type: ignore[misc]
-    op.numpy = watched
-    _exchanged.append(lambda: setattr(op, "numpy", kernel))
-
-
-def _cells(call: Any) -> Iterator[tuple[Any, str]]:
-    """The variables an op's call function has around it, the quiet case's kernel among them."""
-    if hasattr(call, "__code__"):
-        yield from zip(call.__closure__ or (), call.__code__.co_freevars, strict=True)
+    return watched
 
 
 def _watched_sweep(log: Log, grads: list[Any] | backprop.Few, wanted: set[int], **options: Any) -> None:

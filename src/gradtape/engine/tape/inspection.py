@@ -17,6 +17,7 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..run.namespace import ops
 from ..run.source_lines import Place, here
+from .unobtrusive import say_once
 
 _FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
 
@@ -149,8 +150,19 @@ class Inspection:
         if self._check is None:
             return gradients
         if not (all(map(_is_finite, question[0])) and all(map(_is_finite, gradients))):
-            raise errors.InvalidArgumentError(str(self.diagnose()))
+            raise errors.InvalidArgumentError(self._where_not_finite())
         return _checked_later(question[0], gradients)
+
+    def _where_not_finite(self) -> str:
+        """The diagnosis of the last question; if that fails, what is known without it."""
+        try:
+            return str(self.diagnose())
+        except Exception as error:
+            say_once("diagnose")
+            return (
+                "The target, or a gradient, is not finite. Where that began could not be told: the diagnosis failed "
+                f"with {type(error).__name__}: {error}"
+            )
 
 
 _LATER = (

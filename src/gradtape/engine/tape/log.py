@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, overload
 
 from ...core.tensor import Tensor
@@ -37,7 +38,7 @@ class Log(Recorder):
     plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
     fragile = False  # a record runs a user's code backwards, which may raise
     question: Any = None  # then: the last one, as (targets, their cotangents, sources)
-    notes: Sequence[Any] = ()  # by position: what a traced log has noted of a record
+    notes: Mapping[int, Any] = MappingProxyType({})  # by position: what a traced log has noted of a record
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         self.key = new_key()

@@ -25,7 +25,7 @@ from .collector import recording_starts, recording_stops
 from .inspection import Inspection, born
 from .jacobians import Jacobians
 from .log import Log
-from .nan_safe import unwrapped, zero_wins
+from .nan_safe import unwrapped, warn_of_nan, zero_wins
 from .questions import (
     UnconnectedGradients,
     differentiable,
@@ -255,7 +255,8 @@ class GradientTape(Inspection, Jacobians):
           sources: a tensor, a variable, or a nest of them; the result has the same structure.
           output_gradients: a weight for each entry of each target, ones unless given.
           unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
-          nan_safe: a cotangent of exactly 0 stays 0 where it meets an infinite derivative: 0 * inf = 0.
+          nan_safe: a cotangent of exactly 0 stays 0 where it meets an infinite derivative: 0 * inf = 0. A target that
+            is NaN itself is warned of.
 
         >>> import gradtape as tf
         >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])
@@ -281,6 +282,7 @@ class GradientTape(Inspection, Jacobians):
         if self._recording:
             self._before_asking()
         if nan_safe:
+            warn_of_nan(self, targets, wanted)
             grads = [unwrapped(g) for g in self._vjp(log, targets, zero_wins(targets, cotangents), wanted)]
         else:
             grads = self._vjp(log, targets, cotangents, wanted)

@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 from ...core import scopes
 from ...core.tensor import Tensor, when_made
 from ..run import dispatch
-from ..run.source_lines import Line, Place, here, line_at, users_frame
+from ..run.dispatch import note
+from ..run.source_lines import Line, Place, here, line_at
 from .log import Log, new_key
+from .unobtrusive import unobtrusive
 
 _MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
 
@@ -64,6 +66,7 @@ class Witness(dispatch.Recorder):
     def __init__(self) -> None:
         self.key = new_key()
 
+    @unobtrusive()
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
         """Marks the outputs as computed by `op` from the inputs."""
         marks = tuple([self.mark_in(x) for x in inputs])
@@ -87,18 +90,19 @@ class Witness(dispatch.Recorder):
 
     def event_of(self, x: Tensor) -> Event:
         """What made a tensor, as far as is known."""
-        event = dispatch.note(x.marks, self.key)
+        event = note(x.marks, self.key)
         if event is None:
             event = _new(Event, _MADE)
             x.mark = (self.key, event, x.marks)
         return event
 
+    @unobtrusive(otherwise=lambda self, variable, rest: rest)
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark of a value that is read from `variable`."""
         return (self.key, self._event(None, (), variable), rest)
 
     def _event(self, op: Any, marks: tuple[Any, ...], variable: Any) -> Event:
-        deepest = max((e.steps for mark in marks if (e := dispatch.note(mark, self.key)) is not None), default=0)
+        deepest = max((e.steps for mark in marks if (e := note(mark, self.key)) is not None), default=0)
         if deepest > _MOST_STEPS:
             marks, deepest = (), 0
         recording = tuple([r.key for r in dispatch.thread.recorders])
@@ -136,6 +140,7 @@ class Stay:
     def __init__(self) -> None:
         start()
 
+    @unobtrusive()
     def __del__(self) -> None:
         if not is_finalizing():
             stop()
@@ -144,7 +149,7 @@ class Stay:
 def _scope_changed() -> None:
     for recorder in dispatch.thread.recorders:
         if recorder.traces:
-            recorder.scopes.append((len(recorder.ops), scopes.parts()))
+            recorder._note_scope()
 
 
 @contextmanager
@@ -182,18 +187,22 @@ class TracingLog(Log):
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
-        self.notes: list[Note | None] = []  # beside the other lists: None for leaves, second and further outputs
-        self.exit_places: list[Place] = []  # of `exits`
+        self.notes: dict[int, Note] = {}  # by position, of first outputs: leaves have none, nor have further outputs
+        self.exit_places: dict[int, Place] = {}  # of `exits`, by index
         self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
         self.spans: list[list[int]] = []
-        self.scopes: list[tuple[int, tuple[str, ...]]] = []  # from which position on, the scopes it belongs to
+        self.scopes: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # from which position on, the scopes it belongs to
         self.started = perf_counter_ns()
 
     def resumes(self) -> None:
         """Recording begins, or goes on."""
         self.spans.append([_tick()])
+        self._note_scope()
+
+    @unobtrusive()
+    def _note_scope(self) -> None:
         self.scopes.append((len(self.ops), scopes.parts()))
 
     def pauses(self) -> None:
@@ -203,32 +212,29 @@ class TracingLog(Log):
     def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""
         _record(self, op, x, y)
-        if y.mark is not None:
-            frame = users_frame(3)
-            self.notes.append(((frame.f_code, frame.f_lasti), y, perf_counter_ns(), (x,), _NO_ATTRIBUTES))
-        else:
-            witness.record(op, (x,), y)
+        self._note(op, (x,), y, _NO_ATTRIBUTES)
 
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
         """Records `y = op(a, b)` for plain tensors."""
         _record(self, op, a, b, y)
-        mark = y.mark
-        if type(mark) is int:
-            frame = users_frame(3)
-            self.notes.append(((frame.f_code, frame.f_lasti), y, perf_counter_ns(), (a, b), _NO_ATTRIBUTES))
-        elif mark is None:
-            witness.record(op, (a, b), y)
+        self._note(op, (a, b), y, _NO_ATTRIBUTES)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
         if op.vjp is None:
             self.constant(op, inputs, outputs)
             return
-        at = len(self.ops)
         Log.record(self, op, inputs, outputs, attrs)
-        if len(self.ops) > at:
-            self.notes.append((here(3), outputs, perf_counter_ns(), inputs, attrs))
-            self.notes += [None] * (len(self.ops) - len(self.notes))  # of further outputs
+        self._note(op, inputs, outputs, attrs)
+
+    @unobtrusive()
+    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
+        first = outputs[0] if type(outputs) is tuple else outputs
+        mark = first.mark
+        at = mark if type(mark) is int and first.home is self.key else note(first.marks, self.key)
+        if at is not None:
+            self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
         elif type(outputs) is tuple or outputs.dtype.differentiable:
             witness.record(op, inputs, outputs)  # `constant` has not told
 
@@ -255,11 +261,11 @@ class TracingLog(Log):
         at = len(self.ops)
         super().watch(tensor)
         if len(self.ops) > at:
-            self.watch_places[at] = here(3)
+            self._note_watch(at)
 
-    def _leaf(self) -> int:
-        self.notes.append(None)
-        return super()._leaf()
+    @unobtrusive()
+    def _note_watch(self, at: int) -> None:
+        self.watch_places[at] = here(4)
 
     def forget(self) -> None:
         """Who traces wants to ask again: nothing is let go."""
@@ -267,9 +273,9 @@ class TracingLog(Log):
     def line(self, at: int) -> Line | None:
         """The line of the record at a position."""
         first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
-        note = self.notes[first]
-        if note is not None:
-            return line_at(note[0])
+        noted = self.notes.get(first)
+        if noted is not None:
+            return line_at(noted[0])
         return line_at(self.watch_places[first]) if first in self.watch_places else None
 
     def scope(self, at: int) -> tuple[str, ...]:
@@ -280,4 +286,8 @@ class TracingLog(Log):
         before = len(self.exits)
         super()._note_exit(x, by)
         if len(self.exits) > before:
-            self.exit_places.append(here(3))
+            self._note_exit_place(before)
+
+    @unobtrusive()
+    def _note_exit_place(self, i: int) -> None:
+        self.exit_places[i] = here(4)
