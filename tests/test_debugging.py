@@ -11,7 +11,7 @@ import pytest
 
 import gradtape as tf
 from gradtape import extend
-from gradtape.backends.numpy.blocks import LARGE, SHARED
+from gradtape.backends.tuning import FEW, LARGE
 from gradtape.core import dtypes
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import Namespace, ops, raw
@@ -347,7 +347,7 @@ QUIET = sorted(name for name, op in registry.items() if op.family == "elementwis
 def test_enabled_checks_look_at_every_op_on_large_and_complex_arrays(looks, name):
     op = registry[name]
     low, high = op.domain
-    for size in (SHARED, LARGE):
+    for size in (FEW, LARGE):
         array = np.linspace(low, high, size, dtype=np.float32)
         if not op.kinds & dtypes.FLOAT:
             array = array > (low + high) / 2 if op.kinds & dtypes.BOOL else array.astype(np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_graphs import Builder, Effect, names, registry
 
-from gradtape.backends.numpy.blocks import FEW
+from gradtape.backends.tuning import FEW
 from gradtape.core import dtypes
 from gradtape.graph.executors.numpy import blockwise, fusion
 from gradtape.graph.executors.numpy.blockwise import Frame, Fused, frame_of
