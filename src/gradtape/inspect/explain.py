@@ -380,8 +380,8 @@ class _Question:
         if exits:
             reached = set().union(*(ancestors(log, end) for end in self._ends()))
             i, by = max(exits, key=lambda e: (self._weight(e[1], reached), e[0]))
-            place = log.exit_places.get(i) if isinstance(log, TracingLog) else None
-            line = None if place is None else line_at(place)
+            reference = log.exit_lines.get(i) if isinstance(log, TracingLog) else None
+            line = None if reference is None else line_at(reference)
             return self._at_exit(by, line)
         if not self._ends():
             used = "what was computed from it" if len(below) > 1 else "it"

@@ -41,12 +41,12 @@ class Diagnosis:
     def __str__(self) -> str:
         if self.ok:
             return self.symptom
-        place = "" if self.line is None else f" at {short(self.line)}"
+        where = "" if self.line is None else f" at {short(self.line)}"
         began = {
-            "forward": f"It began in {self.op}{place}: an op that made {self.count} from finite values.",
-            "backward": f"It began in the backward rule of {self.op}{place}: finite gradients came in, {self.count} "
+            "forward": f"It began in {self.op}{where}: an op that made {self.count} from finite values.",
+            "backward": f"It began in the backward rule of {self.op}{where}: finite gradients came in, {self.count} "
             "went out.",
-            "given": f"It was there from the start: {self.op}{place} holds {self.count}.",
+            "given": f"It was there from the start: {self.op}{where} holds {self.count}.",
             None: "Where it began is not known: this tape did not keep the values on the way. Make it with "
             "check='nan' or trace=True.",
         }[self.direction]
@@ -54,8 +54,8 @@ class Diagnosis:
         if text := source_text(self.line):
             lines.append(f"    {text}")
         if self.values:
-            where = f"at index {self.index}: " if self.index else ""
-            lines.append(f"  {where}" + ", ".join(f"{name} = {value:.7g}" for name, value in self.values.items()))
+            index = f"at index {self.index}: " if self.index else ""
+            lines.append(f"  {index}" + ", ".join(f"{name} = {value:.7g}" for name, value in self.values.items()))
         if self.remedy:
             lines.append(self.remedy)
         if self.line is None and self.direction is not None:
@@ -242,7 +242,7 @@ def _argument_names(op: Any, count: int) -> list[str]:
 
 
 def _at(inputs: list[Any], index: tuple[int, ...], shape: tuple[int, ...], names: list[str]) -> dict[str, float]:
-    """What the inputs hold at `index` of `shape`, where they have that place."""
+    """What the inputs hold at `index` of `shape`, where they have that index."""
     found = {}
     for name, x in zip(names, inputs, strict=True):
         if x is None or x.dtype.kind not in "fciub":

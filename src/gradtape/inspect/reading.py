@@ -19,7 +19,7 @@ from ..core.tensor import Tensor
 from ..engine.registry.cotangents import finished, zeros
 from ..engine.run import dispatch
 from ..engine.run.namespace import ops, raw
-from ..engine.run.source_lines import Line, Place, line_at
+from ..engine.run.source_lines import Line, LineReference, line_at
 from ..engine.tape.backprop import Few, between, sweep
 from ..engine.tape.log import Log, Past
 from ..engine.tape.questions import differentiable, native, ones
@@ -36,7 +36,7 @@ class Reading:
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "look into this tape") -> None:
         self.log = kept_log(tape, doing)
         self.records = self.log.records
-        self._lines: dict[Place, Line] = {}
+        self._lines: dict[LineReference, Line] = {}
         asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
         if target is not None:
             targets = [differentiable(t, "target") for t in nest.flatten(target)]
@@ -201,10 +201,10 @@ class Reading:
             return None
         first = self.records[at] if type(self.records[at]) is int else at
         note = self.log.notes.get(first)
-        place = self.log.watch_places.get(first) if note is None else note[0]
-        if place is not None and place not in self._lines:  # a loop comes to the same place again and again
-            self._lines[place] = line_at(place)
-        return None if place is None else self._lines[place]
+        reference = self.log.watch_lines.get(first) if note is None else note[0]
+        if reference is not None and reference not in self._lines:  # a loop comes to the same line again and again
+            self._lines[reference] = line_at(reference)
+        return None if reference is None else self._lines[reference]
 
     def name(self, at: int) -> str:
         """What stands at `at`: a variable's name, or the op that made it."""

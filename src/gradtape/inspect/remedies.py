@@ -19,7 +19,7 @@ _EAGERLY = "It is inside this function: tf.config.run_functions_eagerly(True) re
 
 @dataclass(frozen=True)
 class Scene:
-    """An op on a tape, with the numbers at the place where it is not finite."""
+    """An op on a tape, with the numbers at the index where it is not finite."""
 
     reading: Reading
     at: int

@@ -25,7 +25,7 @@ from .reading import Reading, known_array
 def why_zero(reading: Reading, at: int) -> tuple[str, str, int | None]:
     """What became of the cotangents on the way from the targets to `at`: a cause, a sentence, and where.
 
-    The place is the position of the op that made it so.
+    That is the position of the op that made it so.
     """
     state = _state(reading.cotangents.get(at))
     if state == "some":

@@ -7,7 +7,7 @@ from types import CodeType
 from typing import Any
 
 Line = tuple[str, int, str]  # file, line number, function
-Place = tuple[CodeType, int]  # a function's code and the instruction in it: what a line is found from
+LineReference = tuple[CodeType, int]  # a function's code and the instruction in it: what a source line is found from
 
 origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
 
@@ -16,8 +16,8 @@ _LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib")
 _is_user: dict[str, bool] = {RULES: False}  # by file: whether its code is the user's, not a library's
 
 
-def here(depth: int = 2) -> Place:
-    """The innermost place in the user's code, `depth` calls or more above this one."""
+def here(depth: int = 2) -> LineReference:
+    """The innermost source line of the user's code, `depth` calls or more above this one."""
     frame = users_frame(depth + 1)
     return frame.f_code, frame.f_lasti
 
@@ -42,9 +42,9 @@ def _learn(file: str, names: dict[str, Any]) -> bool:
     return user
 
 
-def line_at(place: Place) -> Line:
-    """The line of a place; for generated source, the user's line it stands for."""
-    code, instruction = place
+def line_at(reference: LineReference) -> Line:
+    """The source line that is meant; for generated source, the user's line it stands for."""
+    code, instruction = reference
     number = code.co_firstlineno
     for start, stop, line in code.co_lines():
         if start <= instruction < stop and line is not None:
@@ -63,7 +63,7 @@ def _users_line(code: CodeType, number: int) -> Line:
 
 
 def caller(depth: int = 2) -> Line:
-    """The line of the innermost place in the user's code, `depth` calls or more above the one that asks."""
+    """The innermost source line of the user's code, `depth` calls or more above the one that asks."""
     frame = users_frame(depth + 2)
     code = frame.f_code
     number = frame.f_lineno or code.co_firstlineno

@@ -16,13 +16,13 @@ from ...core import dtypes, errors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..run.namespace import ops
-from ..run.source_lines import Place, here
+from ..run.source_lines import LineReference, here
 from .unobtrusive import say_once
 
 _FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
 
 
-def born() -> tuple[float, Place]:
+def born() -> tuple[float, LineReference]:
     """When and where a tape is made: noted of those that may live long."""
     return monotonic(), here(3)
 

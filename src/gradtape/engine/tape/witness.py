@@ -22,7 +22,7 @@ from ...core import scopes
 from ...core.tensor import Tensor, when_made
 from ..run import dispatch
 from ..run.dispatch import note
-from ..run.source_lines import Line, Place, here, line_at
+from ..run.source_lines import Line, LineReference, here, line_at
 from .log import Log, new_key
 from .unobtrusive import unobtrusive
 
@@ -42,7 +42,7 @@ class Event(NamedTuple):
     op: Any
     inputs: tuple[Any, ...]  # the marks of the op's inputs
     variable: Any
-    place: Any
+    reference: Any  # to the source line
     clock: int
     thread: int
     recording: tuple[object, ...]
@@ -51,7 +51,7 @@ class Event(NamedTuple):
     @property
     def line(self) -> Line:
         """Where it happened."""
-        return line_at(self.place)
+        return line_at(self.reference)
 
 
 _new = tuple.__new__
@@ -172,13 +172,13 @@ def tracing() -> Iterator[None]:
         stop()
 
 
-# Of a record: the place, the outputs, when it had been recorded, the inputs and the attributes it was computed from.
-Note = tuple[Place, Any, int, Sequence[Tensor], dict[str, Any]]
+# Of a record: the source line, the outputs, when it had been recorded, and the inputs and attributes it came from.
+Note = tuple[LineReference, Any, int, Sequence[Tensor], dict[str, Any]]
 _NO_ATTRIBUTES: dict[str, Any] = {}
 
 
 class TracingLog(Log):
-    """A log that notes of each record its place, its output, and the time; of what it does not record, it tells.
+    """A log that notes of each record its source line, its output, and the time; of what it does not record, it tells.
 
     `spans` are the times it was recording, on the witness' clock.
     """
@@ -188,8 +188,8 @@ class TracingLog(Log):
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
         self.notes: dict[int, Note] = {}  # by position, of first outputs: leaves have none, nor have further outputs
-        self.exit_places: dict[int, Place] = {}  # of `exits`, by index
-        self.watch_places: dict[int, Place] = {}  # of leaves that are tensors
+        self.exit_lines: dict[int, LineReference] = {}  # of `exits`, by index
+        self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
         self.spans: list[list[int]] = []
@@ -265,7 +265,7 @@ class TracingLog(Log):
 
     @unobtrusive()
     def _note_watch(self, at: int) -> None:
-        self.watch_places[at] = here(4)
+        self.watch_lines[at] = here(4)
 
     def forget(self) -> None:
         """Who traces wants to ask again: nothing is let go."""
@@ -276,7 +276,7 @@ class TracingLog(Log):
         noted = self.notes.get(first)
         if noted is not None:
             return line_at(noted[0])
-        return line_at(self.watch_places[first]) if first in self.watch_places else None
+        return line_at(self.watch_lines[first]) if first in self.watch_lines else None
 
     def scope(self, at: int) -> tuple[str, ...]:
         """The name scopes and layers that the record at a position belongs to, the outermost first."""
@@ -286,8 +286,8 @@ class TracingLog(Log):
         before = len(self.exits)
         super()._note_exit(x, by)
         if len(self.exits) > before:
-            self._note_exit_place(before)
+            self._note_exit_line(before)
 
     @unobtrusive()
-    def _note_exit_place(self, i: int) -> None:
-        self.exit_places[i] = here(4)
+    def _note_exit_line(self, i: int) -> None:
+        self.exit_lines[i] = here(4)
