@@ -4,6 +4,7 @@ import enum
 import importlib.util
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -189,3 +190,38 @@ def test_importing_gradtape_is_light():
     code = "import sys, gradtape; print(*{name.split('.')[0] for name in sys.modules})"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not set(printed.split()) & {"scipy", "keras", "jax", "cupy", "matplotlib", "tensorflow", "rich", "torch"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs glibc")
+@pytest.mark.parametrize(("chosen", "calls"), [({}, False), ({"GRADTAPE_MALLOC": "keep"}, True)])
+def test_importing_gradtape_leaves_malloc_alone(chosen, calls):
+    code = """
+import ctypes
+class Watched(ctypes.CDLL):
+    def __getattr__(self, name):
+        if name == "mallopt":
+            print(name)
+        return super().__getattr__(name)
+ctypes.CDLL = Watched
+import gradtape as tf
+tf.ones(3) + 1
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "GRADTAPE_MALLOC"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**environment, **chosen})
+    assert ("mallopt" in done.stdout.split(), done.returncode) == (calls, 0)
+
+
+def test_importing_gradtape_silences_nothing_but_its_own_kernels():
+    code = """
+import warnings, numpy as np
+before = list(warnings.filters)
+import gradtape as tf
+added = [f for f in warnings.filters if f not in before]
+assert [f[3].pattern for f in added] == ["gradtape\\\\."], added
+with warnings.catch_warnings(record=True) as said:
+    tf.math.log(0.0)
+    assert not said
+    np.log(np.zeros(1))
+    assert len(said) == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -21,7 +21,6 @@ from .api.names import NAMES as _NAMES
 from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
 from .api.namespace import spaces as _spaces
-from .backends.numpy.memory import keep_freed_memory as _keep_freed_memory
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
@@ -33,12 +32,16 @@ from .state.variable import Variable as Variable
 
 __version__ = "0.1.0"
 
-_keep_freed_memory()
+if _os.environ.get("GRADTAPE_MALLOC") == "keep":
+    from .backends.numpy.memory import keep_freed_memory as _keep_freed_memory
+
+    _keep_freed_memory()
 
 if _os.environ.get("KERAS_BACKEND") == "gradtape":
     from . import keras_loader as _keras_loader  # noqa: F401  so that `import keras` finds the backend
 
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
+# The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
 

@@ -18,13 +18,11 @@ import numpy as np
 from ..backends.arrays import add_into, into, put
 from ..backends.numpy.blocks import fill, share_out
 from ..backends.numpy.windows import window_positions
-from ..backends.tuning import PRODUCTS
+from ..backends.tuning import PATCHES, PRODUCTS
 from ..core.dtypes import FLOAT, INT, NARROW
 from ..engine.registry.batching import fold, spread
 from ..engine.registry.families import bilinear
 from ..engine.registry.op import sample
-
-_CHUNK = 1 << 21  # bytes of patches made at a time
 
 
 def _sizes(space, window, strides, paddings, dilations):
@@ -72,7 +70,7 @@ def _chunks(xp, x, window, sizes):
     """Ranges of examples whose patches fill the cache; for other libraries than NumPy, all examples at once."""
     count = x.shape[0]
     bytes_each = math.prod(sizes) * math.prod(window) * x.shape[-1] * x.dtype.itemsize
-    step = max(1, _CHUNK // max(bytes_each, 1)) if xp is np else max(count, 1)
+    step = max(1, PATCHES // max(bytes_each, 1)) if xp is np else max(count, 1)
     return [slice(i, min(i + step, count)) for i in range(0, count, step)]
 
 

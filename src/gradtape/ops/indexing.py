@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.arrays import add_at, put
+from ..backends.tuning import ADDED_ROWS, ONE_HOT
 from ..core import errors
 from ..core.dtypes import NUMERIC
 from ..core.slices import IndexedSlices
@@ -19,7 +20,6 @@ from ..engine.registry.batching import BatchedTensor, spread
 from ..engine.registry.families import constant, linear, opaque
 from ..engine.registry.op import sample
 
-_LARGE = 1 << 15  # from here on a sparse matrix product adds rows faster than `np.add.at`
 _SPARSE_KINDS = "fdFD"
 _UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in (1, 2, 4, 8)}
 
@@ -73,7 +73,7 @@ def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
     width = values.shape[1]
     if xp is not np:
         return add_at(xp, xp.zeros((count, width), values.dtype), rows, values)
-    if values.size >= _LARGE and values.dtype.char in _SPARSE_KINDS and count:
+    if values.size >= ADDED_ROWS and values.dtype.char in _SPARSE_KINDS and count:
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         places = (np.ones(len(rows), values.dtype), rows, np.arange(len(rows) + 1))
@@ -289,7 +289,7 @@ max_rows, min_rows = (
 
 
 def _one_hot(xp, indices, on, off, *, depth, axis):
-    if xp is np and indices.size * depth > 1 << 14:  # few of many places are written to
+    if xp is np and indices.size * depth > ONE_HOT:  # few of many places are written to
         y = np.full((*indices.shape[:axis], depth, *indices.shape[axis:]), off)
         inside = (indices >= 0) & (indices < depth)
         places = np.where(inside, indices, 0).astype(np.intp)

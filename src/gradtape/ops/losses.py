@@ -10,17 +10,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..backends.tuning import SHORT_ROWS
 from ..core import errors
 from ..core.dtypes import FLOAT, NARROW
-from ..engine.registry import byproducts
 from ..engine.registry.batching import spread
 from ..engine.registry.families import elementwise, opaque
 from ..engine.registry.op import sample
-from ..engine.run.namespace import raw
 
 _SMOOTH = FLOAT | NARROW
-_FEW_CLASSES = 32
-_FEW_NUMBERS = 1 << 16  # whose memory does not matter: the derivative is computed along with the value
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -81,10 +78,6 @@ softmax_cross_entropy = opaque(
 
 def _sparse(xp, labels, logits):
     if xp is np and logits.size:
-        if logits.size <= _FEW_NUMBERS and byproducts.wanted():
-            losses, slope = _with_slope(labels, logits)
-            byproducts.leave(losses, slope)
-            return losses
         z, axis, chosen = _centred(labels, logits)
         return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
     if xp is np:
@@ -103,7 +96,7 @@ def _centred(labels, logits):
     if logits.ndim != 2:
         labels, logits = labels.reshape(-1), logits.reshape(-1, classes)
     count = len(labels)
-    if classes <= _FEW_CLASSES and classes <= count:
+    if classes <= SHORT_ROWS and classes <= count:
         z = logits.T.copy()
         z -= np.maximum.reduce(z, axis=0)
         return z, 0, labels * count + _numbers(count)
@@ -157,11 +150,8 @@ def _check(labels, classes):
         )
 
 
-def _sparse_vjp(m, g, labels, logits, byproduct):
-    if m is not raw or not logits.size:
-        return None, _column(m, g) * m.sparse_softmax_slope(labels, logits)
-    slope = _with_slope(labels, logits)[1] if byproduct is None else byproduct
-    return None, slope * g[..., None]
+def _sparse_vjp(m, g, labels, logits):
+    return None, _column(m, g) * m.sparse_softmax_slope(labels, logits)
 
 
 def _sparse_slope(xp, labels, logits):

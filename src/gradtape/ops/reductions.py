@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..backends.arrays import into
+from ..backends.tuning import SHORT_ROWS, TURNED_AT_ONCE
 from ..core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
 from ..engine.registry.families import conjugate, constant, opaque, reduction, shift_axes
 from ..engine.registry.op import sample
 from .scans import advanced, cumprod_back, delayed
 
 REAL = INT | FLOAT | NARROW
-_SHORT = 32  # NumPy reduces many rows shorter than this faster after they have been turned into columns
-_BLOCK = 1 << 16  # elements that are turned at a time
 _SAMPLES = [
     sample((3, 4, 2), axis=(0, 2)),
     sample((3, 4), axis=(1,), keepdims=True),
@@ -27,7 +26,7 @@ def _extreme(xp, x, axis, keepdims, name):
         shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
         low, high = (-np.inf, np.inf) if x.dtype.kind == "f" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
         return xp.full(shape, low if name == "max" else high, x.dtype)
-    if xp is np and axis == (x.ndim - 1,) and x.ndim > 1 and 1 < x.shape[-1] <= _SHORT and x.size <= _BLOCK:
+    if xp is np and axis == (x.ndim - 1,) and x.ndim > 1 and 1 < x.shape[-1] <= SHORT_ROWS and x.size <= TURNED_AT_ONCE:
         ufunc = np.maximum if name == "max" else np.minimum
         y = ufunc.reduce(x.reshape(-1, x.shape[-1]).T.copy(), axis=0)
         return y.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
@@ -157,11 +156,11 @@ any_ = constant(
 def _weighed(xp, x, axis, whole):
     """`whole(values, axis)`, which may overwrite its values, along one axis of a copy of `x`."""
     n = x.shape[axis]
-    if xp is not np or x.ndim < 2 or axis != x.ndim - 1 or n > _SHORT or not x.size:
+    if xp is not np or x.ndim < 2 or axis != x.ndim - 1 or n > SHORT_ROWS or not x.size:
         return whole(x - x.max(axis=axis, keepdims=True), axis) if x.size else x
     rows, y = x.reshape(-1, n), np.empty(x.shape, x.dtype)
     out = y.reshape(-1, n)
-    step = _BLOCK // n
+    step = TURNED_AT_ONCE // n
     for i in range(0, len(rows), step):
         columns = rows[i : i + step].T.copy()
         columns -= np.maximum.reduce(columns, axis=0)

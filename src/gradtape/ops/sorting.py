@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.arrays import add_at, put
+from ..backends.tuning import WORTH_SELECTING
 from ..core.dtypes import FLOAT, INT, NARROW
 from ..core.errors import InvalidArgumentError
 from ..engine.registry.batching import spread
@@ -80,16 +81,13 @@ sort = opaque(
     samples=[sample((3, 4), axis=1), sample((3, 2), axis=0, descending=True), sample((2, 0), axis=1)],
 )  # fmt: skip
 
-# Below this size, or when a good part is asked for, sorting everything is the fastest way to the k largest.
-_WORTH_SELECTING = 512
-
 
 def _top_k(xp, x, *, k):
     """The k largest along the last axis and where they are; of equal ones the first come first."""
     n = x.shape[-1]
     if k == 1 and x.dtype.kind != "f":
         indices = xp.argmax(x, axis=-1)[..., None]
-    elif xp is np and n > _WORTH_SELECTING and 0 < 8 * k < n:
+    elif xp is np and n > WORTH_SELECTING and 0 < 8 * k < n:
         indices = _select(x.reshape(-1, n), k).reshape((*x.shape[:-1], k))
     else:
         indices = _argsort(xp, x, axis=x.ndim - 1, descending=True)[..., :k]

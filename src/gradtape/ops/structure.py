@@ -11,6 +11,7 @@ import numpy as np
 
 from ..backends.arrays import put
 from ..backends.numpy.blocks import sum_rows
+from ..backends.tuning import FEW_IN_ROWS, REPEATED_NUMBER
 from ..core.dtypes import NUMERIC, DType
 from ..engine.registry.families import constant, linear, shift_axes, unbroadcast
 from ..engine.registry.op import sample
@@ -92,11 +93,10 @@ transpose = linear(
     shift=lambda attrs, size: {"perm": (0, *(p + 1 for p in attrs["perm"]))},
     samples=[sample((2, 3, 4), perm=(1, 2, 0)), sample((3, 0), perm=(1, 0)), sample((), perm=())],
 )  # fmt: skip
-_SMALL = 1 << 12  # elements that are written faster than a view that repeats one is made
 
 
 def _broadcast_to(xp, x, *, shape):
-    if xp is np and not x.shape and x.dtype.kind != "O" and math.prod(shape) <= _SMALL:
+    if xp is np and not x.shape and x.dtype.kind != "O" and math.prod(shape) <= REPEATED_NUMBER:
         repeated = np.empty(shape, x.dtype)
         repeated.fill(x)
         return repeated
@@ -125,7 +125,7 @@ def _sum(xp, x, *, axis, keepdims=False):
             if axis == (x.ndim - 1,) and x.shape[-1] <= 64:
                 y = np.einsum("...i->...", x)  # for many short rows several times faster than `add.reduce`
                 return y[..., None] if keepdims else y
-            if x.size > 1 << 14 and axis == tuple(range(x.ndim - 1)) and x.flags.c_contiguous:
+            if x.size > FEW_IN_ROWS and axis == tuple(range(x.ndim - 1)) and x.flags.c_contiguous:
                 y = sum_rows(x.reshape(-1, x.shape[-1]))
                 return y.reshape((*(1,) * len(axis), -1)) if keepdims else y
         return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to it

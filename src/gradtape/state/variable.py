@@ -343,11 +343,7 @@ class Variable(Parts):
         return self if read_value else None
 
     def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
-        """Combines the value with `delta`: a large one in place, when nobody else can see the array.
-
-        A smaller one is in the caches of all cores, where the last product has read it. To write there takes longer
-        than to write the memory of something that this core has just let go.
-        """
+        """Combines the value with `delta`: a large one in place, when nobody else can see the array."""
         dtype = self.dtype
         plain = type(delta) is Tensor and delta.dtype is dtype and delta.array.shape == self._read.array.shape
         if not (plain and dtype.kind & _ARITHMETIC and thread.recorder is None):

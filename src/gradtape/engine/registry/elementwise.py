@@ -14,7 +14,7 @@ from typing import Any
 from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
 
 from ...backends.numpy import blocks
-from ...backends.tuning import FEW, LARGE
+from ...backends.tuning import LARGE
 from ...core import dtypes
 from ...core.dtypes import FLOAT, DType
 from ...core.tensor import Tensor, number
@@ -221,14 +221,17 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
     return twin
 
 
-def _written_over(saved: Saved, partial: Any) -> Any:
-    """`in_place.product` of a partial of an op with one argument, if it is a formula of arrays only."""
+def _written_over(saved: Saved, partial: Any, into: bool = False) -> Any:
+    """`in_place.product` of a partial, if it is a formula of arrays only; with `into`, of arrays `a0`, `a1`, ..."""
     if not callable(partial) or "g" in parameters(partial):
         return None
     if any(name != "m" and not saved.is_tensor(name) for name in parameters(partial)):
         return None
-    arguments = {name: raw if name == "m" else saved.lookup(name, True) for name in parameters(partial)}
-    return in_place.product(partial, arguments)
+    arguments = {
+        name: raw if name == "m" else f"a{saved.names.index(name)}" if into else saved.lookup(name, True)
+        for name in parameters(partial)
+    }
+    return in_place.product(partial, arguments, into)
 
 
 def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
@@ -243,11 +246,14 @@ def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjuga
         if any(text == f"g * a{k}" for k in tensors):
             formulas.append(tensors.index(int(text[5:])))
             continue
-        # The last product of `g * ...` is written straight to where it belongs.
+        # The last product of `g * ...`, or all of it, is written straight to where it belongs.
         written = f"multiply(g, {text[4:]}, out)" if text.startswith("g * ") else f"copyto(out, {text})"
+        known = {"multiply": multiply, "copyto": copyto, **names}
+        over = None if conjugate else _written_over(saved, partial, into=True)
+        if over is not None:
+            written, known = over
         trivial = partial is None or partial == ONE
-        rule = f"lambda m, s: lambda {unpacked}: {written}"
-        formulas.append(None if trivial else compile_rule(rule, multiply=multiply, copyto=copyto, **names))
+        formulas.append(None if trivial else compile_rule(f"lambda m, s: lambda {unpacked}: {written}", **known))
 
     def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...] | None:
         # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
@@ -333,10 +339,10 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
         if written is None:
             source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
             return compile_rule(source, large=vjp_large, ndarray=ndarray, **names)
-        # Of tanh: `g * (1 - y * y)` for a few numbers; for more, it is written over one array; for many, on all cores.
+        # Of tanh: `g * (1 - y * y)` for a number; for more, it is written over one array; for many, on all cores.
         text, known = written
-        several = f"{text} if size < {LARGE} or (found := large(m, g, s)) is None else found"
-        source = f"lambda m, g, s: {product} if type(g) is not ndarray or (size := g.size) < {FEW} else {several}"
+        several = f"{text} if g.size < {LARGE} or (found := large(m, g, s)) is None else found"
+        source = f"lambda m, g, s: {product} if type(g) is not ndarray or not g.ndim else {several}"
         return compile_rule(source, large=vjp_large, ndarray=ndarray, **names, **known)
 
     alone.spread = spread

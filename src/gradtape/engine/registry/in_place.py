@@ -1,7 +1,8 @@
 """A formula's arithmetic as calls of ufuncs that write their results over those before.
 
 `g * (1 - y * y)` makes three arrays, of which one remains. As `multiply(g, subtract(1, (t := multiply(y, y)), t), t)`
-it makes that one only. What a formula computes is found out by running it on symbols.
+it makes that one only, or none if it is given one to write to. What a formula computes is found out by running it on
+symbols.
 """
 
 from __future__ import annotations
@@ -39,9 +40,14 @@ class _Symbol(NDArrayOperatorsMixin):
         call = f"{ufunc.__name__}({', '.join(texts)}"
         if free:
             return _Symbol(f"{call}, {free[0]})", self._known, free[0])
-        name = f"t{len(self._known)}"
-        self._known[name] = None
-        return _Symbol(f"({name} := {call}))", self._known, name)
+        if "out" not in self._known:
+            name = f"t{len(self._known)}"
+            self._known[name] = None
+            return _Symbol(f"({name} := {call}))", self._known, name)
+        if self._known["out"]:
+            raise TypeError("a second array is needed")
+        self._known["out"] = True
+        return _Symbol(f"{call}, out)", self._known, "out")
 
     def _number(self, x: Any) -> str:
         """A number; beside single precision an array of it, whose dtype NumPy need not find out."""
@@ -59,15 +65,19 @@ class _Symbol(NDArrayOperatorsMixin):
         return self.name
 
 
-def product(formula: Callable[..., Any], arguments: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+def product(
+    formula: Callable[..., Any], arguments: dict[str, Any], into: bool = False
+) -> tuple[str, dict[str, Any]] | None:
     """Source code for the array `g` times a formula, and what it refers to; None where nothing is written over.
 
-    Arguments that are arrays, of the shape and the dtype of `g`, are given as source code.
+    Arguments that are arrays, of the shape and the dtype of `g`, are given as source code. With `into`, an array `out`
+    is written to, and no other is made.
     """
-    known: dict[str, Any] = {"single": _SINGLE}
+    known: dict[str, Any] = {"single": _SINGLE, **({"out": False} if into else {})}
     try:
         slope = formula(**{name: _Symbol(x, known) if type(x) is str else x for name, x in arguments.items()})
         value = _Symbol("g", known) * slope
     except (TypeError, AttributeError):  # it asks for something that symbols do not have
         return None
+    known.pop("out", None)
     return (value.text, known) if isinstance(slope, _Symbol) and slope.name else None

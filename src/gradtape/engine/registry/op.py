@@ -21,7 +21,6 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
 from ..run.source_lines import RULES
-from . import byproducts
 
 _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
@@ -315,8 +314,8 @@ def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 class Saved:
     """Which values a set of formulas names, and how each is kept and found again.
 
-    A formula may name an input (`x`), the output (`y`, or `ys` when there are several), `x_shape`, `x_dtype`, an
-    attribute, or the kernel's `byproduct`; `m`, `g`, `t` and `need` are not kept.
+    A formula may name an input (`x`), the output (`y`, or `ys` when there are several), `x_shape`, `x_dtype`, or
+    an attribute; `m`, `g`, `t` and `need` are not kept.
     """
 
     def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
@@ -336,7 +335,7 @@ class Saved:
         if self.names == ("y",):
             return _keep_output
         fields = "".join(f"{self._source(name)}, " for name in self.names)
-        return compile_rule(f"lambda xs, y, attrs: ({fields})", taken=byproducts.taken)
+        return compile_rule(f"lambda xs, y, attrs: ({fields})")
 
     def quiet_keeper(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
         """`keep(a, b, y)` of plain tensors and no attributes, which picks only what some of the formulas name."""
@@ -368,8 +367,6 @@ class Saved:
         args = self.args
         if name in ("y", "ys"):
             return "output", None
-        if name == "byproduct":
-            return name, None
         if name in args:
             return "input", args.index(name)
         if f"*{name}" in args:
@@ -407,7 +404,6 @@ class Saved:
 # How a value is found among inputs `xs`, output `y` and attributes: as source code, and as a function.
 _WAYS: dict[str, tuple[str, Callable[..., Any]]] = {
     "output": ("y", lambda xs, y, attrs, at: y),
-    "byproduct": ("taken(y)", lambda xs, y, attrs, at: byproducts.taken(y)),
     "shape of output": ("y.dims", lambda xs, y, attrs, at: y.dims),
     "input": ("xs[{}]", lambda xs, y, attrs, at: xs[at]),
     "shape": ("xs[{}].dims", lambda xs, y, attrs, at: xs[at].dims),
