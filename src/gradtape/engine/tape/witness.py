@@ -247,7 +247,7 @@ class TracingLog(Log):
             position = self.position(y)
             if position is not None and position >= at:
                 self.origins[position] = event = witness.event_of(y)
-                self.watch_lines[position] = event.line
+                self.watch_lines[position] = event.reference
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
