@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.special
+from gradtape.engine.run.namespace import ops
 
 import gradtape as tf
 from gradtape.backends.numpy import blocks
@@ -204,6 +205,7 @@ def test_a_window_that_does_not_fit_is_an_error_in_a_function(padded):
         assert tf.function(lambda: tf.nn.max_pool2d(x, window, 1, "SAME"))().shape == x.shape
 
 
+<<<<<<< ours
 SPARSE_LABELS = np.array([0, 2, 1])
 SPARSE_LOGITS = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [4.0, 0.0, 1.0]], np.float32)
 
@@ -231,3 +233,35 @@ def test_second_derivatives_of_a_sparse_cross_entropy():
         slope = inner.gradient(loss, z)
     p = np.exp(SPARSE_LOGITS[0]) / np.exp(SPARSE_LOGITS[0]).sum()
     np.testing.assert_allclose(outer.jacobian(slope, z), np.diag(p) - np.outer(p, p), rtol=1e-5, atol=1e-7)
+=======
+@pytest.mark.parametrize("shape", [(3, 4), (6, 40, 300), (70000, 1)])
+def test_layer_norm_and_its_derivatives_are_those_of_its_formula(shape):
+    """Also where the rows are done in blocks on all cores."""
+    rng = np.random.default_rng(0)
+    x, w = (tf.constant(rng.standard_normal(shape)) for _ in range(2))
+    scale, shift = (tf.constant(rng.standard_normal(shape[-1:])) for _ in range(2))
+
+    def formula(x, scale, shift):
+        mean, variance = tf.reduce_mean(x, -1, keepdims=True), tf.math.reduce_variance(x, -1, keepdims=True)
+        return (x - mean) * tf.math.rsqrt(variance + 1e-3) * scale + shift
+
+    def gradients(f):
+        with tf.GradientTape() as tape:
+            tape.watch([x, scale, shift])
+            y = f(x, scale, shift)
+            loss = tf.reduce_sum(y * w)
+        return y, *tape.gradient(loss, [x, scale, shift])
+
+    for y, known in zip(gradients(lambda *a: ops.layer_norm(*a, epsilon=1e-3)), gradients(formula), strict=True):
+        np.testing.assert_allclose(y, known, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("axes", [(0,), (0, 1), (1,), (2,), (0, 2), ()])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_moments_of_small_and_of_large_arrays(axes, keepdims):
+    for shape in ((2, 3, 4), (20, 30, 90)):
+        x = np.random.default_rng(1).standard_normal(shape) * 3 + 5
+        mean, variance = tf.nn.moments(tf.constant(x), axes, keepdims=keepdims)
+        np.testing.assert_allclose(mean, x.mean(axes, keepdims=keepdims), rtol=1e-12)
+        np.testing.assert_allclose(variance, x.var(axes, keepdims=keepdims), rtol=1e-10, atol=1e-12)
+>>>>>>> theirs

@@ -33,6 +33,7 @@ _WRITTEN_WITH_TENSORFLOW = (
 )
 _BACKEND_FUNCTIONS = "keras.src.legacy.backend"
 _TENSORBOARD = "keras.src.callbacks.tensorboard"
+_NN = "keras.src.ops.nn"
 _WIDER = {"int32": "int64", "uint32": "uint64"}
 _SEEDS = "keras.src.utils.rng_utils"
 _SERIALIZATION = "keras.src.saving.serialization_lib"
@@ -71,6 +72,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return followed_by(name, path, _serve_backend_functions)
         if name == _TENSORBOARD and self.chosen:
             return followed_by(name, path, _serve_summaries)
+        if name == _NN and self.chosen:
+            return followed_by(name, path, _serve_normalization)
         if name in self.waiting:
             return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
         return None
@@ -179,6 +182,19 @@ def _serve_shapes(module: Any) -> None:
     module.tf = types.SimpleNamespace(
         available=True, TensorShape=gradtape.TensorShape, DType=gradtape.DType, TypeSpec=()  # no spec is written
     )  # fmt: skip
+
+
+def _serve_normalization(nn: Any) -> None:
+    """`keras.ops.layer_normalization`, for which backends have no function, is one op where it is along rows."""
+    from keras_gradtape.src.ops.nn.normalization import layer_normalization
+
+    by_parts = nn._layer_normalization
+
+    def whole(x: Any, gamma: Any = None, beta: Any = None, axis: Any = -1, epsilon: Any = None, **options: Any) -> Any:
+        y = None if any(options.values()) else layer_normalization(x, gamma, beta, axis, epsilon)
+        return by_parts(x, gamma, beta, axis, epsilon, **options) if y is None else y
+
+    nn._layer_normalization = whole
 
 
 def _serve_seeds() -> None:

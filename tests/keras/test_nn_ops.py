@@ -176,3 +176,27 @@ def test_traced_and_batched(name):
     if name not in BY_VALUE:
         found = tf.vectorized_map(lambda xs: function(*xs), tuple(tf.stack([x, x * 1.01]) for x in inputs))
         np.testing.assert_allclose(np.asarray(found)[0], expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("axis", [-1, [-1], 2, 1, [1, 2]])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_layer_normalization_is_one_op_along_rows_and_has_the_same_values_elsewhere(axis, dtype):
+    x = tf.constant(np.random.default_rng(0).standard_normal((2, 3, 4)), dtype)
+    for scale, shift in ((True, True), (False, True), (False, False)):
+        size = [x.dims[i] for i in np.atleast_1d(axis)]
+        gamma = keras.ops.cast(keras.ops.arange(1, 1 + np.prod(size)), dtype) if scale else None
+        beta = keras.ops.ones(size, dtype) if shift else None
+        gamma = None if gamma is None else keras.ops.reshape(gamma, size)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = keras.ops.layer_normalization(x, gamma, beta, axis=axis, epsilon=1e-2)
+        assert y.dtype == dtype
+        known = x.numpy().astype("float64")
+        over = tuple(np.atleast_1d(axis))
+        known = (known - known.mean(over, keepdims=True)) / np.sqrt(known.var(over, keepdims=True) + 1e-2)
+        full = [n if i in [a % 3 for a in over] else 1 for i, n in enumerate(x.dims)]
+        known = known if gamma is None else known * np.reshape(gamma, full)
+        known = known if beta is None else known + np.reshape(beta, full)
+        near = 5e-3 if dtype == "float16" else 1e-5
+        np.testing.assert_allclose(np.asarray(y, "float64"), known, rtol=near, atol=1e-5)
+        assert tape.gradient(y, x).shape == x.shape

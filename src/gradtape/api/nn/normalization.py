@@ -57,10 +57,15 @@ def moments(
     x = refuse_unsigned(to_tensor(x), "SquaredDifference")
     wide = ops.cast(x, dtype=dtypes.float32) if x.dtype is dtypes.float16 else x
     axis = reduced_axes(x, axes)
-    mean = ops.mean(wide, axis=axis, keepdims=True)
-    variance = ops.mean(ops.squared_difference(wide, mean), axis=axis, keepdims=bool(keepdims))
-    mean = mean if keepdims else ops.reshape(mean, shape=variance.dims)
-    return ops.cast(mean, dtype=x.dtype), ops.cast(variance, dtype=x.dtype)
+    if wide.dtype.is_floating:
+        mean, variance = ops.moments(wide, axis=axis)
+    else:
+        mean = ops.mean(wide, axis=axis, keepdims=True)
+        variance = ops.mean(ops.squared_difference(wide, mean), axis=axis, keepdims=True)
+    if not keepdims:
+        kept = tuple([n for i, n in enumerate(x.dims) if i not in axis])
+        mean, variance = ops.reshape(mean, shape=kept), ops.reshape(variance, shape=kept)
+    return (mean, variance) if wide is x else (ops.cast(mean, dtype=x.dtype), ops.cast(variance, dtype=x.dtype))
 
 
 def weighted_moments(

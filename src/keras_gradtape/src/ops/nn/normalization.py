@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+<<<<<<< ours
+=======
+from gradtape.engine.run.namespace import ops
+from keras.src.backend.common.dtypes import result_type
+from keras.src.backend.config import epsilon as backend_epsilon
+
+>>>>>>> theirs
 import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.run.namespace import ops
@@ -44,3 +51,18 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
     return tf.nn.batch_normalization(
         x, along_axis(mean), along_axis(variance), along_axis(offset), along_axis(scale), epsilon
     )
+
+
+def layer_normalization(x: Any, gamma: Any, beta: Any, axis: Any, epsilon: float | None) -> Tensor | None:
+    """`x` normalised along its last axis, scaled and shifted; None where it is to be done otherwise."""
+    x = convert_to_tensor(x)
+    size = x.dims[-1] if x.dims else 0
+    if not x.dtype.is_floating or not size or axis not in (-1, [-1], (-1,), len(x.dims) - 1, [len(x.dims) - 1]):
+        return None
+    wide = result_type(x.dtype, "float32")
+    scale = tf.ones((size,), wide) if gamma is None else cast(convert_to_tensor(gamma), wide)
+    shift = tf.zeros((size,), wide) if beta is None else cast(convert_to_tensor(beta), wide)
+    if scale.dims != (size,) or shift.dims != (size,):
+        return None
+    y = ops.layer_norm(cast(x, wide), scale, shift, epsilon=backend_epsilon() if epsilon is None else float(epsilon))
+    return cast(y, x.dtype)
