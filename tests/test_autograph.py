@@ -415,3 +415,85 @@ def test_nodes_know_the_lines_of_the_source_that_was_written():
     assert lines["sin"] == (__file__, first + 3, "f")
     assert lines["neg"] == (__file__, first + 5, "f")
     assert lines["cond"] == (__file__, first + 2, "f")
+
+
+def _caught_by_name(x):
+    y = x
+    try:
+        y = y * int("no number")
+    except (KeyError, TypeError) as e:
+        y = x * len(e.args)
+    except ValueError as e:
+        n = len(e.args)
+        if tf.reduce_sum(x) > 0:
+            y = y + n
+        else:
+            y = y - 2 * len(str(e.args[0])[:3])
+    return y
+
+
+def _caught_again(x):
+    y: tf.Tensor
+    try:
+        try:
+            raise KeyError("inner")
+        except KeyError as e:
+            raise ValueError("outer") from e
+    except ValueError as e:
+        assert isinstance(e.__cause__, KeyError)
+        if tf.reduce_sum(x) > 0:
+            y = x * 2
+        else:
+            y = x * 3
+    return y
+
+
+def _caught_in_branch(x):
+    y = x
+    for i in tf.range(3):
+        if tf.reduce_sum(x) > 0:
+            try:
+                y = y + int("q")
+            except ValueError as e:
+                y = y - len(e.args) * tf.cast(i, tf.float32)
+    return y
+
+
+def _returns_in_try(x):
+    try:
+        if tf.reduce_sum(x) > 0:
+            return x
+        return -2 * x
+    except ValueError as e:
+        raise RuntimeError from e
+
+
+def _strings_of_the_tree(x):
+    """Imports under other names, `nonlocal`, formats, named expressions: names that are no nodes of the tree."""
+    import math as m
+    from math import e
+    from math import pi as p
+
+    n = 1
+
+    def more():
+        nonlocal n
+        n = n + 1
+
+    more()
+    text = f"{n!r:>{n}}{n=}"
+    if (total := tf.reduce_sum(x)) > 0:
+        y = x * m.pi * n + total
+    else:
+        y = x * p + e * len(text)
+    return y
+
+
+@pytest.mark.parametrize(
+    "f", [_caught_by_name, _caught_again, _caught_in_branch, _returns_in_try, _strings_of_the_tree]
+)
+def test_names_that_are_strings_in_the_syntax_tree(f, caplog):
+    compiled = tf.function(f)
+    for value in ([1.0, 2.0], [-1.0, -3.0]):
+        np.testing.assert_allclose(compiled(tf.constant(value)), f(tf.constant(value)))
+    assert "could not transform" not in caplog.text

@@ -778,3 +778,158 @@ def test_tangents_of_complex_masks(jit_compile):
 
     for found, expected in zip(tf.function(f, jit_compile=jit_compile)(x, d), f(x, d), strict=True):
         np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.zeros(2), lambda: tf.ones([2]), lambda: tf.fill([2], 3.0), lambda: tf.eye(2)[0],
+        lambda: tf.range(2.0), lambda: tf.linspace(0.0, 1.0, 2), lambda: tf.one_hot(1, 2),
+        lambda: tf.convert_to_tensor([1.0, 2.0]),
+        lambda: tf.zeros_like([1.0, 2.0]), lambda: tf.ones_like([1.0, 2.0]), lambda: tf.constant([2.0, 3.0]),
+    ],
+)  # fmt: skip
+def test_gradients_of_what_the_function_makes(make):
+    """`tf.gradients` goes back to a constant that the function has made, also by way of other constants."""
+
+    @tf.function
+    def f(x):
+        z = make()
+        w = z * z + z
+        y = tf.reduce_sum(x * w + tf.exp(z))
+        return tf.gradients(y, [z, x, w])
+
+    for value in ([1.0, 2.0], [3.0, -2.0]):
+        x, z = np.array(value), make().numpy()
+        of_z, of_x, of_w = f(tf.constant(value))
+        np.testing.assert_allclose(of_z, x * (2 * z + 1) + np.exp(z), rtol=1e-6)
+        np.testing.assert_allclose(of_x, z * z + z, rtol=1e-6)
+        np.testing.assert_allclose(of_w, x)
+
+
+def _unused_gather(x):
+    tf.gather(x, [1]) * 2.0 + 1.0
+    return x
+
+
+def _unused_lookup(x):
+    tf.gather(x, tf.cast(x, tf.int32))
+    return x
+
+
+def _unused_number(x):
+    tf.strings.to_number(tf.strings.as_string(x) + "a")
+    return x
+
+
+def _unused_inverse(x):
+    tf.linalg.inv([[0.0]] * x)
+    return x
+
+
+@pytest.mark.parametrize("f", [_unused_gather, _unused_lookup, _unused_number, _unused_inverse])
+def test_an_op_that_fails_and_is_not_used_is_left_out(f):
+    x = tf.constant([1.0])
+    compiled = tf.function(f)
+    assert compiled(x).numpy() == compiled(x).numpy() == 1
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.function(lambda x: compiled(x) * 2.0)(x)
+    assert tape.gradient(y, x).numpy() == 2
+
+
+def test_an_op_that_fails_later_and_is_not_used_is_left_out():
+    @tf.function
+    def f(x, i):
+        tf.gather(x, i)
+        return x * x
+
+    x = tf.constant([3.0])
+    for i in (0, 1):
+        with tf.GradientTape() as outer, tf.GradientTape() as tape:
+            outer.watch(x)
+            tape.watch(x)
+            y = f(x, tf.constant(i))
+        assert (y.numpy(), tape.gradient(y, x).numpy()) == (9, 6)
+
+
+@pytest.mark.parametrize("use", ["return", "shape", "print", "assign", "gradient", "branch", "assert", "check"])
+def test_an_op_that_fails_and_is_used_raises(use):
+    v = tf.Variable([1.0])
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.gather(x, [1]) * 2.0
+        if use == "return":
+            return y
+        if use == "shape":
+            return x + tf.cast(tf.shape(y)[0], tf.float32)
+        if use == "print":
+            tf.print(y)
+        if use == "assign":
+            v.assign(y)
+        if use == "gradient":
+            return tape.gradient(y, x)
+        if use == "branch":
+            return tf.cond(x[0] > 0.0, lambda: y, lambda: x)
+        if use == "assert":
+            tf.debugging.assert_positive(-x)
+        if use == "check":
+            tf.debugging.check_numerics(x / 0.0, "infinite")
+        return x
+
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            f(tf.constant([1.0]))
+    assert v.numpy() == 1
+
+
+def _recomputed_loop():
+    x, w = tf.constant([1.0, 2.0]), tf.Variable([1.0, 2.0])
+    loop = tf.recompute_grad(
+        lambda x: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.sin(y) * w), (0, x))[1]
+    )
+
+    def step():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(loop(x))
+        return tape.gradient(y, [x, w])
+
+    return step
+
+
+def _product_with_a_hessian():
+    w = tf.Variable([1.0, 2.0])
+
+    def step():
+        with tf.autodiff.ForwardAccumulator(w, tf.ones([2])) as acc:
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(tf.sin(w) * w**3)
+            g = tape.gradient(y, w)
+        return acc.jvp(g)
+
+    return step
+
+
+@pytest.mark.parametrize("make", [_recomputed_loop, _product_with_a_hessian])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_call_leaves_nothing_behind(make, compiled):
+    step = make()
+    step = tf.function(step) if compiled else step
+
+    def objects():
+        gc.collect()
+        found = gc.get_objects()
+        return sum(type(o) is dict for o in found), sum(type(o).__name__ in ("Value", "Node", "Tensor") for o in found)
+
+    for _ in range(40):  # what comes again and again is compiled after a while
+        step()
+    dicts, values = objects()
+    for _ in range(40):
+        step()
+    dicts_after, values_after = objects()
+    assert dicts_after - dicts < 20
+    assert values_after - values < 20

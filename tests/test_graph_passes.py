@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 from small_graphs import Builder, Effect, constant, names
 
+from gradtape.graph.control_flow.custom import custom_gradient
+from gradtape.graph.executors.numpy.fusion import fused
+from gradtape.graph.executors.numpy.lowering import lowered
 from gradtape.graph.ir.effects import guard
 from gradtape.graph.ir.graph import Graph, Node, Value
-from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize
-from gradtape.graph.passes.peepholes import simplified
-from gradtape.graph.passes.products import gathered_products
+from gradtape.graph.passes.fused_ops import joined
+from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize, simplified
+from gradtape.graph.passes.peepholes import FEWER_PRODUCTS, IDENTITIES
+from gradtape.graph.passes.rewriting import Uses, rewritten
 
 X = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 
@@ -108,7 +112,7 @@ def test_a_guard_of_a_constant_goes():
 
 ONES, ZEROS = np.ones_like(X), np.zeros_like(X)
 
-IDENTITIES = {
+EXAMPLES = {
     "x + 0": (lambda b, x: b.op("add", x, 0.0), []),
     "0 + x": (lambda b, x: b.op("add", 0.0, x), []),
     "x - 0": (lambda b, x: b.op("sub", x, 0.0), []),
@@ -155,16 +159,46 @@ IDENTITIES = {
     "ones times ones, stretched": (
         lambda b, x: b.op("add", x, b.op("mul", b.op("ones_like", x), 2.0)), ["add"],
     ),
+    "custom_gradient": (lambda b, x: b.op(custom_gradient, x, b.op("exp", x), rule=None, counts=(1, 1))[0], ["exp"]),
+    "x to the 1": (lambda b, x: b.op("power_1", x), []),
+    "broadcast twice": (
+        lambda b, x: b.op("broadcast_to", b.op("broadcast_to", x, shape=(4, 2, 3)), shape=(5, 4, 2, 3)),
+        ["broadcast_to"],
+    ),
+    "broadcast of a row in a matrix": (
+        lambda b, x: b.op("broadcast_to", b.op("reshape", b.op("sum", x, axis=(0,)), shape=(1, 3)), shape=(2, 3)),
+        ["sum", "broadcast_to"],
+    ),
+    "reshape of ones": (
+        lambda b, x: b.op("exp", b.op("reshape", b.op("ones_like", x), shape=(6,))), [],
+    ),
+    "transpose to itself": (lambda b, x: b.op("transpose", x, perm=(0, 1)), []),
+    "product with a transpose on the right": (
+        lambda b, x: b.op("matmul", x, b.op("transpose", x, perm=(1, 0))), ["matmul"],
+    ),
+    "sum of one": (lambda b, x: b.op("add_n", x), []),
+    "concat of one": (lambda b, x: b.op("concat", x, axis=0), []),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", IDENTITIES)
+@pytest.mark.parametrize("case", EXAMPLES)
 def test_identities(case):
-    build, left = IDENTITIES[case]
+    build, left = EXAMPLES[case]
     b = Builder()
     y = build(b, b.input(X))
     graph = after(b, lambda g: dead_code(folded_constants(simplified(g))), y)
     assert names(graph) == left
+
+
+@pytest.mark.parametrize("at", range(len(IDENTITIES)), ids=[row.pattern for row in IDENTITIES])
+def test_every_row_of_the_table_has_an_example(at):
+    fired = []
+    row = IDENTITIES[at]
+    for build, _ in EXAMPLES.values():
+        b = Builder()
+        graph = b.graph(build(b, b.input(X)))
+        fired += [rewritten(graph, [row]).verify().nodes != graph.nodes]
+    assert any(fired)
 
 
 def test_adding_zeros_may_stretch():
@@ -199,6 +233,10 @@ def test_inner_graphs_are_optimised():
     assert names(graph.nodes[0].attrs["body"]) == ["add"]
 
 
+def gathered(graph):
+    return dead_code(rewritten(graph, FEWER_PRODUCTS))
+
+
 def test_sums_of_products_are_one_product():
     b = Builder()
     total = None
@@ -206,7 +244,7 @@ def test_sums_of_products_are_one_product():
         a, g = b.input(X + i), b.input(X[:, :2] - i)
         product = b.op("matmul", a, g, transpose_a=True)
         total = product if total is None else b.op("add", total, product)
-    graph = after(b, gathered_products, b.op("neg", total))
+    graph = after(b, gathered, b.op("neg", total))
     assert names(graph) == ["concat", "concat", "matmul", "neg"]
 
 
@@ -214,5 +252,44 @@ def test_a_product_used_elsewhere_stays():
     b = Builder()
     a, g = b.input(X), b.input(X[:, :2])
     first, second = (b.op("matmul", a, b.op("add", g, n), transpose_a=True) for n in (1.0, 2.0))
-    graph = after(b, gathered_products, b.op("add", first, second), first)
+    graph = after(b, gathered, b.op("add", first, second), first)
     assert names(graph).count("matmul") == 2
+
+
+def test_uses():
+    b = Builder()
+    x = b.input(X)
+    y = b.op("exp", x)
+    z = b.op("add", y, y)
+    uses = Uses(b.graph(z, y))
+    assert [uses.count[v] for v in (x, y, z)] == [1, 3, 1]
+    assert [uses.last[v] for v in (x, y, z)] == [0, 1, 1]
+    assert uses.maker[z].op.name == "add" and x not in uses.maker
+
+
+def test_a_value_that_takes_the_place_of_another_takes_over_its_uses():
+    """A product that is itself plus zero, used twice, may not go into a sum of products."""
+    b = Builder()
+    a, g = b.input(X), b.input(X[:, :2])
+    first, second = (b.op("matmul", a, b.op("add", g, n), transpose_a=True) for n in (1.0, 2.0))
+    same = b.op("add", first, 0.0)
+    graph = after(b, lambda g: dead_code(rewritten(g, [*IDENTITIES, *FEWER_PRODUCTS])), b.op("add", same, second), same)
+    assert names(graph).count("matmul") == 2
+
+
+@pytest.mark.parametrize("one_pass", [
+    dead_code, common_subexpressions, folded_constants, simplified, gathered, joined, lowered, fused, optimize,
+])  # fmt: skip
+def test_no_pass_drops_a_guard_or_an_effect(one_pass):
+    b = Builder()
+    x = b.input(X)
+    tell = Effect()
+    total = b.op("sum", b.op("add", x, 0.0), axis=(0, 1), keepdims=False)
+    b.op(guard, b.op("identity", total), value=X.sum())
+    b.op(tell, b.op("mul", x, 1.0))
+    b.op(guard, b.op("greater", total, 1.0), value=np.True_)
+    b.op("exp", x)
+    product = b.op("matmul", x, x, transpose_a=True)
+    graph = one_pass(b.graph(b.op("add", product, product))).verify()
+    effects = [node.op.name for node in graph.nodes if node.effect]
+    assert effects == ["guard", "tell", "guard"]

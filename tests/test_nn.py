@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.special
-from gradtape.engine.run.namespace import ops
 
 import gradtape as tf
 from gradtape.backends.numpy import blocks
+from gradtape.engine.run.namespace import ops
 
 
 @pytest.fixture
@@ -205,35 +205,6 @@ def test_a_window_that_does_not_fit_is_an_error_in_a_function(padded):
         assert tf.function(lambda: tf.nn.max_pool2d(x, window, 1, "SAME"))().shape == x.shape
 
 
-<<<<<<< ours
-SPARSE_LABELS = np.array([0, 2, 1])
-SPARSE_LOGITS = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [4.0, 0.0, 1.0]], np.float32)
-
-
-def _slope():
-    e = np.exp(SPARSE_LOGITS - SPARSE_LOGITS.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True) - np.eye(3)[SPARSE_LABELS]
-
-
-def test_a_persistent_tape_asks_a_sparse_cross_entropy_twice():
-    z = tf.Variable(SPARSE_LOGITS)
-    with tf.GradientTape(persistent=True) as tape:
-        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(SPARSE_LABELS, z)
-    first = tape.gradient(loss, z)
-    second = tape.gradient(loss, z, output_gradients=tf.constant([2.0, 0.0, -1.0]))
-    np.testing.assert_allclose(first, _slope(), rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(second, _slope() * [[2.0], [0.0], [-1.0]], rtol=1e-5, atol=1e-7)
-
-
-def test_second_derivatives_of_a_sparse_cross_entropy():
-    z = tf.Variable(SPARSE_LOGITS[0])
-    with tf.GradientTape() as outer:
-        with tf.GradientTape() as inner:
-            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(0, z)
-        slope = inner.gradient(loss, z)
-    p = np.exp(SPARSE_LOGITS[0]) / np.exp(SPARSE_LOGITS[0]).sum()
-    np.testing.assert_allclose(outer.jacobian(slope, z), np.diag(p) - np.outer(p, p), rtol=1e-5, atol=1e-7)
-=======
 @pytest.mark.parametrize("shape", [(3, 4), (6, 40, 300), (70000, 1)])
 def test_layer_norm_and_its_derivatives_are_those_of_its_formula(shape):
     """Also where the rows are done in blocks on all cores."""
@@ -264,4 +235,32 @@ def test_moments_of_small_and_of_large_arrays(axes, keepdims):
         mean, variance = tf.nn.moments(tf.constant(x), axes, keepdims=keepdims)
         np.testing.assert_allclose(mean, x.mean(axes, keepdims=keepdims), rtol=1e-12)
         np.testing.assert_allclose(variance, x.var(axes, keepdims=keepdims), rtol=1e-10, atol=1e-12)
->>>>>>> theirs
+
+
+SPARSE_LABELS = np.array([0, 2, 1])
+SPARSE_LOGITS = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [4.0, 0.0, 1.0]], np.float32)
+
+
+def _slope():
+    e = np.exp(SPARSE_LOGITS - SPARSE_LOGITS.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True) - np.eye(3)[SPARSE_LABELS]
+
+
+def test_a_persistent_tape_asks_a_sparse_cross_entropy_twice():
+    z = tf.Variable(SPARSE_LOGITS)
+    with tf.GradientTape(persistent=True) as tape:
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(SPARSE_LABELS, z)
+    first = tape.gradient(loss, z)
+    second = tape.gradient(loss, z, output_gradients=tf.constant([2.0, 0.0, -1.0]))
+    np.testing.assert_allclose(first, _slope(), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(second, _slope() * [[2.0], [0.0], [-1.0]], rtol=1e-5, atol=1e-7)
+
+
+def test_second_derivatives_of_a_sparse_cross_entropy():
+    z = tf.Variable(SPARSE_LOGITS[0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(0, z)
+        slope = inner.gradient(loss, z)
+    p = np.exp(SPARSE_LOGITS[0]) / np.exp(SPARSE_LOGITS[0]).sum()
+    np.testing.assert_allclose(outer.jacobian(slope, z), np.diag(p) - np.outer(p, p), rtol=1e-5, atol=1e-7)

@@ -10,6 +10,7 @@ import ast
 import functools
 import inspect
 import logging
+import sys
 import types
 import unittest
 import weakref
@@ -83,6 +84,39 @@ class _Ranges(converter.Base):
         return node
 
 
+class _Plainer(ast.NodeTransformer):
+    """Writes down by other means what malt's analysis has no eyes for.
+
+    `except E as name:` becomes `except E:` with `name = ag__.caught()` as its first statement: what is a string in the
+    syntax tree is no name to the analysis. `name: T`, which does nothing, goes: it would pass for an assignment.
+    """
+
+    def visit_ExceptHandler(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if node.name is None:
+            return node
+        caught = ast.Call(func=parser.parse_expression("ag__.caught"), args=[], keywords=[])
+        first: Any = ast.Assign(targets=[ast.Name(id=node.name, ctx=ast.Store())], value=caught)
+        for part in ast.walk(first):
+            ast.copy_location(part, node)
+            anno.copyanno(node, part, anno.Basic.ORIGIN)
+        node.name, node.body = None, [first, *node.body]
+        return node
+
+    def visit_AnnAssign(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if node.value is not None or not isinstance(node.target, ast.Name):
+            return node
+        nothing = ast.copy_location(ast.Pass(), node)
+        anno.copyanno(node, nothing, anno.Basic.ORIGIN)
+        return nothing
+
+
+def _caught() -> BaseException | None:
+    """The exception that is being handled."""
+    return sys.exc_info()[1]
+
+
 class Transpiler(malt_api.PyToPy):
     """Rewrites functions, and keeps what it has made of each code object."""
 
@@ -97,6 +131,7 @@ class Transpiler(malt_api.PyToPy):
     def transform_ast(self, node: Any, ctx: Any) -> Any:
         """The converted function's syntax tree."""
         unsupported_features_checker.verify(node)
+        node = _Plainer().visit(node)
         node = self.initial_analysis(node, ctx)
         uses = ctx.user.options.uses
         steps: list[Any] = [functions.transform, lambda n, c: _Directives(c).visit(n), break_statements.transform]
@@ -298,6 +333,7 @@ _OF_THE_CALLER: dict[Any, Callable[..., Any]] = {
 NAMESPACE = types.SimpleNamespace(
     **{name: getattr(operators, name) for name in operators.__all__},
     autograph_artifact=conversion_status.autograph_artifact,
+    caught=conversion_status.autograph_artifact(_caught),
     converted_call=converted_call,
     ConversionOptions=converter.ConversionOptions,
     Feature=converter.Feature,

@@ -94,7 +94,7 @@ def _batch_matmul(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any
 
 
 matmul = bilinear(
-    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul,
+    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, fresh=True,
     samples=[
         sample((3, 4), (4, 5)),
         sample((2, 4, 3), (4, 5), transpose_a=True),
@@ -185,7 +185,7 @@ def _batch_contract(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> A
 
 
 contract = bilinear(
-    "contract", _contract, da=_contract_da, db=_contract_db, batch=_batch_contract,
+    "contract", _contract, da=_contract_da, db=_contract_db, batch=_batch_contract, fresh=True,
     samples=[
         sample((3, 4), (4, 2), equation="ij,jk->ik"),
         sample((2, 3), (4, 3), equation="ij,kj->ki"),

@@ -290,7 +290,7 @@ _DEPTHWISE: dict[str, Any] = {**_PLAIN, "groups": 3, "strides": (1, 2)}
 _LINE: dict[str, Any] = {"strides": (2,), "paddings": ((1, 2),), "dilations": (1,), "groups": 1}
 
 conv = bilinear(
-    "conv", _conv, batch=_batch, on=INT | FLOAT | NARROW,
+    "conv", _conv, batch=_batch, fresh=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, w, x_shape, strides, paddings, dilations, groups: m.conv_input(
         g, w, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
     ),
@@ -307,7 +307,7 @@ conv = bilinear(
     ],
 )  # fmt: skip
 conv_input = bilinear(
-    "conv_input", _conv_input, batch=_batch_input, on=INT | FLOAT | NARROW,
+    "conv_input", _conv_input, batch=_batch_input, fresh=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, w, strides, paddings, dilations, groups: m.conv(
         g, w, **_attrs(strides, paddings, dilations, groups)
     ),
@@ -324,7 +324,7 @@ conv_input = bilinear(
     ],
 )  # fmt: skip
 conv_filter = bilinear(
-    "conv_filter", _conv_filter, batch=_batch_filter, on=INT | FLOAT | NARROW,
+    "conv_filter", _conv_filter, batch=_batch_filter, fresh=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, b, x_shape, strides, paddings, dilations, groups: m.conv_input(
         b, g, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
     ),

@@ -149,7 +149,7 @@ def _batch_layer_norm_back(m, size, inputs, flags, attrs):
 
 
 layer_norm = opaque(
-    "layer_norm", _layer_norm, on=_SMOOTH, jvp=_layer_norm_jvp, batch=_batch_layer_norm,
+    "layer_norm", _layer_norm, on=_SMOOTH, fresh=True, jvp=_layer_norm_jvp, batch=_batch_layer_norm,
     vjp=lambda m, g, x, scale, epsilon: m.layer_norm_back(g, x, scale, epsilon=epsilon),
     samples=[
         sample((3, 4), (4,), (4,), epsilon=1e-3), sample((2, 2, 5), (5,), (5,), epsilon=0.1),
@@ -157,7 +157,7 @@ layer_norm = opaque(
     ],
 )  # fmt: skip
 layer_norm_back = opaque(
-    "layer_norm_back", _layer_norm_back, on=_SMOOTH, vjp=_layer_norm_back_vjp, batch=_batch_layer_norm_back,
+    "layer_norm_back", _layer_norm_back, on=_SMOOTH, fresh=True, vjp=_layer_norm_back_vjp, batch=_batch_layer_norm_back,
     samples=[
         sample((3, 4), (3, 4), (4,), epsilon=1e-3), sample((2, 2, 5), (2, 2, 5), (5,), epsilon=0.1),
         sample((3,), (3,), (3,), epsilon=1e-3), sample((0, 3), (0, 3), (3,), epsilon=1e-3),
@@ -194,7 +194,7 @@ def _moments_jvp(m, inputs, ys, attrs, ts):
 
 
 moments = opaque(
-    "moments", _moments, vjp=_moments_vjp, jvp=_moments_jvp, on=_SMOOTH,
+    "moments", _moments, vjp=_moments_vjp, jvp=_moments_jvp, on=_SMOOTH, fresh=True,
     batch=lambda m, size, inputs, flags, attrs: m.moments(inputs[0], **shift_axes(attrs, size)),
     samples=[
         sample((3, 4), axis=(0,)), sample((2, 3, 2), axis=(0, 1)), sample((2, 3, 2), axis=(0, 2)),

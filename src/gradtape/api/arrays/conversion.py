@@ -35,9 +35,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         if hasattr(value, "_as_tensor") and value.dtype is not dtype:
             value = ops.stop_gradient(ops.cast(value.value(), dtype=dtype))  # taken for an array, which may be cast
         tensor = convert.to_constant(value, dtype)
-    trace = dispatch.thread.trace
-    if trace is not None and trace.follows_all and type(tensor) is Tensor:
-        trace.follow(tensor)
+    dispatch.made_of_nothing(tensor)
     if shape is None:
         return tensor
     target = TensorShape(shape if not isinstance(shape, Tensor) else shape.numpy().tolist())
@@ -68,7 +66,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     target, hint = (None if d is None else as_dtype(d) for d in (dtype, dtype_hint))
     if hasattr(value, "_as_tensor"):  # each reading of a variable is a source of gradients of its own
         value = value.value()
-    return convert.to_tensor(value, target, hint)
+    tensor = convert.to_tensor(value, target, hint)
+    return tensor if isinstance(value, Tensor) else dispatch.made_of_nothing(tensor)
 
 
 def is_tensor(x: Any) -> bool:

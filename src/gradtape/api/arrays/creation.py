@@ -11,6 +11,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
+from ...engine.run.dispatch import made_of_nothing
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("linalg", "")
@@ -27,7 +28,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layo
     >>> tf.zeros([2, 3], tf.int32).numpy().tolist()
     [[0, 0, 0], [0, 0, 0]]
     """
-    return _filled(to_shape(shape), as_dtype(dtype), 0)
+    return made_of_nothing(_filled(to_shape(shape), as_dtype(dtype), 0))
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
@@ -37,7 +38,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layou
     >>> tf.ones([2]).numpy()
     array([1., 1.], dtype=float32)
     """
-    return _filled(to_shape(shape), as_dtype(dtype), 1)
+    return made_of_nothing(_filled(to_shape(shape), as_dtype(dtype), 1))
 
 
 def _filled(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
@@ -63,7 +64,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
         x = ops.reshape(x, shape=())
     if x.dims:
         raise errors.InvalidArgumentError(f"value must be a scalar, got shape {list(x.dims)} [Op:Fill]")
-    return ops.broadcast_to(x, shape=shape)
+    return made_of_nothing(ops.broadcast_to(x, shape=shape))
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
@@ -75,8 +76,8 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
     """
     x = to_tensor(input)
     if dtype is None and x.dtype is not dtypes.string:
-        return ops.zeros_like(x)
-    return _filled(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0)
+        return made_of_nothing(ops.zeros_like(x))
+    return made_of_nothing(_filled(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0))
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
@@ -93,7 +94,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
             "Value for attr 'T' of string is not in the list of allowed values: there are no ones among strings "
             "[Op:OnesLike]"
         )
-    return ops.ones_like(x) if dtype is None else _filled(x.dims, target, 1)
+    return made_of_nothing(ops.ones_like(x) if dtype is None else _filled(x.dims, target, 1))
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
@@ -133,7 +134,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         return wrap(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
     # The dtype's own arithmetic says how many there are: 3 / 0.00375 is 800 in float32, and a little more in float64.
     count = math.ceil(abs((last - first) / step))
-    return wrap(np.arange(count).astype(target.numpy) * step + first, target)
+    return made_of_nothing(wrap(np.arange(count).astype(target.numpy) * step + first, target))
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
@@ -169,7 +170,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
         return ops.slice(a, key=(*(slice(None),) * at, slice(n)))
     steps = np.arange(1, n - 1).astype(a.dtype.numpy).reshape(-1, *(1,) * (len(dims) - at))
     inner = a + (b - a) / float(n - 1) * Tensor(steps, a.dtype)
-    return ops.concat(a, inner, b, axis=at)
+    return made_of_nothing(ops.concat(a, inner, b, axis=at))
 
 
 def eye(
@@ -198,7 +199,7 @@ def eye(
     matrix = np.eye(rows, columns, dtype=target.numpy)
     if batch_shape is not None:
         matrix = np.tile(matrix, (*to_shape(batch_shape), 1, 1))
-    return wrap(matrix, target)
+    return made_of_nothing(wrap(matrix, target))
 
 
 def one_hot(
@@ -240,4 +241,4 @@ def one_hot(
         raise errors.InvalidArgumentError(
             f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis} [Op:OneHot]"
         )
-    return ops.one_hot(x, on, off, depth=int(count), axis=at)
+    return made_of_nothing(ops.one_hot(x, on, off, depth=int(count), axis=at))

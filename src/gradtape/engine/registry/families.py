@@ -45,6 +45,7 @@ def linear(
     samples: Sequence[Sample],
     on: int = dtypes.ANY,
     moves_data: bool = True,
+    fresh: bool = False,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """`y = A x`, linear in the first argument, or in all of `*xs`; further arguments are constants, such as indices.
@@ -54,6 +55,7 @@ def linear(
     """
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="linear", args=args, samples=samples, kinds=on, moves_data=moves_data, domain=domain)
+    op.fresh = fresh
     if transpose is not None:
         constants = len(args) - 1
         if op.variadic or not constants:
@@ -130,12 +132,14 @@ def bilinear(
     da: Callable[..., Any],
     db: Callable[..., Any],
     batch: Callable[..., Any] | None = None,
+    fresh: bool = False,
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
 ) -> Op:
     """`y = B(a, b)`: `da(m, g, b, <names>)` and `db(m, g, a, <names>)` the transposes; conjugates are taken here."""
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
+    op.fresh = fresh
     saved = Saved(args, [da, db])
     op.defer_keep(saved.picked, saved.keeper)
     op.kept = saved.names
@@ -274,19 +278,22 @@ def opaque(
     moves_data: bool = False,
     random: bool = False,
     shaped_by_values: bool = False,
+    fresh: bool = False,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """An op with rules of its own.
 
     `vjp(m, g, need, <names>)` returns one cotangent for each argument (the bare cotangent when there is one); it may
     be None with a reason given by `missing`. Without `jvp(m, inputs, outputs, attrs, tangents)` forward mode
-    transposes the vjp, without `batch(m, size, inputs, flags, attrs)` a vectorised call is a loop.
+    transposes the vjp, without `batch(m, size, inputs, flags, attrs)` a vectorised call is a loop. A `fresh` op is one
+    whose kernel always makes the arrays it returns, unless they are empty: an executor may write over them.
     """
     args, _ = kernel_arguments(kernel)
     op = Op(
         name, kernel, family="opaque", args=args, samples=samples, kinds=on, kinks=kinks, moves_data=moves_data,
         random=random, shaped_by_values=shaped_by_values, domain=domain,
     )  # fmt: skip
+    op.fresh = fresh
     if vjp is not None:
         wire(op, vjp)
         op.fragile = hasattr(vjp, "missing")

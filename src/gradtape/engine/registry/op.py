@@ -133,6 +133,7 @@ class Op(Deferring):
         self.kinks = kinks
         self.random = random
         self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
+        self.fresh = False  # whether its kernel never gives an argument, or a view of one
         self.takes_none = False  # whether `vjp` takes None for the cotangent of an output that nobody used
         self.fragile = False  # whether going backwards through it may raise
         self.severs = False  # whether a tape is not to know its outputs

@@ -182,6 +182,14 @@ def traced_by(trace: Any) -> Iterator[None]:
         set_recorders(thread.recorders)
 
 
+def made_of_nothing(x: Tensor) -> Tensor:
+    """A tensor that the user has just made of Python values: in a function that asks for its gradient, followed."""
+    trace = thread.trace
+    if trace is not None and trace.follows_all and type(x) is Tensor and not trace.is_followed(x):
+        trace.follow(x)
+    return x
+
+
 def left(x: Tensor, how: str) -> None:
     """Tells whoever records that the value of the marked tensor `x` was read by what is not recorded."""
     recorder = thread.recorder

@@ -25,7 +25,7 @@ from ..ir.graph import Graph, Node, Value, replay
 from ..trace.derivative import Derivative
 from ..trace.results import returned_value
 from ..trace.trace import Trace, value_of
-from ..trace.traced import TracedTensor
+from ..trace.traced import Failed, TracedTensor
 from .subgraphs import Part, batched, captured_by, example_of, present_trace, written_by
 
 
@@ -89,6 +89,8 @@ def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Part | None:
 def _tensor(leaf: Any) -> Any:
     if isinstance(leaf, TensorArray):
         return leaf if leaf.entry_dims is None else leaf.stacked(leaf.rows())
+    if type(leaf) is Failed:
+        raise leaf.error
     return returned_value(leaf)
 
 

@@ -22,7 +22,7 @@ from ..control_flow.subgraphs import check_not_followed
 from ..executors.numpy import executor
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
-from ..passes.optimize import optimize
+from ..passes.optimize import dead_code, optimize
 from ..trace.closures import Following, is_followed, opened
 from ..trace.conversion_status import Needed
 from ..trace.derivative import Derivative
@@ -174,6 +174,11 @@ class Variant:
         return found
 
     @cached_property
+    def _used(self) -> Graph:
+        """The graph without what nobody uses, which might fail."""
+        return dead_code(self.graph)
+
+    @cached_property
     def _assigns_in_parts(self) -> bool:
         """Whether a variable is assigned in a branch or a loop."""
         own = {id(node) for node in self.graph.nodes}
@@ -185,7 +190,7 @@ class Variant:
             check_not_followed()
         with updating if self.graph.updates else _OPEN:
             inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
-            results = replay(self.graph, inputs)
+            results = replay(self._used, inputs)
             count = len(self.graph.outputs)
             for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
                 variable._replace(value)

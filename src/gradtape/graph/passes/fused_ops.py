@@ -15,12 +15,14 @@ from ..ir.graph import Graph, Node
 
 
 class Joint:
-    """The op of a node that stands for several, or for one whose work is prepared."""
+    """The op of a node that stands for several: a fused op."""
 
-    def __init__(self, name: str, numpy: Callable[..., Any], family: str = "opaque") -> None:
+    family = "opaque"
+    fresh = True  # as those are that it stands for
+
+    def __init__(self, name: str, numpy: Callable[..., Any]) -> None:
         self.name = self.title = name
         self.numpy = numpy
-        self.family = family
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

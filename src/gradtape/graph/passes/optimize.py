@@ -16,11 +16,16 @@ from ...core import dtypes
 from ...engine.registry.op import Op
 from ..ir.effects import guard, same
 from ..ir.graph import Graph, Node, Value, subgraphs
-from .peepholes import simplified
-from .products import gathered_products
+from .peepholes import FEWER_PRODUCTS, IDENTITIES
+from .rewriting import rewritten
 
 _SMALL = 1 << 12  # elements of a constant that is compared with others, and that folding may always make
 _MOST_ROUNDS = 4
+
+
+def simplified(graph: Graph) -> Graph:
+    """With identities of single ops used up."""
+    return rewritten(graph, IDENTITIES)
 
 
 def optimize(graph: Graph) -> Graph:
@@ -32,7 +37,7 @@ def optimize(graph: Graph) -> Graph:
             graph = one_pass(graph)
         if len(graph.nodes) == before:
             break
-    return dead_code(common_subexpressions(gathered_products(graph)))
+    return dead_code(common_subexpressions(rewritten(graph, FEWER_PRODUCTS)))
 
 
 def _inside(graph: Graph) -> Graph:

@@ -1,112 +1,67 @@
-"""Identities of single ops: x + 0 = x, -(-x) = x, a transpose of a transpose, a product with ones.
+"""The table of patterns: x + 0 = x, -(-x) = x, a transpose of a transpose, a product with ones; sums of products.
 
-A rule looks at one node and what made its inputs. It answers with the value that the node's output is anyway, with a
-node that makes it more cheaply, or with None. Rules change no rounding.
+The rows of `IDENTITIES` change no rounding. Those of `FEWER_PRODUCTS` make one product of several, as the gradient of a
+matrix that is used in many steps of a recurrent layer is: Σ aᵢᵀ gᵢ = [a₁; a₂; ...]ᵀ [g₁; g₂; ...]. Putting rows under
+one another costs less than it saves, up to some number of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...core.dtypes import DType
-from ...engine.registry.op import Op, registry
-from ..ir.graph import Graph, Node, Value
+from ...engine.registry.op import registry
+from ..ir.graph import Node, Value
+from .rewriting import Answer, Rewriting, Row
 
 _EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64": 1 << 53}  # the integers it has all of
-Answer = Value | Node | None
+_MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several
 
 
-def simplified(graph: Graph) -> Graph:
-    """The graph with every node replaced as long as a rule knows better."""
-    view = _View()
-    for node in graph.nodes:
-        view.add(node)
-    return graph.substituted(view.nodes, view.found)
+def _with(node: Node, name: str, *inputs: Value, **attrs: Any) -> Node:
+    """What makes the node's output, by another op."""
+    return node._replace(op=registry[name], inputs=inputs, attrs=attrs)
 
 
-class _View:
-    """The nodes so far, who made what, and which values are known to be one number everywhere."""
+def _constant(number: Any, dtype: DType) -> Value:
+    return Value((), dtype, number)
 
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.found: dict[Value, Value] = {}
-        self._maker: dict[Value, Node] = {}
-        self._number: dict[Value, Any] = {}
 
-    def add(self, node: Node) -> None:
-        """Takes a node in, or what it can be replaced with."""
-        node = node._replace(inputs=tuple(self.found.get(v, v) for v in node.inputs))
-        if node.op.handed_on is not None:
-            self.found.update(zip(node.outputs, node.op.handed_on(node.inputs, node.attrs), strict=True))
-            return
-        if node.several or not isinstance(node.op, Op) or len(node.outputs) != 1:
-            if isinstance(node.op, Op) and node.op.name == "identity_n":
-                self.found.update(zip(node.outputs, node.inputs, strict=True))
-                return
-        else:
-            for _ in range(8):
-                answer = self._ask(node)
-                if isinstance(answer, Value):
-                    self.found[node.outputs[0]] = answer
-                    return
-                if answer is None:
-                    break
-                node = answer
-        self.nodes.append(node)
-        self._maker.update(dict.fromkeys(node.outputs, node))
+def _stretched(node: Node, x: Value) -> Answer:
+    """`x` in the shape of the node's output, which it is."""
+    y = node.outputs[0]
+    if x.dtype is not y.dtype or x.shape == y.shape:
+        return x
+    return _with(node, "broadcast_to", x, shape=y.shape)
 
-    def _ask(self, node: Node) -> Answer:
-        y = node.outputs[0]
-        if node.op.family == "elementwise":
-            answer = _narrower(self, node)
-            if answer is not None:
-                return answer
-        rule = RULES.get(node.op.name)
-        answer = None if rule is None else rule(self, node)
-        if isinstance(answer, Value) and (answer.shape != y.shape or answer.dtype is not y.dtype):
-            return None
-        return answer
 
-    def made_by(self, value: Value, name: str) -> Node | None:
-        """The node that made `value`, if its op has this name."""
-        node = self._maker.get(value)
-        return node if node is not None and node.op.name == name and isinstance(node.op, Op) else None
+def _is_number(x: Value) -> bool:
+    return x.constant is not None and not x.shape and x.dtype.is_floating
 
-    def number(self, value: Value) -> Any:
-        """The one number that all elements of `value` are, as a NumPy scalar, or None."""
-        if value not in self._number:
-            self._number[value] = self._find_number(value)
-        return self._number[value]
 
-    def _find_number(self, value: Value) -> Any:
-        if value.constant is not None:
-            return _uniform(value.constant)
-        node = self._maker.get(value)
-        if node is None or not isinstance(node.op, Op):
-            return None
-        if node.op.name in ("zeros_like", "ones_like") and value.dtype.numpy.kind in "biufc":
-            return value.dtype.numpy.type(node.op.name == "ones_like")
-        if node.op.name in ("broadcast_to", "reshape", "transpose"):
-            return self.number(node.inputs[0])
-        if node.op.name == "cast":
-            number = self.number(node.inputs[0])
-            return None if number is None else node.op.numpy(number, **node.attrs)
-        if node.op.name == "sum":
-            return self.exact_sum(node)
+def number_of(graph: Rewriting, value: Value) -> Any:
+    """The one number that all elements of `value` are, as a NumPy scalar, or None."""
+    if value not in graph.notes:
+        graph.notes[value] = _find_number(graph, value)
+    return graph.notes[value]
+
+
+def _find_number(graph: Rewriting, value: Value) -> Any:
+    if value.constant is not None:
+        return _uniform(value.constant)
+    node = graph.maker(value)
+    name = "" if node is None else node.op.name
+    if node is None or len(node.inputs) != 1:
         return None
-
-    def exact_sum(self, node: Node) -> Any:
-        """The sum of many times one whole number, where it is exact."""
-        (x,) = node.inputs
-        number = self.number(x)
-        if number is None or x.dtype.name not in _EXACT or not np.isfinite(number) or number != np.floor(number):
-            return None
-        total = int(number) * math.prod(x.shape[i] for i in node.attrs["axis"])
-        return x.dtype.numpy.type(total) if abs(total) < _EXACT[x.dtype.name] else None
+    if name in ("zeros_like", "ones_like") and value.dtype.numpy.kind in "biufc":
+        return value.dtype.numpy.type(name == "ones_like")
+    if name == "sum":
+        return _exact_sum(graph, node)
+    number = number_of(graph, node.inputs[0]) if name in ("broadcast_to", "reshape", "transpose", "cast") else None
+    return node.op.numpy(number, **node.attrs) if number is not None and name == "cast" else number
 
 
 def _uniform(array: Any) -> Any:
@@ -122,34 +77,28 @@ def _uniform(array: Any) -> Any:
     return first
 
 
-def _constant(number: Any, dtype: DType) -> Value:
-    return Value((), dtype, number)
+def _exact_sum(graph: Rewriting, node: Node) -> Any:
+    """The sum of many times one whole number, where it is exact."""
+    (x,) = node.inputs
+    number = number_of(graph, x)
+    if number is None or x.dtype.name not in _EXACT or not np.isfinite(number) or number != np.floor(number):
+        return None
+    total = int(number) * math.prod(x.shape[i] for i in node.attrs["axis"])
+    return x.dtype.numpy.type(total) if abs(total) < _EXACT[x.dtype.name] else None
 
 
-def _broadcast(value: Value, node: Node) -> Answer:
-    """`value` in the shape of the node's output."""
-    y = node.outputs[0]
-    if value.shape == y.shape:
-        return value
-    return node._replace(op=registry["broadcast_to"], inputs=(value,), attrs={"shape": y.shape})
-
-
-def _narrower(view: _View, node: Node) -> Answer:
+def _narrower(node: Node, graph: Rewriting) -> Answer:
     """An elementwise op stretches its arguments itself: what was stretched for it need not be."""
-    y = node.outputs[0]
-    inputs = list(node.inputs)
-    if y.shape and all(view.number(v) is not None for v in inputs):
+    y, inputs = node.outputs[0], list(node.inputs)
+    if y.shape and all(number_of(graph, v) is not None for v in inputs):
         with np.errstate(all="ignore"):
-            number = node.op.numpy(*[view.number(v) for v in inputs], **node.attrs)
-        return _broadcast(_constant(np.asarray(number)[()], y.dtype), node)
+            number = node.op.numpy(*[number_of(graph, v) for v in inputs], **node.attrs)
+        return _stretched(node, _constant(np.asarray(number)[()], y.dtype))
     for i, value in enumerate(inputs):
-        source = value
-        number = view.number(value) if value.shape else None
-        stretch = view.made_by(value, "broadcast_to")
-        if number is not None:
-            source = _constant(number, value.dtype)
-        elif stretch is not None:
-            source = stretch.inputs[0]
+        number = number_of(graph, value) if value.shape else None
+        stretch = graph.made_by(value, "broadcast_to")
+        source = value if stretch is None else stretch.inputs[0]
+        source = source if number is None else _constant(number, value.dtype)
         if source is not value:
             shapes = [v.shape for v in (*inputs[:i], source, *inputs[i + 1 :])]
             if np.broadcast_shapes(*shapes) == y.shape:
@@ -157,98 +106,17 @@ def _narrower(view: _View, node: Node) -> Answer:
     return None if inputs == list(node.inputs) else node._replace(inputs=tuple(inputs))
 
 
-def _is(value: Value, number: float) -> bool:
-    return value.constant is not None and not value.shape and bool(value.constant == number)
+def _inverse_of_power_of_two(node: Node, x: Value, c: Value) -> Answer:
+    """Dividing by a power of two is multiplying by another, unless that one is too small or too large."""
+    fraction, _ = np.frexp(c.constant)
+    inverse = c.dtype.numpy.type(1) / c.constant if fraction in (0.5, -0.5) else 0
+    exact = np.isfinite(inverse) and abs(inverse) >= np.finfo(c.dtype.numpy).tiny
+    return _with(node, "mul", x, _constant(inverse, c.dtype)) if exact else None
 
 
-def _same(node: Node, value: Value) -> Answer:
-    """The node's output is `value`, stretched if need be."""
-    return _broadcast(value, node) if value.dtype is node.outputs[0].dtype else None
-
-
-def _with(node: Node, name: str, *inputs: Value, **attrs: Any) -> Node:
-    return node._replace(op=registry[name], inputs=inputs, attrs=attrs)
-
-
-def _add(view: _View, node: Node) -> Answer:
-    a, b = node.inputs
-    for x, other in ((a, b), (b, a)):
-        if _is(other, 0):
-            return _same(node, x)
-        negative = view.made_by(other, "neg")
-        if negative is not None:
-            return _with(node, "sub", x, negative.inputs[0])
-    return None
-
-
-def _sub(view: _View, node: Node) -> Answer:
-    a, b = node.inputs
-    if _is(b, 0):
-        return _same(node, a)
-    negative = view.made_by(b, "neg")
-    return None if negative is None else _with(node, "add", a, negative.inputs[0])
-
-
-def _mul(view: _View, node: Node) -> Answer:
-    a, b = node.inputs
-    for x, other in ((a, b), (b, a)):
-        if _is(other, 1):
-            return _same(node, x)
-        if _is(other, -1) and x.shape == node.outputs[0].shape and x.dtype.is_floating:
-            return _with(node, "neg", x)
-        negative = view.made_by(x, "neg")
-        if negative is not None and other.constant is not None and not other.shape and other.dtype.is_floating:
-            return _with(node, "mul", negative.inputs[0], _constant(-other.constant, other.dtype))
-    return None
-
-
-def _div(view: _View, node: Node) -> Answer:
-    a, b = node.inputs
-    if not _is(b, 1) and b.constant is not None and not b.shape and b.dtype.is_floating and not b.dtype.narrow:
-        # Dividing by a power of two is multiplying by another, unless that one is too small or too large.
-        fraction, _ = np.frexp(b.constant)
-        inverse = b.dtype.numpy.type(1) / b.constant if fraction in (0.5, -0.5) else 0
-        if np.isfinite(inverse) and abs(inverse) >= np.finfo(b.dtype.numpy).tiny:
-            return _with(node, "mul", a, _constant(inverse, b.dtype))
-    return _same(node, a) if _is(b, 1) else None
-
-
-def _neg(view: _View, node: Node) -> Answer:
-    inner = view.made_by(node.inputs[0], "neg")
-    return None if inner is None else inner.inputs[0]
-
-
-def _input(view: _View, node: Node) -> Answer:
-    return node.inputs[0]  # if it has the shape and the dtype of the output, which is asked of every answer
-
-
-def _reshape(view: _View, node: Node) -> Answer:
-    (x,) = node.inputs
-    if x.shape == node.outputs[0].shape:
-        return x
-    inner = view.made_by(x, "reshape")
-    if inner is not None:
-        return _with(node, "reshape", inner.inputs[0], shape=node.outputs[0].shape)
-    number = view.number(x)
-    return None if number is None or x.constant is not None else _stretched(node, number)
-
-
-def _stretched(node: Node, number: Any) -> Node:
-    y = node.outputs[0]
-    return _with(node, "broadcast_to", _constant(number, y.dtype), shape=y.shape)
-
-
-def _broadcast_to(view: _View, node: Node) -> Answer:
-    (x,) = node.inputs
-    if x.shape == node.outputs[0].shape:
-        return x
-    inner = view.made_by(x, "broadcast_to")
-    if inner is not None:
-        return _with(node, "broadcast_to", inner.inputs[0], shape=node.outputs[0].shape)
-    inner = view.made_by(x, "reshape")
-    if inner is not None and _stripped(inner.inputs[0].shape) == _stripped(x.shape):
-        return _with(node, "broadcast_to", inner.inputs[0], shape=node.outputs[0].shape)
-    return None
+def _of_number(node: Node, graph: Rewriting) -> Answer:
+    number = _exact_sum(graph, node) if node.op.name == "sum" else number_of(graph, node.inputs[0])
+    return None if number is None else _stretched(node, _constant(number, node.outputs[0].dtype))
 
 
 def _stripped(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -258,48 +126,102 @@ def _stripped(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _transpose(view: _View, node: Node) -> Answer:
-    (x,) = node.inputs
-    perm = node.attrs["perm"]
-    if tuple(perm) == tuple(range(len(perm))):
-        return x
-    inner = view.made_by(x, "transpose")
-    if inner is None:
-        return None
-    return _with(node, "transpose", inner.inputs[0], perm=tuple(inner.attrs["perm"][i] for i in perm))
+def _permuted(node: Node, nodes: Any, x: Value) -> Answer:
+    inner = nodes[1].attrs["perm"]
+    return _with(node, "transpose", x, perm=tuple(inner[i] for i in node.attrs["perm"]))
 
 
-def _matmul(view: _View, node: Node) -> Answer:
-    inputs, attrs = list(node.inputs), dict(node.attrs)
-    for i, flag in enumerate(("transpose_a", "transpose_b")):
-        turned = view.made_by(inputs[i], "transpose")
-        rank = len(inputs[i].shape)
-        if turned is not None and tuple(turned.attrs["perm"]) == (*range(rank - 2), rank - 1, rank - 2):
-            inputs[i] = turned.inputs[0]
-            attrs[flag] = not attrs.get(flag, False)
-    return None if inputs == list(node.inputs) else node._replace(inputs=tuple(inputs), attrs=attrs)
+def _swaps_last(transpose: Node) -> bool:
+    rank = len(transpose.inputs[0].shape)
+    return tuple(transpose.attrs["perm"]) == (*range(rank - 2), rank - 1, rank - 2)
 
 
-def _sum(view: _View, node: Node) -> Answer:
-    if not node.attrs["axis"]:
-        return node.inputs[0]
-    number = view.exact_sum(node)
-    return None if number is None else _stretched(node, number)
+def _folded(flag: str) -> Any:
+    """A product of matrices that takes a transpose before it over."""
+
+    def then(node: Node, a: Value, b: Value) -> Node:
+        return node._replace(inputs=(a, b), attrs={**node.attrs, flag: not node.attrs.get(flag, False)})
+
+    return then
 
 
-def _add_n(view: _View, node: Node) -> Answer:
-    if len(node.inputs) == 1:
-        return node.inputs[0]
-    return _with(node, "add", *node.inputs) if len(node.inputs) == 2 else None
+def _again(node: Node, x: Value) -> Node:
+    """The node's own op and attributes on what came before."""
+    return node._replace(inputs=(x,))
 
 
-def _single(view: _View, node: Node) -> Answer:
-    return node.inputs[0] if len(node.inputs) == 1 else None
+IDENTITIES = [
+    Row("custom_gradient(*xs)", lambda node: node.op.handed_on(node.inputs, node.attrs)),
+    Row("identity_n(*xs)", lambda xs: xs),
+    Row("elementwise(*xs)", _narrower),
+    Row("add(x, 0)", _stretched),
+    Row("add(x, neg(y))", lambda node, x, y: _with(node, "sub", x, y)),
+    Row("sub(x, 0)", _stretched),
+    Row("sub(x, neg(y))", lambda node, x, y: _with(node, "add", x, y)),
+    Row("mul(x, 1)", _stretched),
+    Row(
+        "mul(x, -1)", lambda node, x: _with(node, "neg", x),
+        lambda node, x: x.shape == node.outputs[0].shape and x.dtype.is_floating,
+    ),
+    Row(
+        "mul(neg(x), c)", lambda node, x, c: _with(node, "mul", x, _constant(-c.constant, c.dtype)),
+        lambda c: _is_number(c),
+    ),
+    Row("div(x, 1)", _stretched),
+    Row("div(x, c)", _inverse_of_power_of_two, lambda c: _is_number(c) and not c.dtype.narrow),
+    Row("neg(neg(x))", lambda x: x),
+    Row("identity(x)", lambda x: x),
+    Row("stop_gradient(x)", lambda x: x),
+    Row("power_1(x)", lambda x: x),
+    Row("cast(x)", lambda x: x),
+    Row("reshape(x)", lambda x: x),
+    Row("reshape(reshape(x))", _again),
+    Row("reshape(x)", _of_number, lambda x: x.constant is None),
+    Row("broadcast_to(x)", lambda x: x),
+    Row("broadcast_to(broadcast_to(x))", _again),
+    Row(
+        "broadcast_to(reshape(x))", _again,
+        lambda node, x: _stripped(x.shape) == _stripped(node.inputs[0].shape),
+    ),
+    Row("transpose(x)", lambda x: x, lambda node: tuple(node.attrs["perm"]) == tuple(range(len(node.attrs["perm"])))),
+    Row("transpose(transpose(x))", _permuted),
+    Row("matmul(transpose(a), b)", _folded("transpose_a"), lambda nodes: _swaps_last(nodes[1])),
+    Row("matmul(a, transpose(b))", _folded("transpose_b"), lambda nodes: _swaps_last(nodes[1])),
+    Row("sum(x)", lambda x: x, lambda node: not node.attrs["axis"]),
+    Row("sum(x)", _of_number),
+    Row("add_n(x)", lambda x: x),
+    Row("add_n(x, y)", lambda node, x, y: _with(node, "add", x, y)),
+    Row("concat(x)", lambda x: x),
+]  # fmt: skip
 
 
-RULES: dict[str, Callable[[_View, Node], Answer]] = {
-    "add": _add, "sub": _sub, "mul": _mul, "div": _div, "neg": _neg, "identity": _input, "stop_gradient": _input,
-    "power_1": _input, "cast": _input, "reshape": _reshape, "broadcast_to": _broadcast_to, "transpose": _transpose,
-    "matmul": _matmul, "sum": _sum, "add_n": _add_n, "concat": _single,
-}  # fmt: skip
+def _is_gradient(product: Node, graph: Rewriting) -> bool:
+    """Whether it is `aᵀ g` of matrices, which only the sum that is looked at uses."""
+    a, g = product.inputs
+    turned = product.attrs.get("transpose_a") and not product.attrs.get("transpose_b")
+    plain = len(a.shape) == len(g.shape) == 2 and a.dtype.is_floating
+    return bool(turned) and plain and graph.is_used_once(product.outputs[0])
 
+
+def _one_product(node: Node, nodes: Any, graph: Rewriting) -> list[Node]:
+    made = []
+    for side in (0, 1):
+        rows: list[Value] = []
+        for product in nodes[1:]:
+            value = product.inputs[side]
+            whole = graph.made_by(value, "concat")
+            rows += whole.inputs if whole is not None and whole.attrs["axis"] == 0 else [value]
+        under = Value((sum(v.shape[0] for v in rows), rows[0].shape[1]), rows[0].dtype)
+        made.append(Node(registry["concat"], tuple(rows), {"axis": 0}, (under,), False, node.line))
+    both = tuple(concat.outputs[0] for concat in made)
+    return [*made, _with(node, "matmul", *both, transpose_a=True, transpose_b=False)]
+
+
+FEWER_PRODUCTS = [
+    Row(
+        "add(matmul(a, g), matmul(b, h))", _one_product,
+        lambda nodes, a, b, graph: a.shape[0] + b.shape[0] <= _MOST_ROWS
+        and 4 * min(a.shape[0], b.shape[0]) <= _MOST_ROWS
+        and all(_is_gradient(product, graph) for product in nodes[1:]),
+    ),
+]  # fmt: skip

@@ -101,8 +101,9 @@ def _source(trace: Trace, x: Any) -> Tensor:
         if not trace.follows_all:
             raise Unfollowed
         raise NotImplementedError(
-            f"{x!r} is a constant of this function, and what was computed from it is too: tf.gradients cannot go back "
-            "to it. Make it with tf.constant, or use a tf.GradientTape that watches it"
+            f"{x!r} was computed from Python values or is from outside the function, and what was computed from it may "
+            "be constant too: tf.gradients cannot go back to it. Make it with tf.constant inside the function, or use "
+            "a tf.GradientTape that watches it"
         )
     return x
 

@@ -27,7 +27,7 @@ from ...engine.run.source_lines import Line, caller
 from ..ir.effects import draw, guard, shape_guard
 from ..ir.graph import Graph, Node, Value, maker
 from .conversion_status import ask as ask_for_conversion
-from .traced import Enclosed, TracedTensor, Untraceable, out_of_scope
+from .traced import Enclosed, Failed, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
 remembered: set[Any] = set()  # the ops whose results tell, as `made_by`, what they were computed from
@@ -172,6 +172,8 @@ class Trace(dispatch.Recorder):
             if type(x) is TracedTensor:
                 places.append(x.place if x.trace is self else self.capture(x).place)
                 values.append(x.value)
+            elif type(x) is Failed and not _must_run(op):
+                return x
             else:
                 places.append(self.place_of(x))
                 values.append(x)
@@ -181,7 +183,9 @@ class Trace(dispatch.Recorder):
             result: Any = op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
         except InvalidArgumentError as error:
             error.about_values = True
-            raise
+            if _must_run(op) or isinstance(error, ValueError):
+                raise
+            return Failed(error, inputs[0].dtype, self)
         finally:
             thread.recorder = recorder
         line = line or self.line or caller()
@@ -212,6 +216,8 @@ class Trace(dispatch.Recorder):
         """Where an input of an op stands in this graph."""
         if type(x) is TracedTensor:
             return x.place if x.trace is self else self.capture(x).place
+        if type(x) is Failed:
+            raise x.error
         if type(x) is not Tensor:
             raise Untraceable(f"a {type(x).__name__} from outside the function")
         if x.mark is not None and self.is_followed(x):
@@ -417,6 +423,11 @@ class Trace(dispatch.Recorder):
             self.name, tuple(self.inputs), tuple(self.nodes), tuple([self.place_of(y) for y in outputs]),
             tuple(self.reads.values()), tuple(updates),
         )  # fmt: skip
+
+
+def _must_run(op: Any) -> bool:
+    """Whether an op is run for more than its result: an effect, a check, what runs the user's code."""
+    return type(op) is not Op or op.name == "check_numerics"
 
 
 def value_of(x: Tensor) -> Tensor:

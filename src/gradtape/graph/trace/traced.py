@@ -142,6 +142,27 @@ class TracedTensor(Tensor):
     __format__ = object.__format__  # type: ignore[assignment]
 
 
+class Failed(TracedTensor):
+    """What an op would have given that cannot compute with the values of this run, as an index out of range.
+
+    In a graph an op whose result nobody uses is not run. So the failure is kept for whoever uses the result: further
+    ops fail with it, silently too, and everything else, returning it first of all, raises.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception, dtype: Any, trace: Trace) -> None:
+        self.error = error
+        self.dtype = dtype  # of the op's first argument, by which numbers beside the result are converted
+        self.trace = trace
+        self.level = trace.level
+
+    def _raise(self, *_: Any) -> Any:
+        raise self.error
+
+    mark = place = value = dims = array = property(_raise, _raise)  # type: ignore[assignment]
+
+
 def _asked_by_gradtape(depth: int = 1) -> bool:
     """Whether the caller of the calling method is gradtape's own code rather than the user's, or AutoGraph for it."""
     frame: Any = sys._getframe(depth + 1)

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....backends.numpy import blocks
-from ...ir.graph import Node, Value
+from ...ir.graph import Graph, Node, Value
 from . import lowering
+from .program import Program
 
 _BLOCK = 1 << 17  # bytes of each array in a block, at most; twice as many where several cores hand the lock over
 _CACHE = 3 << 19  # bytes of all arrays in a block
+_WITHIN = 2  # arrays that are only used inside it, at a time
 _SHORTEST_ROW = 32  # elements of a row that is computed with one number of a column
 _LONGEST_ROW = 1 << 16
 _REPEATED = 1 << 10  # elements a short row is lengthened to: NumPy's loop is along it
@@ -64,13 +66,13 @@ class Fused:
     """The steps of a run as one op."""
 
     family = "fused"
-    moves_data = True
+    moves_data = fresh = True
 
     def __init__(
         self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
     ) -> None:
         self.name = self.title = "_".join(dict.fromkeys(n.op.name for n in members if n.op is not lowering.view))
-        self._block, self._scratch = _block_function(members, inputs, outputs)
+        self._block = _block_function(members, inputs, outputs)
         self._shape = shape = outputs[0].shape
         self._dtypes = [v.dtype.numpy for v in outputs]
         size, width = math.prod(shape), frame.width or 1
@@ -82,7 +84,7 @@ class Fused:
         self._cores = min(cores, self._count)
         share = -(-self._count // self._cores)
         largest = max(v.dtype.size for node in members for v in node.outputs) * width
-        arrays = len(self._scratch) + len(outputs) + sum(cut for _, cut in self._inputs)
+        arrays = _WITHIN + len(outputs) + sum(cut for _, cut in self._inputs)
         at_once = max(1, min(_BLOCK if cores == 1 else 2 * _BLOCK, _CACHE // arrays) // largest)
         self._step = -(-share // -(-share // at_once))
 
@@ -107,12 +109,9 @@ class Fused:
         step = self._step
 
         def part(here: slice) -> None:
-            scratch = [np.empty((step, *self._rows), dtype) for dtype in self._scratch]
             for i in range(here.start, here.stop, step):
                 j = min(i + step, here.stop)
-                if j - i < step:
-                    scratch = [s[: j - i] for s in scratch]
-                self._block(*[x[i:j] if cut else x for x, cut in given], *[y[i:j] for y in written], *scratch)
+                self._block(*[x[i:j] if cut else x for x, cut in given], *[y[i:j] for y in written])
 
         blocks.spread(part, self._count, self._cores)
         return outputs
@@ -121,73 +120,12 @@ class Fused:
         return f"<fused {self.name}>"
 
 
-def _block_function(
-    members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]
-) -> tuple[Callable[..., None], list[Any]]:
-    """`f(*blocks of inputs, *blocks of outputs, *scratch)`, which computes a block; and the dtypes of the scratch."""
-    names = {v: f"x{i}" for i, v in enumerate(inputs)}
-    written = {v: f"y{i}" for i, v in enumerate(outputs)}
-    base: dict[Value, Value] = {}  # of what is a view
-    last: dict[Value, int] = {}  # the last use of a value or a view of it
-    for i, node in enumerate(members):
-        if node.op is lowering.view:
-            base[node.outputs[0]] = base.get(node.inputs[0], node.inputs[0])
-        for v in (*node.inputs, *node.outputs):
-            last[base.get(v, v)] = i
-    scratch: list[Any] = []
-    held: dict[Value, str] = {}  # the scratch a value is in; an output serves as such until it is due
-    due = {written[node.outputs[0]]: i for i, node in enumerate(members) if node.outputs[0] in written}
-    kinds = {name: v.dtype.numpy for v, name in written.items()}
-    free = list(kinds)
-    known: dict[str, Any] = {"copyto": np.copyto, "where": np.where, "__name__": __name__}
-    lines: list[str] = []
-
-    def release(node: Node, i: int) -> None:
-        for v in dict.fromkeys(base.get(v, v) for v in (*node.inputs, *node.outputs)):
-            if last[v] == i and v in held:
-                free.append(held.pop(v))
-
-    def target(y: Value) -> str:
-        """Where a step writes: its output, or the place let go last, which is still in the nearest cache."""
-        if y in written:
-            return written[y]
-        dtype = y.dtype.numpy
-        fits = [name for name in free if kinds[name] == dtype and last[y] <= due.get(name, len(members))]
-        if fits:
-            free.remove(fits[-1])
-        else:
-            fits = [f"s{len(scratch)}"]
-            kinds[fits[0]] = dtype
-            scratch.append(dtype)
-        held[y] = fits[-1]
-        return fits[-1]
-
-    for i, node in enumerate(members):
-        y = node.outputs[0]
-        given = [names[v] for v in node.inputs]
-        if node.op is lowering.view:
-            known[f"d{i}"] = node.attrs["dtype"]
-            made = f"{given[0]}.view(d{i})"
-        elif node.op is lowering.where:
-            made = f"where({', '.join(given)})"
-        else:
-            release(node._replace(outputs=()), i)
-            names[y] = target(y)
-            if node.op is lowering.cast:
-                lines.append(f"copyto({names[y]}, {given[0]}, 'unsafe')")
-            else:
-                known[f"f{i}"] = node.op.numpy
-                lines.append(f"f{i}({', '.join(given)}, out={names[y]})  # {node.op.name}")
-            release(node, i)
-            continue
-        if y in written:
-            names[y] = written[y]
-            lines.append(f"copyto({names[y]}, {made})")
-        else:
-            names[y] = f"v{i}"
-            lines.append(f"{names[y]} = {made}")
-        release(node, i)
-    parameters = [*(f"x{i}" for i in range(len(inputs))), *written.values(), *(f"s{i}" for i in range(len(scratch)))]
-    source = "\n    ".join([f"def block({', '.join(parameters)}):", *lines])
-    exec(compile(source, "<gradtape block>", "exec"), known)
-    return known["block"], scratch
+def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> Callable[..., None]:
+    """`f(*blocks of inputs, *blocks of outputs)`, which computes a block."""
+    targets = {v: f"y{i}" for i, v in enumerate(outputs)}
+    program = Program(Graph("block", tuple(inputs), tuple(members), tuple(outputs)), targets)
+    parameters = [*(program.names[v] for v in inputs), *targets.values()]
+    source = "\n    ".join([f"def block({', '.join(parameters)}):", *program.lines])
+    names = {**program.globals, "__name__": __name__}
+    exec(compile(source, "<gradtape block>", "exec"), names)
+    return names["block"]

@@ -1,20 +1,13 @@
 """Which array a ufunc may write its result to: one of its arguments that nobody needs any more.
 
-Such an argument is an array that the run itself has made and that no other value may be a view of. Where it is not
-certain that a kernel makes a new array, its result counts as a view of its arguments.
+Such an argument is an array that the run itself has made and that no other value may be an alias of. Unless an op says
+that its kernel always makes new arrays (`Op.fresh`), its result counts as an alias of its arguments.
 """
 
 from __future__ import annotations
 
 from ...ir.graph import Graph, Node, Value
-from .blockwise import Fused
 from .lowering import Primitive, view
-
-# Kernels that always make the array they return, unless it is empty.
-FRESH = frozenset({
-    "matmul", "conv", "conv_input", "conv_filter", "max_pool_back", "softmax", "log_softmax",
-    "cross_entropy_and_softmax", "max_pool_and_place",
-})  # fmt: skip
 
 
 class _Memory:
@@ -45,7 +38,7 @@ def overwritten(graph: Graph) -> dict[int, Value]:
             alike = [v for v in node.inputs if v.shape == y.shape and v.dtype is y.dtype and len(of(v)) == 1]
             candidates[i] = [(v, next(iter(of(v)))) for v in alike]
         for y in node.outputs:
-            if _is_fresh(node):
+            if getattr(node.op, "fresh", False):
                 places[y] = frozenset({_Memory(True)})
             elif node.op is view or _keeps_elements(node):
                 places[y] = of(node.inputs[0])
@@ -61,12 +54,6 @@ def overwritten(graph: Graph) -> dict[int, Value]:
 def _has_elements(value: Value) -> bool:
     """Whether it is an array with something in it; a number has no array that could be written to."""
     return bool(value.shape) and 0 not in value.shape
-
-
-def _is_fresh(node: Node) -> bool:
-    if isinstance(node.op, Primitive):
-        return node.op is not view
-    return isinstance(node.op, Fused) or (node.op.name in FRESH and node.op.family in ("bilinear", "linear", "opaque"))
 
 
 def _keeps_elements(node: Node) -> bool:

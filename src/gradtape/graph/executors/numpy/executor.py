@@ -16,25 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ....backends.numpy import blocks
-from ....core import dtypes
 from ....engine.run import dispatch
 from ....engine.tape import finite
-from ...ir.graph import Graph, Node, Value
+from ...ir.graph import Graph, Node
 from ...passes.fused_ops import joined
 from ...passes.optimize import common_subexpressions, dead_code
-from .buffers import overwritten
 from .fusion import fused
-from .lowering import Primitive, cast, lowered, view
+from .lowering import lowered
+from .program import Program
 
-_INFIX = {
-    np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.equal: "==", np.not_equal: "!=", np.less: "<",
-    np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=", np.bitwise_and: "&", np.bitwise_or: "|",
-    np.bitwise_xor: "^",
-}  # fmt: skip
-# NumPy's loops for these are vectorised over two arrays, not over an array and a number.
-_OF_ARRAYS = frozenset({np.maximum, np.minimum})
-_LARGEST_FULL = 1 << 18  # elements of an array made of one number
 _number = itertools.count(1).__next__
 _compiled: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = weakref.WeakKeyDictionary()
 
@@ -53,7 +43,7 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
         graph = dead_code(common_subexpressions(graph))
     else:
         graph = fused(dead_code(common_subexpressions(lowered(joined(graph)))))
-    program = _Program(graph)
+    program = Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
         name = f"graph_of_{name}"
@@ -93,132 +83,3 @@ def _failure(node: Node, error: Exception) -> Exception:
     if node.line is None:
         return failure
     return type(failure)(f"{failure} (defined at {node.line[0]}:{node.line[1]})")
-
-
-class _Program:
-    """The lines of a graph's function, and the kernels and constants they name."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.names: dict[Value, str] = {v: f"x{i}" for i, v in enumerate(graph.all_inputs)}
-        self.globals: dict[str, Any] = {}
-        self.lines: list[str] = []
-        self.lined: list[Node] = []
-        self._called: dict[Any, str] = {}
-        last: dict[Value, int] = {}
-        for i, node in enumerate(graph.nodes):
-            last.update(dict.fromkeys((*node.inputs, *node.outputs), i))
-        kept = set(graph.all_outputs)
-        overwrites = overwritten(graph)
-        dying: dict[int, list[Value]] = {}
-        for value, i in last.items():
-            if value.constant is None and value not in kept:
-                dying.setdefault(i, []).append(value)
-        for i, node in enumerate(graph.nodes):
-            self._add(node, dying.get(i, ()), overwrites.get(i))
-
-    def name(self, value: Value, as_array: bool = False) -> str:
-        """What the source calls a value; `as_array` makes a constant number an array, which ufuncs take faster."""
-        if value.constant is not None:
-            constant = np.asarray(value.constant) if as_array else value.constant
-            return self._global(constant, "c", (id(value), as_array))
-        name = self.names.get(value)
-        if name is None:
-            name = self.names[value] = f"t{len(self.names)}"
-        return name
-
-    def _in_shape(self, value: Value, y: Value) -> str:
-        """What the source calls a value; if it is a constant number, one in the shape of `y`."""
-        if value.constant is None or value.shape or not y.shape:
-            return self.name(value, bool(y.shape))
-        key = (y.shape, value.constant.tobytes())
-        found = self._called.get(key)
-        return found or self._global(np.full(y.shape, value.constant), "c", key)
-
-    def _add(self, node: Node, dying: Sequence[Value], written: Value | None) -> None:
-        made = [self.name(v) for v in node.outputs]
-        target = f"{', '.join(made)}{',' * node.several} = " if made else ""
-        call = self._primitive(node, written) if isinstance(node.op, Primitive) else self._call(node)
-        dead = f"; del {', '.join(self.name(v) for v in dying)}" if dying else ""
-        self.lines.append(f"{target}{call}{dead}")
-        self.lined.append(node)
-
-    def _primitive(self, node: Node, written: Value | None) -> str:
-        y = node.outputs[0]
-        if node.op.numpy in _OF_ARRAYS and y.dtype is dtypes.float32 and _size(y) <= _LARGEST_FULL:
-            given = [self._in_shape(v, y) for v in node.inputs]
-        else:
-            given = [self.name(v, bool(y.shape)) for v in node.inputs]
-        if node.op is view or node.op is cast:
-            return f"{given[0]}.{node.op.name}({self._attribute(node.attrs['dtype'])})"
-        infix = _INFIX.get(node.op.numpy)
-        if written is None and infix is not None:
-            return f"{given[0]} {infix} {given[1]}"
-        if written is not None:
-            given.append(f"out={self.name(written)}")
-        return f"{self._global(node.op.numpy, node.op.name)}({', '.join(given)})"
-
-    def _call(self, node: Node) -> str:
-        given = [self.name(v) for v in node.inputs]
-        attrs = [f"{k}={self._attribute(v)}" for k, v in node.attrs.items()]
-        return f"{self._global(_kernel(node), node.op.name)}({', '.join([*given, *attrs])})"
-
-    def _global(self, value: Any, name: str, key: Any = None) -> str:
-        """The name of a global that holds `value`."""
-        key = id(value) if key is None else key
-        found = self._called.get(key)
-        if found is None:
-            found = name if name.isidentifier() and not keyword.iskeyword(name) else "op"
-            if found in self.globals or found in ("located", "LinAlgError"):
-                found = f"{found}_{len(self.globals)}"
-            self._called[key] = found
-            self.globals[found] = value
-        return found
-
-    def _attribute(self, value: Any) -> str:
-        return repr(value) if _is_plain(value) else self._global(value, "attribute")
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether the value's text is short and means the value."""
-    if type(value) is tuple:
-        return len(value) <= 8 and all(map(_is_plain, value))
-    return value is None or type(value) in (bool, int) or (type(value) is str and len(value) <= 40)
-
-
-def _kernel(node: Node) -> Callable[..., Any]:
-    """What computes a node's outputs from bare arrays."""
-    op = node.op
-    if any(v.dtype is dtypes.string for v in node.outputs):
-        return _of_strings(op.numpy)
-    if op.family == "elementwise" and not node.attrs and not node.several and node.inputs:
-        first, y = node.inputs[0], node.outputs[0]
-        if y.shape == first.shape and len(node.inputs) <= 2 and _size(y) >= blocks.LARGE:
-            return _on_all_cores(op.numpy, y.dtype.numpy)
-    return op.numpy
-
-
-def _size(value: Value) -> int:
-    return int(np.prod(value.shape, dtype=int))
-
-
-def _on_all_cores(kernel: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
-    kernel_into = blocks.into(kernel)
-
-    def run(*arrays: Any) -> Any:
-        y = blocks.run(kernel_into, arrays, dtype)
-        return kernel(*arrays) if y is None else y
-
-    return run
-
-
-def _of_strings(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """One string out of an array of strings is no array: it is made one again."""
-
-    def as_array(y: Any) -> Any:
-        return y if isinstance(y, np.ndarray | np.generic) else np.array(y, dtype=object)
-
-    def run(*arrays: Any, **attrs: Any) -> Any:
-        y = kernel(*arrays, **attrs)
-        return tuple(map(as_array, y)) if type(y) is tuple else as_array(y)
-
-    return run

@@ -7,11 +7,13 @@ column. Steps join a run as long as nothing outside comes between: what waits fo
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ....backends.numpy import blocks
 from ....backends.tuning import THREADED
 from ...ir.graph import Graph, Node, Value
+from ...passes.rewriting import Uses
 from . import lowering
 from .blockwise import Frame, Fused, frame_of
 
@@ -36,18 +38,14 @@ def fused(graph: Graph) -> Graph:
     runs.drop_small(cores)
     if not runs.of:
         return graph
-    users: dict[Value, set[int]] = {}
-    for i, node in enumerate(nodes):
-        for v in node.inputs:
-            users.setdefault(v, set()).add(i)
-    kept = set(graph.all_outputs)
+    used = Uses(graph).count
     made: list[Node] = []
     for group in runs.in_order():
         if group[0] not in runs.of:
             made.append(nodes[group[0]])
             continue
-        inside = set(group)
-        results = [v for i in group for v in nodes[i].outputs if v in kept or not users.get(v, set()) <= inside]
+        inside = Counter(v for i in group for v in nodes[i].inputs)
+        results = [v for i in group for v in nodes[i].outputs if used[v] > inside[v]]
         made.append(_joined([nodes[i] for i in group], results, runs.of[group[0]].frame, cores))
     return graph.substituted(made)
 

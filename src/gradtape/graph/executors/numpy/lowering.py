@@ -31,6 +31,7 @@ class Primitive:
         self.name = self.title = name
         self.numpy = function
         self.writes = writes
+        self.fresh = name != "view"
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-<<<<<<< ours
-=======
-from gradtape.engine.run.namespace import ops
 from keras.src.backend.common.dtypes import result_type
 from keras.src.backend.config import epsilon as backend_epsilon
 
->>>>>>> theirs
 import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.run.namespace import ops

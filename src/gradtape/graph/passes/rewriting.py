@@ -1,0 +1,187 @@
+"""Rewriting by patterns: rows of what to look for, when, and what to put there; and one index of a graph's uses.
+
+A pattern is text, `add(x, neg(y))`: ops by name, numbers for constants of that value, names for any values, `*xs` for
+all inputs. What stands for a name, the node at the root (`node`), all nodes of the pattern in order (`nodes`) and the
+`Rewriting` itself (`graph`) are given to the row's functions, by the names of their parameters.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from ...engine.registry.op import Op, parameters
+from ..ir.graph import Graph, Node, Value
+
+Answer = Value | Sequence[Value] | Node | Sequence[Node] | None
+
+_COMMUTE = ("add", "mul")
+_MOST_REWRITES = 8  # of one node
+
+
+class Uses:
+    """Which node makes each value of a graph, and how often each is used: by nodes, and as what the graph gives."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.maker = {v: node for node in graph.nodes for v in node.outputs}
+        self.count = Counter(v for node in graph.nodes for v in node.inputs)
+        self.count.update(graph.all_outputs)
+        self.last: dict[Value, int] = {}  # the node that uses a value last, or makes it
+        for i, node in enumerate(graph.nodes):
+            self.last.update(dict.fromkeys((*node.inputs, *node.outputs), i))
+
+
+class Row(NamedTuple):
+    """Where `pattern` is found and `when` holds, `then` says what the root's output is anyway, or a node that makes it.
+
+    It may also give several nodes, the last of which makes the output, or None after all.
+    """
+
+    pattern: str
+    then: Callable[..., Answer]
+    when: Callable[..., Any] = lambda: True
+
+
+class Pattern(NamedTuple):
+    """An op by its name, and what its inputs are: patterns, names or numbers."""
+
+    op: str
+    inputs: tuple[Any, ...]
+
+
+@cache
+def parsed(text: str) -> Pattern:
+    """The pattern that a text says."""
+
+    def read(tree: Any) -> Any:
+        if isinstance(tree, ast.Call):
+            return Pattern(tree.func.id, tuple(map(read, tree.args)))  # type: ignore[attr-defined]
+        if isinstance(tree, ast.Starred):
+            return (tree.value.id,)  # type: ignore[attr-defined]
+        return tree.id if isinstance(tree, ast.Name) else ast.literal_eval(tree)
+
+    return read(ast.parse(text, mode="eval").body)
+
+
+class Rewriting:
+    """A graph in which every node is replaced as long as one of the rows says by what: its nodes so far."""
+
+    def __init__(self, graph: Graph, rows: Sequence[Row]) -> None:
+        self.graph = graph
+        self.nodes: list[Node] = []
+        self._rows: dict[str, list[Row]] = {}
+        for row in rows:
+            self._rows.setdefault(parsed(row.pattern).op, []).append(row)
+        self._uses = Uses(graph)
+        self._found: dict[Value, Value] = {}
+        self._maker: dict[Value, Node] = {}
+        self.notes: dict[Any, Any] = {}  # what rows have found out about values
+
+    def result(self) -> Graph:
+        """The graph with all replacements."""
+        found = self._found
+        for node in self.graph.nodes:
+            if not found.keys().isdisjoint(node.inputs):
+                node = node._replace(inputs=tuple([found.get(v, v) for v in node.inputs]))
+            self._add(node)
+        return self.graph.substituted(self.nodes, self._found)
+
+    def made_by(self, value: Value, name: str) -> Node | None:
+        """The node that makes a value, if its op has this name."""
+        node = self.maker(value)
+        return node if node is not None and node.op.name == name else None
+
+    def maker(self, value: Value) -> Node | None:
+        """The node that makes a value, if it is an op's."""
+        node = self._maker.get(value)
+        return node if node is not None and isinstance(node.op, Op) else None
+
+    def is_used_once(self, value: Value) -> bool:
+        """Whether nobody else uses it than the one who asks."""
+        return self._uses.count[value] <= 1
+
+    def _add(self, node: Node) -> None:
+        for _ in range(_MOST_REWRITES):
+            answer = self._answer(node)
+            if answer is None:
+                break
+            values = (answer,) if isinstance(answer, Value) else answer
+            if isinstance(values, Node):
+                node = values
+            elif isinstance(values[-1], Node):
+                *before, node = values  # type: ignore[assignment]
+                for other in before:
+                    self._append(other)
+            else:
+                for old, new in zip(node.outputs, values, strict=True):
+                    self._found[old] = new  # type: ignore[assignment]
+                    self._uses.count[new] += self._uses.count[old] - 1
+                return
+        self._append(node)
+
+    def _append(self, node: Node) -> None:
+        self.nodes.append(node)
+        self._maker.update(dict.fromkeys(node.outputs, node))
+
+    def _answer(self, node: Node) -> Answer:
+        if not isinstance(node.op, Op) and node.op.family != "custom":
+            return None
+        for row in (*self._rows.get(node.op.family, ()), *self._rows.get(node.op.name, ())):
+            for found in self._matches(parsed(row.pattern), node):
+                given = {**found, "node": node, "graph": self}
+                answer = _called(row.then, given) if _called(row.when, given) else None
+                if answer is not None and (not isinstance(answer, Value) or _fits(answer, node)):
+                    return answer
+        return None
+
+    def _matches(self, pattern: Pattern, node: Node) -> Iterator[dict[str, Any]]:
+        """The ways in which a node, whose op is the pattern's, is an instance of it: what its names stand for."""
+        if len(pattern.inputs) == 1 and type(pattern.inputs[0]) is tuple:
+            yield {pattern.inputs[0][0]: node.inputs, "nodes": (node,)}
+            return
+        if len(pattern.inputs) != len(node.inputs):
+            return
+        for inputs in (node.inputs, node.inputs[::-1]) if node.op.name in _COMMUTE else (node.inputs,):
+            if all(map(self._may_be, inputs, pattern.inputs)):
+                yield from self._inputs_match(pattern.inputs, inputs, {"nodes": (node,)})
+
+    def _may_be(self, value: Value, wanted: Any) -> bool:
+        """Whether a value is what a pattern wants, as far as can be seen without looking further back."""
+        if type(wanted) is str:
+            return True
+        if type(wanted) is Pattern:
+            return self.made_by(value, wanted.op) is not None
+        return value.constant is not None and not value.shape and bool(value.constant == wanted)
+
+    def _inputs_match(
+        self, wanted: Sequence[Any], values: Sequence[Value], found: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        if not wanted:
+            yield found
+            return
+        first, value = wanted[0], values[0]
+        ways: Any = ({},)
+        if type(first) is Pattern:
+            ways = self._matches(first, self._maker[value])
+        elif type(first) is str:
+            ways = ({first: value},) if found.get(first, value) is value else ()
+        for way in ways:
+            both = {**found, **way, "nodes": found["nodes"] + way.get("nodes", ())}
+            yield from self._inputs_match(wanted[1:], values[1:], both)
+
+
+def rewritten(graph: Graph, rows: Sequence[Row]) -> Graph:
+    """The graph with every node replaced as long as a row says by what."""
+    return Rewriting(graph, rows).result()
+
+
+def _called(f: Callable[..., Any], given: dict[str, Any]) -> Any:
+    return f(*[given[name] for name in parameters(f)])
+
+
+def _fits(answer: Value, node: Node) -> bool:
+    (y,) = node.outputs
+    return answer.shape == y.shape and answer.dtype is y.dtype
