@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..backends import arrays
+from ..backends.arrays import into
 from ..core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ..engine.registry.families import Mask, elementwise
 from ..engine.registry.op import sample
@@ -17,6 +18,7 @@ _SMOOTH = FLOAT | NARROW
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_LIMIT = 1.7580993408473768599402175208123  # scale * alpha: minus the limit at -inf
 _GELU_SLOPE = math.sqrt(2 / math.pi)
+_GELU_BEND = 0.044715 * _GELU_SLOPE
 
 masked = elementwise(
     "masked", lambda xp, mask, x: arrays.masked(xp, mask, x), on=NUMERIC, same=(1,),
@@ -56,7 +58,6 @@ selu = elementwise(
 )  # fmt: skip
 
 
-# Graphs show the derivatives of both kinds of gelu as one op: what oneDNN computes in one pass.
 gelu_slope = elementwise(
     "gelu_slope", lambda xp, x: ndtr_of(xp, x) + x * xp.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi), on=_SMOOTH,
     dx=lambda m, x: (2 - x * x) * m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi),
@@ -64,24 +65,32 @@ gelu_slope = elementwise(
 gelu = elementwise("gelu", lambda xp, x: x * ndtr_of(xp, x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x))
 
 
-def _gelu_angle(x):
-    return _GELU_SLOPE * (x + 0.044715 * x * x * x)
+def _gelu_angle(x, square):
+    return x * (_GELU_SLOPE + _GELU_BEND * square)
+
+
+def _gelu_tanh(xp, x):
+    y = into(xp.add, xp.tanh(_gelu_angle(x, x * x)), 1)
+    return into(xp.multiply, into(xp.multiply, y, x), 0.5)
 
 
 def _gelu_tanh_slope(xp, x):
-    t = xp.tanh(_gelu_angle(x))
-    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (_GELU_SLOPE * (1 + 3 * 0.044715 * x * x))
+    square = x * x
+    t = xp.tanh(_gelu_angle(x, square))
+    change = into(xp.multiply, into(xp.multiply, _GELU_SLOPE + 3 * _GELU_BEND * square, x), 1 - t * t)
+    return into(xp.multiply, into(xp.add, into(xp.add, change, t), 1), 0.5)
 
 
 def _gelu_tanh_bend(m, x):
-    t = m.tanh(_gelu_angle(x))
-    slope = _GELU_SLOPE * (1 + 3 * 0.044715 * x * x)
-    return (1 - t * t) * (slope - x * t * slope * slope + (3 * 0.044715 * _GELU_SLOPE) * x * x)
+    square = x * x
+    t = m.tanh(_gelu_angle(x, square))
+    slope = _GELU_SLOPE + 3 * _GELU_BEND * square
+    return (1 - t * t) * (slope - x * t * slope * slope + 3 * _GELU_BEND * square)
 
 
 gelu_tanh_slope = elementwise("gelu_tanh_slope", _gelu_tanh_slope, on=_SMOOTH, dx=_gelu_tanh_bend)
 gelu_tanh = elementwise(
-    "gelu_tanh", lambda xp, x: 0.5 * x * (1 + xp.tanh(_gelu_angle(x))), on=_SMOOTH,
+    "gelu_tanh", _gelu_tanh, on=_SMOOTH,
     dx=lambda m, x: m.gelu_tanh_slope(x),
 )  # fmt: skip
 silu = elementwise(
