@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from keras.src.backend.common.stateless_scope import in_stateless_scope
@@ -71,8 +73,9 @@ class OptimizerExtension(Owner):
         gradients, variables = zip(*dense, strict=True)
         update = None if dispatch.thread.recorder is not None or in_stateless_scope() else _traced(self, variables)
         if update is None:
-            super()._backend_update_step(gradients, variables, learning_rate)  # type: ignore[misc]
-        else:
+            with _whole_or_not_at_all((*variables, *self.variables)):  # type: ignore[attr-defined]
+                super()._backend_update_step(gradients, variables, learning_rate)  # type: ignore[misc]
+        else:  # a graph changes variables when all is computed
             update(gradients, convert_to_tensor(learning_rate))
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
@@ -93,6 +96,23 @@ class OptimizerExtension(Owner):
                 loss = loss()
         variables = var_list() if callable(var_list) else var_list
         return self.apply_gradients(list(zip(tape.gradient(loss, variables), variables, strict=True)))
+
+
+@contextmanager
+def _whole_or_not_at_all(variables: Sequence[Any]) -> Iterator[None]:
+    """If the block fails, as for want of memory, the variables have the values of before again."""
+    if dispatch.thread.trace is not None or in_stateless_scope():
+        yield  # nothing is written yet
+        return
+    inner = [getattr(variable, "_gradtape_variable", variable) for variable in variables]
+    before = [variable._read for variable in inner]
+    try:
+        yield
+    except BaseException:
+        for variable, value in zip(inner, before, strict=True):
+            if variable._read is not value:
+                variable.assign(value)
+        raise
 
 
 def _traced(optimizer: Any, variables: tuple[Any, ...]) -> Any:

@@ -10,12 +10,12 @@ from keras.src import tree
 import gradtape as tf
 from gradtape.engine.run import dispatch
 
+from .conversion import convert_to_tensor
+
 _UNROLLED = 4  # loops of so few rounds are written out
 
 
 def _tensors(structure: Any) -> Any:
-    from .core import convert_to_tensor
-
     return tree.map_structure(convert_to_tensor, structure)
 
 

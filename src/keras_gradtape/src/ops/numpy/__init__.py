@@ -5,6 +5,7 @@ from .creation import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .logic import *  # noqa: F403
 from .order import *  # noqa: F403
+from .padding import *  # noqa: F403
 from .products import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .scans import *  # noqa: F403

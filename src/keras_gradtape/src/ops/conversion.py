@@ -1,0 +1,96 @@
+"""Whatever Keras takes for a tensor as one of gradtape's, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from keras.src import tree
+from keras.src.backend.common import KerasVariable, standardize_dtype
+from keras.src.backend.common.dtypes import result_type
+from keras.src.backend.config import floatx
+
+import gradtape as tf
+from gradtape.core import dtypes
+from gradtape.core.tensor import wrap
+from gradtape.engine.run.convert import own_read
+
+from .. import sparse as sparse_tensors
+
+_TENSORS = (tf.Tensor, tf.Variable)
+_PYTHON = frozenset((bool, int, float, complex, list, tuple))
+
+
+def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+    """`x` as a tensor, cast to `dtype` if one is given; Python's floats are of Keras' default dtype.
+
+    What is sparse stays so, unless `sparse` is False.
+    """
+    if ragged:
+        raise ValueError("`ragged=True` is not supported with the gradtape backend")
+    target = None if dtype is None else dtypes.as_dtype(standardize_dtype(dtype))
+    if isinstance(x, KerasVariable):
+        x = x.tensor()
+    elif not isinstance(x, tf.Tensor):
+        x = own_read(x) if isinstance(x, tf.Variable) else _new_tensor(x, target)
+        if sparse is False:
+            x = sparse_tensors.densified(x)
+    return x if target is None or x.dtype is target else tf.cast(x, target)
+
+
+def dense_tensor(x, dtype=None):
+    """`x` as a dense tensor, for functions of which nothing would stay sparse."""
+    return convert_to_tensor(x, dtype, sparse=False)
+
+
+def _new_tensor(x: Any, dtype: Any) -> Any:
+    """A tensor of what is none yet; `dtype` is what it will be cast to, where that is known."""
+    kind = type(x)
+    if kind is bool or kind is int or kind is float or kind is complex:
+        return wrap(*_number(x, dtype))
+    if sparse_tensors.is_sparse(x):
+        return x
+    if isinstance(x, list | tuple) and any(isinstance(leaf, (*_TENSORS, KerasVariable)) for leaf in tree.flatten(x)):
+        dtype = dtype or dtypes.as_dtype(result_type(*[getattr(v, "dtype", type(v)) for v in tree.flatten(x)]))
+        return tf.stack([convert_to_tensor(part, dtype) for part in x])
+    if not isinstance(x, np.ndarray | list | tuple):
+        foreign = sparse_tensors.from_foreign(x)
+        if foreign is not None:
+            return foreign
+    array = x if isinstance(x, np.ndarray) else np.asarray(x)
+    if array.dtype.kind in "OSU":
+        return tf.convert_to_tensor(array)
+    if dtype is not None:
+        return tf.convert_to_tensor(np.asarray(array, dtype.numpy))
+    if isinstance(x, list | tuple) and array.dtype.kind in "ifu":
+        kinds = {getattr(leaf, "dtype", type(leaf)) for leaf in tree.flatten(x)}
+        array = array.astype(dtypes.as_dtype(result_type(*kinds)).numpy if kinds else floatx())
+    return tf.convert_to_tensor(array)
+
+
+def _number(x: Any, dtype: Any) -> Any:
+    if dtype is None:
+        name = "bool" if type(x) is bool else "int32" if type(x) is int else floatx()
+        dtype = dtypes.complex64 if type(x) is complex else dtypes.as_dtype(name)
+        if type(x) is int and not -(2**31) <= x < 2**31:
+            dtype = dtypes.int64
+    return np.asarray(x).astype(dtype.numpy)[()], dtype
+
+
+def convert_to_numpy(x):
+    """The value as a NumPy array of its own."""
+    if isinstance(x, KerasVariable):
+        x = x.tensor()
+    return np.array(sparse_tensors.densified(x))
+
+
+def is_tensor(x):
+    """Whether `x` is a tensor of gradtape, sparse ones included."""
+    return isinstance(x, _TENSORS) or sparse_tensors.is_sparse(x)
+
+
+def cast(x, dtype):
+    """`x` in another dtype. Python's numbers are of TensorFlow's dtypes first: 0.999 is rounded to float32."""
+    if type(x) in _PYTHON:
+        x = tf.convert_to_tensor(x)
+    return convert_to_tensor(x, dtype)
