@@ -496,3 +496,26 @@ def test_a_long_computation_that_nobody_records_is_not_kept_for_ever() -> None:
         event = tf.nest.flatten(x)[0].mark[1]
         assert event.steps < 2100
         assert x.mark[0] is witness.key
+
+
+@pytest.mark.parametrize("trace", [False, True])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_tensor_that_is_watched_after_a_recorded_op_has_used_it(trace, persistent):
+    x, w = tf.constant([1.0, 2.0]), tf.Variable([3.0, 4.0])
+    with tf.GradientTape(persistent=persistent, trace=trace) as tape:
+        y = x * w
+        tape.watch(x)
+        loss = tf.reduce_sum(y * y)
+    assert tape.gradient(loss, x) is None
+    reason = tape.explain(loss, x).reasons[0]
+    assert reason.cause == "watched after use"
+    assert "watch" in reason.sentence
+
+
+def test_a_tensor_that_is_watched_late_and_not_used_at_all_has_no_path():
+    x, w = tf.constant([1.0, 2.0]), tf.Variable([3.0, 4.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = w * w
+        tape.watch(x)
+        loss = tf.reduce_sum(y)
+    assert tape.explain(loss, x).reasons[0].cause == "no path"

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.special
-from gradtape.engine.run.namespace import ops
 
 import gradtape as tf
 from gradtape.backends.numpy import blocks

@@ -201,3 +201,54 @@ def test_a_generator_gives_every_thread_numbers_of_its_own():
     drawn = [[] for _ in range(8)]
     in_threads(lambda number: drawn[number].append(generator.skip(1).numpy().tolist()[0]), times=50)
     assert len({state for states in drawn for state in states}) == 400
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_one_function_in_many_threads_keeps_their_values_apart(jit_compile):
+    if jit_compile:
+        pytest.importorskip("jax")
+    step = tf.function(lambda x: tf.tanh(tf.exp(-x * x) + x) @ tf.transpose(x), jit_compile=jit_compile)
+    inputs = [tf.constant(np.full((60, 3000), number / 8), tf.float32) for number in range(8)]
+    expected = [step(x).numpy() for x in inputs]
+
+    def work(number):
+        np.testing.assert_array_equal(step(inputs[number]), expected[number])
+
+    in_threads(work, times=10)
+
+
+def test_a_tape_of_its_own_in_each_thread():
+    v = tf.Variable(3.0)
+
+    def work(number):
+        with tf.GradientTape() as tape:
+            y = v * float(number)
+        assert float(tape.gradient(y, v)) == number
+
+    in_threads(work, times=50)
+
+
+def test_a_closed_tape_may_be_asked_by_another_thread():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+    found = []
+    other = threading.Thread(target=lambda: found.append(float(tape.gradient(y, v))))
+    other.start()
+    other.join(20)
+    assert found == [6.0]
+
+
+def test_what_is_read_before_an_update_of_another_thread_keeps_its_value():
+    v = tf.Variable(tf.zeros([1 << 21]))  # of a size that is updated in place
+
+    def work(number):
+        if number:
+            v.assign_add(tf.ones([1 << 21]))
+        else:
+            read = v.value()
+            first = float(read[0])
+            assert float(tf.reduce_min(read)) == float(tf.reduce_max(read)) == first
+
+    in_threads(work, count=3, times=10)
+    assert float(v[0]) == 20.0

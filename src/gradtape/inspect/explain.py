@@ -185,7 +185,7 @@ class _Question:
             if reason is not None:
                 return reason
         assert at is not None
-        return self._by_exits(at) or self._say(
+        return self._by_exits(at) or self._by_earlier_records(at) or self._say(
             Cause.NO_PATH,
             "the target does not depend on it: no recorded op leads from it to the target",
         )
@@ -392,6 +392,21 @@ class _Question:
                 f"{_TRACE_HINT if not log.traces else ''}",
             )
         return None
+
+    def _by_earlier_records(self, at: int) -> Reason | None:
+        """From records on the way to the target that were made before the source was watched: one may have used it."""
+        log = self.log
+        if at not in log.watched:
+            return None
+        earlier = {i for end in self._ends() for i in ancestors(log, end) if i < at}
+        records = [log.records[i] for i in earlier]
+        if not any(type(record) is tuple and -1 in record[1] for record in records):
+            return None
+        return self._say(
+            Cause.WATCHED_LATE,
+            f"no op after tape.watch({self.name}) leads from it to the target. If one before that used it, it was "
+            "recorded as a constant: watch it first",
+        )
 
     def _weight(self, by: Any, reached: set[int]) -> int:
         """How likely an exit is the one that matters: comparisons are frequent and seldom do."""

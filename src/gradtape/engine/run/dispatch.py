@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -154,31 +153,83 @@ def leave(recorder: Any) -> None:
         thread.departed.append(recorder)
 
 
-@contextmanager
-def recorded_by(recorders: tuple[Any, ...]) -> Iterator[None]:
+class Block:
+    """A context that changes who is told of this thread's ops, and changes it back even if an interrupt comes then.
+
+    An interrupt may come anywhere in `_begin`: what it has done is taken back by `_end`. It may come anywhere in `_end`
+    too, and nobody would leave the block later: so `_end` is run again, and must not mind what is done already. One
+    moment is Python's own: an interrupt before the first line of `__exit__` is out of anybody's reach.
+    """
+
+    _recording = False
+    _STILL = ""  # what to say to who enters a block that is still open
+
+    def __enter__(self) -> Any:
+        if self._recording:
+            raise ValueError(self._STILL)
+        try:
+            self._begin()
+            return self
+        except BaseException:
+            self._end()
+            raise
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        try:
+            self._end()
+        except BaseException:
+            self._end()
+            raise
+
+    def _begin(self) -> None:
+        """Changes it."""
+
+    def _end(self) -> None:
+        """Changes it back."""
+
+
+class recorded_by(Block):
     """Only these recorders are told inside the block; the others miss it."""
-    before, outside = thread.recorders, thread.departed
-    departed = thread.departed = []
-    try:
-        set_recorders(recorders)
-        yield
-    finally:
+
+    def __init__(self, recorders: tuple[Any, ...]) -> None:
+        self._inside = recorders
+        self._before: tuple[Any, ...] | None = None  # from when the block has begun until it has ended
+        self._departed: list[Any] = []
+        self._outside: list[Any] | None = None
+
+    def _begin(self) -> None:
+        self._outside = thread.departed
+        self._before = thread.recorders
+        thread.departed = self._departed
+        set_recorders(self._inside)
+
+    def _end(self) -> None:
+        before, departed, outside = self._before, self._departed, self._outside
+        if before is None:
+            return
         set_recorders(tuple(r for r in before if r not in departed) if departed else before)
         thread.departed = outside
         if outside is not None:
             outside.extend(departed)
+        self._before = None
 
 
-@contextmanager
-def traced_by(trace: Any) -> Iterator[None]:
+class traced_by(recorded_by):
     """Variables read and assigned inside the block are those of `trace` (None: their own), and nobody else is told."""
-    before = thread.trace
-    thread.trace = trace
-    try:
-        with recorded_by(()):
-            yield
-    finally:
-        thread.trace = before
+
+    def __init__(self, trace: Any) -> None:
+        super().__init__(())
+        self._trace = trace
+        self._around = thread.trace
+
+    def _begin(self) -> None:
+        self._around = thread.trace
+        thread.trace = self._trace
+        super()._begin()
+
+    def _end(self) -> None:
+        thread.trace = self._around
+        super()._end()
         set_recorders(thread.recorders)
 
 

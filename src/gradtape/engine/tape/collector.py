@@ -22,6 +22,8 @@ _RARER = 100
 
 def recording_starts(key: object, at_once: bool = False) -> None:
     """The tape with this key records; `at_once` says that not even a first collection is to come."""
+    if _delayed is not None:
+        records_gone()
     _recording.add(key)
     if _raised is None:
         if at_once:
@@ -52,7 +54,7 @@ def recording_stops(key: object, rarely: bool = False) -> None:
 
 
 def records_gone() -> None:
-    """The records of a tape have been let go: there is no reason to wait any longer."""
+    """The records of a tape have been let go, or the next one begins: there is no reason to wait any longer."""
     global _delayed
     if _delayed is not None:
         if gc.get_threshold() == _delayed:

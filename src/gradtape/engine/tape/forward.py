@@ -15,11 +15,11 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
 from .backprop import Few, sweep
-from .log import Log, living, new_key, retire
+from .log import Log, living, new_key
 from .questions import UnconnectedGradients, native, unconnected_mode, warn_not_floating
 
 
-class ForwardAccumulator(dispatch.Recorder):
+class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
     """Computes Jacobian-vector products while the computation runs.
 
     >>> import gradtape as tf
@@ -34,11 +34,12 @@ class ForwardAccumulator(dispatch.Recorder):
       tangents: the direction: tensors of the same structure, shapes and dtypes.
     """
 
+    _STILL = "Accumulator is already recording."
+
     def __init__(self, primals: Any, tangents: Any) -> None:
-        self.key = new_key()
+        self.key = new_key(self)
         nest.assert_same_structure(primals, tangents)
         self.level = 0
-        self._recording = False
         self._variables: dict[int, tuple[Any, Any]] = {}
         self._tensors: list[tuple[Tensor, Tensor]] = []
         seen: set[int] = set()
@@ -50,9 +51,6 @@ class ForwardAccumulator(dispatch.Recorder):
                 )
             seen.add(id(primal))
             self._watch(primal, tangent)
-
-    def __del__(self, retire: Any = retire) -> None:  # the name may be gone when the interpreter ends
-        retire(self.key)
 
     @classmethod
     def _batch_accumulator(cls, primals: Any, tangents: Any) -> ForwardAccumulator:
@@ -88,29 +86,17 @@ class ForwardAccumulator(dispatch.Recorder):
                 "tf.broadcast_to where repetition is meant"
             )
 
-    def __enter__(self) -> ForwardAccumulator:
-        if self._recording:
-            raise ValueError("Accumulator is already recording.")
+    def _begin(self) -> None:
         self.level = dispatch.next_level()
         for primal, tangent in self._tensors:
             primal.mark = (self.key, tangent, living(primal.marks))
         self._tensors = []
-        try:
-            dispatch.set_recorders((*dispatch.thread.recorders, self))
-        except BaseException:  # an interrupt: who has not entered does not leave
-            dispatch.leave(self)
-            raise
         self._recording = True
-        return self
+        dispatch.set_recorders((*dispatch.thread.recorders, self))
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        try:
-            dispatch.leave(self)
-        except BaseException:  # an interrupt: nobody stops it later
-            dispatch.leave(self)
-            raise
-        finally:
-            self._recording = False
+    def _end(self) -> None:
+        dispatch.leave(self)
+        self._recording = False
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The derivative of `primals` (values computed inside the block) along the tangents."""
@@ -167,12 +153,13 @@ class _BatchAccumulator(ForwardAccumulator):
                 f"got {tangent.shape}"
             )
 
-    def __enter__(self) -> ForwardAccumulator:
+    def _begin(self) -> None:
         if self._batch is None:
-            self._batch = level = dispatch.next_level()
+            level = dispatch.next_level()
             self._tensors = [(x, BatchedTensor(t, level)) for x, t in self._tensors]
             self._variables = {at: (x, BatchedTensor(t, level)) for at, (x, t) in self._variables.items()}
-        return super().__enter__()
+            self._batch = level
+        super()._begin()
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The derivatives of `primals` along each of the tangents."""

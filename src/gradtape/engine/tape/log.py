@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, overload
+from weakref import ref
 
 from ...core.tensor import Tensor
 from ..registry.op import Partial
 from ..run.dispatch import Recorder, next_level, note
-from .collector import records_gone
 
-_living: set[int] = set()  # the ids of the keys of recorders that exist
+_living: dict[int, Any] = {}  # by the id of its key: each recorder that exists
 
 
-def new_key() -> object:
-    """A name for a recorder in the marks of tensors, which does not keep the recorder alive."""
+def new_key(recorder: Any) -> object:
+    """A name for a recorder in the marks of tensors, which does not keep the recorder alive.
+
+    That it is gone is noted without running a line of Python, where an interrupt would be lost.
+    """
     key = object()
-    _living.add(id(key))
+    _living[id(key)] = ref(recorder, partial(_living.pop, id(key)))
     return key
-
-
-def retire(key: object, _discard: Any = _living.discard) -> None:
-    """Says that a recorder is gone, so that marks with its key may be dropped."""
-    _discard(id(key))
 
 
 class Log(Recorder):
@@ -41,7 +40,7 @@ class Log(Recorder):
     notes: Mapping[int, Any] = MappingProxyType({})  # by position: what a traced log has noted of a record
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
-        self.key = new_key()
+        self.key = new_key(self)
         self.level = next_level()
         self.ops: list[Any] = []
         self.parents: list[Any] = []
@@ -54,10 +53,6 @@ class Log(Recorder):
         self.constants: list[int] = []  # those of outputs of ops without a derivative: leaves that nobody watched
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
         self.exits: list[tuple[int, Any]] = []
-
-    def __del__(self, retire: Any = retire, records_gone: Any = records_gone) -> None:  # names may be gone at the end
-        retire(self.key)
-        records_gone()
 
     # Every op on a tape comes through `unary`, `binary` or `record`, and every variable through `mark_read`. Each finds
     # positions and appends to the lists by itself: a call of a function that does it would be a good part of the whole.
@@ -205,6 +200,8 @@ class Log(Recorder):
 
     def forget(self) -> None:
         """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
+        pairs = zip(self.ops, self.parents, strict=True)
+        self.parents = [op.placed(parents) if type(op) is Partial else parents for op, parents in pairs]
         self.ops = [None if op is None else Past(op.op.name if type(op) is Partial else op.name) for op in self.ops]
         self.saved = [None] * len(self.ops)
 
@@ -320,7 +317,7 @@ class Records(Sequence[Any]):
         if type(op) is Partial:
             return op.op, op.placed(parents), op.spread(saved), None
         if type(op) is Past:
-            return op, parents if type(parents) is tuple else (parents,), (), None
+            return op, parents, (), None
         return op, parents, saved, log.several.get(at)
 
 

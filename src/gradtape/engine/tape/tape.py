@@ -21,7 +21,7 @@ from ..run.convert import readable
 from ..run.namespace import ops, raw
 from .backprop import Few, between, sweep
 from .checked import CheckedLog
-from .collector import recording_starts, recording_stops
+from .collector import recording_starts, recording_stops, records_gone
 from .inspection import Inspection, born
 from .jacobians import Jacobians
 from .log import Log
@@ -53,7 +53,7 @@ _is_none = partial(operator.is_, None)
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
 
-class GradientTape(Inspection, Jacobians):
+class GradientTape(dispatch.Block, Inspection, Jacobians):
     """Records the operations run in its context, and differentiates them.
 
     Trainable variables are watched when they are read; tensors when `watch` is called on them.
@@ -73,11 +73,11 @@ class GradientTape(Inspection, Jacobians):
       check: "nan" makes `gradient` raise when a target or a gradient is not finite, and say where that began.
     """
 
+    _STILL = "Tape is still recording, This can happen if you try to re-enter an already-active tape."
     _warned_inside = False
     _log: Log | None = None
     _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
     _entered = False
-    _recording = False
     _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
     _hooks: dict[int, list[Callable[[Any], Any]]]
     _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
@@ -100,21 +100,8 @@ class GradientTape(Inspection, Jacobians):
         if trace:
             self._witness_stays = Stay()
 
-    def __enter__(self) -> GradientTape:
-        self._start()
-        return self
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if self._recording:
-            try:
-                self._stop()
-            except BaseException:  # an interrupt: nobody stops it later
-                self._stop()
-                raise
-
-    def _start(self) -> None:
-        if self._recording:
-            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+    def _begin(self) -> None:
+        self._recording = True
         if self._log is None:
             traced = self._trace or dispatch.witness is not None
             self._log = (TracingLog if traced else CheckedLog if self._check else Log)(self._watch_accessed_variables)
@@ -122,23 +109,22 @@ class GradientTape(Inspection, Jacobians):
         else:
             self._log.level = dispatch.next_level()
         self._log.resumes()
-        try:
-            dispatch.set_recorders((*dispatch.thread.recorders, self._log))
-            recording_starts(self._log.key)
-            self._entered = self._recording = True
-        except BaseException:  # an interrupt: who has not entered does not leave
-            self._recording = True
-            self._stop()
-            raise
+        dispatch.set_recorders((*dispatch.thread.recorders, self._log))
+        recording_starts(self._log.key)
+        self._entered = True
+
+    def _end(self) -> None:
+        log = self._log
+        if self._recording and log is not None:
+            log.pauses()
+            dispatch.leave(log)
+            recording_stops(log.key)
+        self._recording = False
 
     def _stop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        assert self._log is not None
-        self._log.pauses()
-        dispatch.leave(self._log)
-        recording_stops(self._log.key)
-        self._recording = False
+        self.__exit__(None, None, None)
 
     def _open_log(self, doing: str) -> Log:
         if self._log is None:
@@ -187,13 +173,13 @@ class GradientTape(Inspection, Jacobians):
         try:
             yield
         finally:
-            self._start()
+            self.__enter__()
 
     def reset(self) -> None:
         """Forgets everything recorded and watched so far, and goes on recording."""
         self._stop()
         self._log = None
-        self._start()
+        self.__enter__()
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables watched, in order of their creation."""
@@ -327,6 +313,7 @@ class GradientTape(Inspection, Jacobians):
                     self._past = log
                     log.forget()
             self._log = None
+            records_gone()
 
     def _vjp(self, log: Log, targets: list[Any], cotangents: list[Any], sources: list[Any]) -> list[Any]:
         """The gradient for each source, None where there is no path."""

@@ -64,7 +64,7 @@ class Witness(dispatch.Recorder):
     level = 0
 
     def __init__(self) -> None:
-        self.key = new_key()
+        self.key = new_key(self)
 
     @unobtrusive()
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
@@ -140,8 +140,7 @@ class Stay:
     def __init__(self) -> None:
         start()
 
-    @unobtrusive()
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Any = is_finalizing, stop: Any = stop) -> None:  # names may be gone at the end
         if not is_finalizing():
             stop()
 
@@ -207,7 +206,8 @@ class TracingLog(Log):
 
     def pauses(self) -> None:
         """Recording ends, perhaps for a while."""
-        self.spans[-1].append(_tick())
+        if self.spans and len(self.spans[-1]) == 1:
+            self.spans[-1].append(_tick())
 
     def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""

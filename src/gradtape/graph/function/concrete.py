@@ -58,7 +58,7 @@ class NumpyProgram:
         have given; the last attempt keeps the others out.
         """
         if not self._updated:
-            return self._run(*self._read(arrays))
+            return self._run(*(self._read(arrays) if self._variables else arrays))
         done: list[Any] = []
         for _ in range(ATTEMPTS - 1):
             results = self._attempt(arrays, done)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gradtape.engine.run.namespace import ops
 
 import gradtape as tf
 from gradtape.core.tensor import Tensor
+from gradtape.engine.run.namespace import ops
 
 from . import reductions
 from .order import median

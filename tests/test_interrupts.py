@@ -1,0 +1,239 @@
+"""An interrupt may come at any line: the next step is right all the same, and nobody is left recording."""
+
+import linecache
+import os
+import random
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.engine.run import dispatch
+
+HOME = os.path.dirname(tf.__file__)
+TRIED = 150  # lines of a step; all of them with GRADTAPE_ALL_INTERRUPTS=1
+
+
+def _is_out_of_reach(frame):
+    """Whether Python may be on the way from the end of a block to its `__exit__`, which would then never be run."""
+    code = frame.f_code
+    if code is dispatch.Block.__exit__.__code__:
+        return frame.f_lineno == code.co_firstlineno + 1
+    return linecache.getline(code.co_filename, frame.f_lineno).lstrip().startswith("with ")
+
+
+class Interrupter:
+    """Raises KeyboardInterrupt before line number `at`, of those of gradtape that run inside the block; counts them."""
+
+    def __init__(self, at=None):
+        self.at = at
+        self.lines = 0
+        self.where = None
+
+    def follow(self, frame, event, argument):
+        if not frame.f_code.co_filename.startswith(HOME):
+            return None
+        if event == "line" and not _is_out_of_reach(frame):
+            if self.lines == self.at and self.where is None:
+                self.where = (os.path.relpath(frame.f_code.co_filename, HOME), frame.f_code.co_qualname, frame.f_lineno)
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            self.lines += 1
+        return self.follow
+
+    def __enter__(self):
+        self.before = sys.gettrace()
+        sys.settrace(self.follow)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(self.before)
+
+
+class Step:
+    """A step of gradient descent on `v`, which moves from `value` to `value - 0.5 * slope`."""
+
+    def __init__(self):
+        self.v = tf.Variable([1.0, -2.0, 3.0])
+        self.x = tf.constant([0.5, 1.5, 2.5])
+
+    def loss(self):
+        return tf.reduce_sum(tf.tanh(self.v * self.x) ** 2)
+
+    def slope(self, value):
+        t = np.tanh(value * self.x.numpy())
+        return 2 * t * (1 - t * t) * self.x.numpy()
+
+    def restart(self):
+        self.v.assign([1.0, -2.0, 3.0])
+
+    def run(self):
+        with tf.GradientTape() as tape:
+            loss = self.loss()
+        self.v.assign_sub(0.5 * tape.gradient(loss, self.v))
+
+
+class InFunction(Step):
+    def __init__(self):
+        super().__init__()
+        self.run = tf.function(super().run)
+
+
+class FunctionUnderTape(Step):
+    def __init__(self):
+        super().__init__()
+        self.loss = tf.function(super().loss)
+
+
+class Nested(Step):
+    def run(self):
+        with tf.GradientTape(persistent=True) as outer:
+            with tf.GradientTape() as inner:
+                loss = self.loss()
+            g = inner.gradient(loss, self.v)
+        assert outer.gradient(g, self.v) is not None
+        self.v.assign_sub(0.5 * g)
+
+
+class Forward(Step):
+    def run(self):
+        columns = []
+        for i in range(3):
+            with tf.autodiff.ForwardAccumulator(self.v, tf.one_hot(i, 3)) as accumulator:
+                loss = self.loss()
+            columns.append(accumulator.jvp(loss))
+        self.v.assign_sub(0.5 * tf.stack(columns))
+
+
+STEPS = {"eager": Step, "function": InFunction, "function under a tape": FunctionUnderTape, "nested": Nested,
+         "forward": Forward}  # fmt: skip
+
+
+def assert_nobody_is_left():
+    thread = dispatch.thread
+    assert thread.recorders == ()
+    assert thread.recorder is None
+    assert thread.trace is None
+    assert not thread.departed
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_the_step_after_an_interrupt_is_right(step):
+    step = step()
+    for _ in range(3):
+        step.run()
+    step.restart()
+    with Interrupter() as counted:
+        step.run()
+    after = step.v.numpy()
+    lines = range(counted.lines)
+    if not os.environ.get("GRADTAPE_ALL_INTERRUPTS"):
+        lines = sorted(random.Random(7).sample(lines, min(TRIED, len(lines))))
+    for at in lines:
+        step.restart()
+        before = step.v.numpy()
+        with Interrupter(at) as interrupter:
+            try:
+                step.run()
+            except KeyboardInterrupt:
+                pass
+        try:
+            assert_nobody_is_left()
+            found = step.v.numpy()
+            assert any(np.array_equal(found, value) for value in (before, after)), "a variable is half updated"
+            step.run()
+            np.testing.assert_allclose(step.v, found - 0.5 * step.slope(found), rtol=1e-5, atol=1e-6)
+            assert_nobody_is_left()
+        except AssertionError as error:
+            raise AssertionError(f"after an interrupt at {interrupter.where}: {error}") from error
+
+
+WORK = """
+import os, signal, sys, numpy as np, gradtape as tf
+if sys.argv[1] == "interrupted":
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+draw = np.random.default_rng(7).standard_normal
+def f32(*shape):
+    return tf.constant(draw(shape), tf.float32)
+a, b, image, kernel = f32(300, 400), f32(400, 350), f32(4, 32, 32, 8), f32(3, 3, 8, 16)
+large, square = f32(500_000), f32(60, 60)
+step = tf.function(lambda x, y: tf.reduce_sum(tf.tanh(x @ y) ** 2, axis=1))
+def product():
+    return a @ b
+def convolution():
+    return tf.nn.conv2d(image, kernel, 1, "SAME")
+def elementwise():
+    return tf.exp(-large * large) + tf.tanh(large)
+def algebra():
+    return tf.linalg.inv(square @ tf.transpose(square) + 60.0 * tf.eye(60))
+def function():
+    return step(a, b)
+def gradient():
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        loss = tf.reduce_sum(tf.sigmoid(a @ b))
+    return tape.gradient(loss, b)
+result = [work() for _ in range(6) for work in (product, convolution, elementwise, algebra, function, gradient)]
+signal.setitimer(signal.ITIMER_REAL, 0)
+sys.stdout.buffer.write(b"".join(y.numpy().tobytes() for y in result))
+"""
+
+
+@pytest.mark.skipif(not hasattr(__import__("signal"), "setitimer"), reason="needs timers that send signals")
+def test_signals_change_no_bit():
+    """A profiler's timer, say, whose handler does nothing, goes off thousands of times a second."""
+    quiet, interrupted = (
+        subprocess.run([sys.executable, "-c", WORK, how], capture_output=True, timeout=120)
+        for how in ("quiet", "interrupted")
+    )
+    assert (quiet.returncode, interrupted.returncode) == (0, 0), interrupted.stderr.decode()[-2000:]
+    assert quiet.stdout == interrupted.stdout
+
+
+def products():
+    """Products and their gradients, small and large, of matrices and of stacks of them."""
+    draw = np.random.default_rng(3).standard_normal
+    made = []
+    for shapes in (((64, 784), (784, 512)), ((512, 512), (512, 512)), ((8, 40, 30), (8, 30, 20)), ((3, 5), (5, 2))):
+        a, w = (tf.constant(draw(shape), tf.float32) for shape in shapes)
+        made.append((a, tf.Variable(w)))
+
+    def bits():
+        found = []
+        for a, w in made:
+            with tf.GradientTape() as tape:
+                tape.watch(a)
+                y = tf.matmul(a, w)
+                loss = tf.reduce_sum(y * y)
+            found += [y, *tape.gradient(loss, [a, w])]
+        return [x.numpy().tobytes() for x in found]
+
+    def steps_of_zeros():
+        for a, w in made:
+            nothing = tf.zeros_like(a)
+            for _ in range(3):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(tf.matmul(nothing, w))
+                w.assign_sub(0.5 * tape.gradient(loss, w))
+
+    return bits, steps_of_zeros
+
+
+def test_the_same_product_has_the_same_bits_after_steps_and_in_other_threads():
+    bits, steps_of_zeros = products()
+    expected = bits()
+    assert bits() == expected
+    steps_of_zeros()
+    assert bits() == expected
+    found = []
+    others = [threading.Thread(target=lambda: found.append(bits())) for _ in range(3)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join(60)
+    assert len(found) == 3
+    assert all(one == expected for one in found)
