@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src"
 
 # From the ground up. A folder that is not listed belongs to the nearest one above it that is.
 FLOORS = """
-gradtape.backends gradtape.backends.numpy.onednn gradtape.backends.numpy
+gradtape.backends gradtape.backends.numpy
 gradtape.core
 gradtape.engine.run gradtape.engine.registry gradtape.engine.tape
 gradtape.ops

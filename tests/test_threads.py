@@ -64,7 +64,7 @@ def test_a_value_used_three_times_in_a_large_formula():
 def test_a_forked_child_has_threads_of_its_own():
     program = """
 import os, numpy as np, gradtape as tf
-from gradtape.engine import blocks
+from gradtape.backends.numpy import blocks
 x = tf.ones((blocks.LARGE,))
 before = float(tf.reduce_sum(x + x))
 child = os.fork()
