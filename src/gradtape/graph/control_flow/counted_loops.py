@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ..ir.graph import Graph, Node, Value, maker
+from ..passes.rewriting import Uses
 
 
 class Rounds(NamedTuple):
@@ -122,7 +123,7 @@ def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int
     found: dict[Value, Value] = {}
     nodes = []
     for node in body.nodes:
-        node = node._replace(inputs=tuple(found.get(v, v) for v in node.inputs))
+        node = node.on(found)
         if _takes_row(node) and _is_row_number(body, node.inputs[1], i):
             x = node.inputs[0]
             if x in body.inputs[first:] and x.shape[0] == rounds.count:
@@ -135,11 +136,16 @@ def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int
     changed = replace(body.substituted(nodes, found), inputs=further)
     of = dict(zip(body.inputs, inputs, strict=True))
     given = [*inputs[:first], *(of[x] for x in rows), *inputs[first:]]
-    kept = rounds._replace(scanned=rounds.scanned + len(rows))
-    used = {v for node in changed.nodes for v in node.inputs} | set(changed.outputs)
-    keep = [k < first + len(rows) or v in used for k, v in enumerate(changed.inputs)]
-    narrowed = replace(changed, inputs=tuple(v for v, k in zip(changed.inputs, keep, strict=True) if k))
-    return [x for x, k in zip(given, keep, strict=True) if k], kept, narrowed
+    return narrowed(given, rounds._replace(scanned=rounds.scanned + len(rows)), changed)
+
+
+def narrowed(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
+    """The loop without what its body does not use of the scanned and the fixed."""
+    used = Uses(body).count
+    keep = [k < rounds.carried or used[v] > 0 for k, v in enumerate(body.inputs)]
+    scanned = sum(keep[rounds.carried : rounds.carried + rounds.scanned])
+    body = replace(body, inputs=tuple(v for v, k in zip(body.inputs, keep, strict=True) if k))
+    return [x for x, k in zip(inputs, keep, strict=True) if k], rounds._replace(scanned=scanned), body
 
 
 def _emitting_rows(
@@ -147,7 +153,7 @@ def _emitting_rows(
 ) -> tuple[Staged, list[Put]]:
     """With `x = put_row(x, counter, row)` a row that the body emits, where x is carried and not looked at."""
     i = body.inputs[counter]
-    uses = [v for node in body.nodes for v in node.inputs] + list(body.outputs)
+    used = Uses(body).count
     puts: list[Put] = []
     rows: list[Value] = []
     for at, x in enumerate(body.inputs[: rounds.carried]):
@@ -155,7 +161,7 @@ def _emitting_rows(
         if node is None or node.op.name != "put_row" or node.inputs[:2] != (x, i):
             continue
         fits = 0 <= start <= x.shape[0] - (rounds.count or 0)
-        if fits and uses.count(x) == 1 and uses.count(node.outputs[0]) == 1:
+        if fits and used[x] == used[node.outputs[0]] == 1:
             puts.append(Put(at, inputs[at], start))
             rows.append(node.inputs[2])
     gone = {put.at for put in puts}

@@ -17,7 +17,8 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ..ir.graph import Graph, Node, Value, replay
 from ..passes.optimize import dead_code
-from .counted_loops import Rounds, Staged
+from ..passes.rewriting import Uses
+from .counted_loops import Rounds, Staged, narrowed
 
 
 def hoisted(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
@@ -34,18 +35,10 @@ def hoisted(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
     stacked = [leave(y, level, rounds.count) for y in replay(before, [*rows, *inputs[end:]])]
     handed = [Value(v.shape, v.dtype) for v in made]
     found = dict(zip(made, handed, strict=True))
-    nodes = [n._replace(inputs=tuple(found.get(v, v) for v in n.inputs)) for n in body.nodes if n not in products]
+    nodes = [node.on(found) for node in body.nodes if node not in products]
     changed = replace(body.substituted(nodes, found), inputs=(*body.inputs[:end], *handed, *body.inputs[end:]))
-    changed = dead_code(changed)
     given = [*inputs[:end], *stacked, *inputs[end:]]
-    used = {v for node in changed.nodes for v in node.inputs} | set(changed.outputs)
-    keep = [k < first or v in used for k, v in enumerate(changed.inputs)]
-    scanned = sum(keep[first : end + len(handed)])
-    return (
-        [x for x, k in zip(given, keep, strict=True) if k],
-        rounds._replace(scanned=scanned),
-        replace(changed, inputs=tuple(v for v, k in zip(changed.inputs, keep, strict=True) if k)),
-    )
+    return narrowed(given, rounds._replace(scanned=rounds.scanned + len(handed)), dead_code(changed))
 
 
 def _movable(body: Graph, rounds: Rounds) -> tuple[list[Node], list[Node]]:
@@ -73,7 +66,7 @@ class Sums:
     """
 
     def __init__(self, graph: Graph, terms: Sequence[Value | None]) -> None:
-        makers = {value: node for node in graph.nodes for value in node.outputs}
+        makers = Uses(graph).maker
         self.nodes: list[Node | None] = []
         for term in terms:
             node = None if term is None else makers.get(term)

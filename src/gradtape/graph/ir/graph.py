@@ -49,6 +49,12 @@ class Node(NamedTuple):
     several: bool = False
     line: Line | None = None
 
+    def on(self, found: dict[Value, Value]) -> Node:
+        """The node with the inputs that are keys of `found` replaced."""
+        if found.keys().isdisjoint(self.inputs):
+            return self
+        return self._replace(inputs=tuple([found.get(v, v) for v in self.inputs]))
+
     @property
     def effect(self) -> bool:
         """Whether running the node does something beside making its outputs."""

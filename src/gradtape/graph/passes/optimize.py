@@ -124,7 +124,7 @@ def folded_constants(graph: Graph) -> Graph:
     found: dict[Value, Value] = {}
     nodes = []
     for node in graph.nodes:
-        node = node._replace(inputs=tuple(found.get(v, v) for v in node.inputs))
+        node = node.on(found)
         if all(v.constant is not None for v in node.inputs):
             if node.op is guard and same(node.inputs[0].constant, node.attrs["value"]):
                 continue

@@ -82,11 +82,8 @@ class Rewriting:
 
     def result(self) -> Graph:
         """The graph with all replacements."""
-        found = self._found
         for node in self.graph.nodes:
-            if not found.keys().isdisjoint(node.inputs):
-                node = node._replace(inputs=tuple([found.get(v, v) for v in node.inputs]))
-            self._add(node)
+            self._add(node.on(self._found))
         return self.graph.substituted(self.nodes, self._found)
 
     def made_by(self, value: Value, name: str) -> Node | None:

@@ -120,6 +120,6 @@ def is_followed(x: Tensor) -> bool:
 def opened(graph: Graph, constants: Sequence[Value]) -> Graph:
     """The graph with these constants of it as further inputs."""
     given = {value: Value(value.shape, value.dtype) for value in constants}
-    nodes = [node._replace(inputs=tuple(given.get(v, v) for v in node.inputs)) for node in graph.nodes]
+    nodes = [node.on(given) for node in graph.nodes]
     graph = graph.substituted(nodes, given)
     return replace(graph, inputs=(*graph.inputs, *given.values()))

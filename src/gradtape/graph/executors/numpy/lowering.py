@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -53,57 +53,46 @@ def lowered(graph: Graph) -> Graph:
     found: dict[Value, Value] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
-        node = node._replace(inputs=tuple(found.get(v, v) for v in node.inputs))
-        steps = _steps_of(node)
-        if steps is None:
+        node = node.on(found)
+        formula = _formula_of(node)
+        if formula is None:
             nodes.append(node)
         else:
-            found[node.outputs[0]] = _instantiated(node, steps, nodes)
+            found[node.outputs[0]] = _inlined(formula, node, nodes)
     return graph.substituted(nodes, found)
-
-
-class _Step(NamedTuple):
-    """`op(*arguments)`; an argument is the number of an input or, counted on from there, of a step; or a constant."""
-
-    op: Primitive
-    arguments: tuple[int | np.generic, ...]
-    attrs: dict[str, Any]
-    dtype: Any
 
 
 class _NotAFormula(Exception):
     """The kernel does something else than calling ufuncs on its arguments."""
 
 
-_expansions: dict[Any, tuple[list[_Step], int] | None] = {}
+_formulas: dict[Any, Graph | None] = {}
 
 
-def _steps_of(node: Node) -> tuple[list[_Step], int] | None:
-    """The steps of a node's kernel and the number of the result, or None."""
+def _formula_of(node: Node) -> Graph | None:
+    """A node's kernel as a graph of primitives, in which shapes do not matter; or None."""
     op = node.op
     if node.several or len(node.outputs) != 1 or any(v.dtype.numpy.kind not in "biufc" for v in node.inputs):
         return None
-    y = node.outputs[0]
     if op.family != "elementwise" and not (op.name == "cast" and op.family == "linear"):
         return None
     key = (op, tuple(v.dtype for v in node.inputs), tuple(sorted(node.attrs.items())))
     try:
-        if key not in _expansions:
-            _expansions[key] = _expanded(op, node)
+        if key not in _formulas:
+            _formulas[key] = _traced(op, node)
     except TypeError:
         return None  # an attribute that cannot be a key
-    expansion = _expansions[key]
-    if expansion is None or (len(expansion[0]) > _LONG and math.prod(y.shape) < FEW):
+    formula, shape = _formulas[key], node.outputs[0].shape
+    if formula is None or (len(formula.nodes) > _LONG and math.prod(shape) < FEW):
         return None
-    if y.shape:
-        return expansion
     # For single numbers, kernels that select know a shorter way.
-    return expansion if all(step.op.writes for step in expansion[0]) else None
+    return formula if shape or all(step.op.writes for step in formula.nodes) else None
 
 
-def _expanded(op: Any, node: Node) -> tuple[list[_Step], int] | None:
-    recorder = _Recorder(len(node.inputs))
-    symbols = [_Symbol(recorder, i, np.ones(1, v.dtype.numpy)) for i, v in enumerate(node.inputs)]
+def _traced(op: Any, node: Node) -> Graph | None:
+    """What the kernel does with symbols."""
+    nodes: list[Node] = []
+    symbols = [_Symbol(nodes, Value((), v.dtype), np.ones(1, v.dtype.numpy)) for v in node.inputs]
     try:
         with np.errstate(all="ignore"):
             result = op.numpy(*symbols, **node.attrs)
@@ -111,27 +100,21 @@ def _expanded(op: Any, node: Node) -> tuple[list[_Step], int] | None:
         return None
     if type(result) is not _Symbol or result.dtype != node.outputs[0].dtype.numpy:
         return None
-    return recorder.steps, result.number
+    return Graph(op.name, tuple(symbol.value for symbol in symbols), tuple(nodes), (result.value,))
 
 
-class _Recorder:
-    def __init__(self, inputs: int) -> None:
-        self.inputs = inputs
-        self.steps: list[_Step] = []
-
-    def add(self, op: Primitive, arguments: Sequence[Any], attrs: dict[str, Any], example: Any) -> _Symbol:
-        symbols = [a for a in arguments if type(a) is _Symbol]
-        common = np.result_type(*(s.dtype for s in symbols)) if op is not where else example.dtype
-        given = tuple(a.number if type(a) is _Symbol else _scalar(a, common) for a in arguments)
-        self.steps.append(_Step(op, given, attrs, example.dtype))
-        return _Symbol(self, self.inputs + len(self.steps) - 1, example)
-
-
-def _scalar(x: Any, dtype: Any) -> np.generic:
-    """A number in a formula, in the dtype NumPy computes with."""
-    if not isinstance(x, int | float | complex | np.generic) or np.result_type(dtype, x) != dtype:
-        raise _NotAFormula
-    return dtype.type(x)
+def _inlined(formula: Graph, node: Node, nodes: list[Node]) -> Value:
+    """Adds the steps of a node's formula; returns its result."""
+    made = dict(zip(formula.inputs, node.inputs, strict=True))
+    for step in formula.nodes:
+        inputs = tuple([made.get(v, v) for v in step.inputs])
+        if step.outputs == formula.outputs:
+            y = node.outputs[0]
+        else:
+            y = Value(np.broadcast_shapes(*(v.shape for v in inputs)), step.outputs[0].dtype)
+        nodes.append(step._replace(inputs=inputs, outputs=(y,), line=node.line))
+        made[step.outputs[0]] = y
+    return made[formula.outputs[0]]
 
 
 class _Symbol(NDArrayOperatorsMixin):
@@ -139,52 +122,53 @@ class _Symbol(NDArrayOperatorsMixin):
 
     size = FEW
 
-    def __init__(self, recorder: _Recorder, number: int, example: Any) -> None:
-        self.recorder = recorder
-        self.number = number
+    def __init__(self, nodes: list[Node], value: Value, example: Any) -> None:
+        self.nodes = nodes
+        self.value = value
         self.example = example
 
     @property
     def dtype(self) -> Any:
         return self.example.dtype
 
+    def _step(self, op: Primitive, given: Sequence[Any], example: Any, **attrs: Any) -> _Symbol:
+        """What an op gives on symbols and numbers, which are of the dtype that NumPy computes with."""
+        common = np.result_type(*[x.dtype for x in given if type(x) is _Symbol])
+        dtype = example.dtype if op is where else common
+        inputs = tuple([x.value if type(x) is _Symbol else _number(x, dtype) for x in given])
+        y = Value((), dtypes.of_numpy(example.dtype))
+        self.nodes.append(Node(op, inputs, attrs, (y,)))
+        return _Symbol(self.nodes, y, example)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None or ufunc is np.power:
             raise _NotAFormula  # an array's own power knows small exponents
-        example = ufunc(*[x.example if type(x) is _Symbol else x for x in inputs])
-        return self.recorder.add(of_ufunc(ufunc), inputs, {}, example)
+        return self._step(of_ufunc(ufunc), inputs, ufunc(*map(_example, inputs)))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function is not np.where or len(args) != 3 or kwargs:
             raise _NotAFormula
-        example = np.where(*[x.example if type(x) is _Symbol else x for x in args])
-        return self.recorder.add(where, args, {}, example)
+        return self._step(where, args, np.where(*map(_example, args)))
 
     def view(self, dtype: Any) -> _Symbol:
-        return self.recorder.add(view, (self,), {"dtype": np.dtype(dtype)}, self.example.view(dtype))
+        return self._step(view, (self,), self.example.view(dtype), dtype=np.dtype(dtype))
 
     def astype(self, dtype: Any, copy: bool = True) -> _Symbol:
         if self.dtype == dtype:
             return self
         if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
             raise _NotAFormula
-        return self.recorder.add(cast, (self,), {"dtype": np.dtype(dtype)}, self.example.astype(dtype))
+        return self._step(cast, (self,), self.example.astype(dtype), dtype=np.dtype(dtype))
 
     def __bool__(self) -> bool:
         raise _NotAFormula
 
 
-def _instantiated(node: Node, expansion: tuple[list[_Step], int], nodes: list[Node]) -> Value:
-    """Adds the steps of a node and returns its result."""
-    steps, result = expansion
-    values: list[Value] = list(node.inputs)
-    for number, step in enumerate(steps, len(node.inputs)):
-        inputs = tuple(
-            Value((), dtypes.of_numpy(a.dtype), a) if isinstance(a, np.generic) else values[a] for a in step.arguments
-        )
-        shape = np.broadcast_shapes(*(v.shape for v in inputs))
-        is_last = number == result
-        y = node.outputs[0] if is_last else Value(shape, dtypes.of_numpy(step.dtype))
-        nodes.append(Node(step.op, inputs, step.attrs, (y,), False, node.line))
-        values.append(y)
-    return values[result]
+def _example(x: Any) -> Any:
+    return x.example if type(x) is _Symbol else x
+
+
+def _number(x: Any, dtype: Any) -> Value:
+    if not isinstance(x, int | float | complex | np.generic) or np.result_type(dtype, x) != dtype:
+        raise _NotAFormula
+    return Value((), dtypes.of_numpy(dtype), dtype.type(x))
