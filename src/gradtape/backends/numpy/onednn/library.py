@@ -32,8 +32,9 @@ _NAMES = {"win32": ("dnnl.dll",), "darwin": ("libdnnl.3.dylib", "libdnnl.dylib")
     sys.platform, ("libdnnl.so.3", "libdnnl.so")
 )
 # How long OpenMP's threads wait busily for the next computation. By default that is many milliseconds, in which they
-# keep a core from the threads that do the elementwise work, and from other processes.
-_PATIENCE = {"GOMP_SPINCOUNT": "100000", "KMP_BLOCKTIME": "1"}
+# keep a core from OpenBLAS, from the threads that do the elementwise work, and from other processes. With a thousand
+# turns against 100,000, a step of a residual CNN on two busy cores takes 0.83 of the CPU time and 0.7 of the wall time.
+_PATIENCE = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "0"}
 
 _forked = False  # the threads of a library that was loaded before a fork are missing in the child
 
