@@ -105,16 +105,16 @@ class Rewriting:
             answer = self._answer(node)
             if answer is None:
                 break
-            values = (answer,) if isinstance(answer, Value) else answer
+            values: Any = (answer,) if isinstance(answer, Value) else answer
             if isinstance(values, Node):
                 node = values
             elif isinstance(values[-1], Node):
-                *before, node = values  # type: ignore[assignment]
+                *before, node = values
                 for other in before:
                     self._append(other)
             else:
                 for old, new in zip(node.outputs, values, strict=True):
-                    self._found[old] = new  # type: ignore[assignment]
+                    self._found[old] = new
                     self._uses.count[new] += self._uses.count[old] - 1
                 return
         self._append(node)
