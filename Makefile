@@ -39,9 +39,9 @@ bench: $(VENV)/.bench  ## Compares gradtape's speed, eager, compiled and under K
 	$(RUN) benchmarks/run.py
 
 bench-peers:  ## Installs the peers (several GB), each in a virtual environment of its own, for `make bench`
-	@for peer in torch==2.13.0 tensorflow jax autograd; do \
-		folder=.bench/$${peer%%==*}; echo "installing $$peer into $$folder"; \
-		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' $$peer || exit 1; done
+	@for peer in torch==2.13.0 tensorflow jax 'autograd[scipy]'; do \
+		folder=.bench/$${peer%%[=[]*}; echo "installing $$peer into $$folder"; \
+		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' "$$peer" || exit 1; done
 
 clean:  ## Removes what the other commands made
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,10 +1,12 @@
-"""One library, run one way, in one process: reads `WORK SECONDS` lines, answers with the median seconds a step took.
+"""One library, run one way, in one process: reads `QUESTION WORK SECONDS` lines, answers each with a line of JSON.
 
     python benchmarks/worker.py {gradtape,tensorflow}[-function|-xla] | torch[-compile] | jax[-jit] | autograd
     python benchmarks/worker.py {gradtape,tensorflow,jax,torch}-keras[_plain]
+
+The first line that it writes lists its works. Questions are `time` (the median seconds of a step), `losses` (of the
+first steps, at tiny sizes), `memory` (the bytes that a step needs at its peak) and `first_call` (its seconds).
 """
 
-import functools
 import importlib
 import json
 import os
@@ -13,52 +15,90 @@ import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-WARM_UP = 0.15  # seconds of a work that are not counted: Python and the libraries adapt to what comes again and again
+# Steps that are not counted, or seconds: Python and the libraries adapt to what comes again and again.
+WARM_UP, LONGEST_WARM_UP = 50, 1.5
+CHECKED_STEPS = 5  # one more than there are batches
+BUSY = os.environ.get("BENCHMARK_BUSY") == "1"
+clock = time.process_time if BUSY else time.perf_counter
 
 
-def load(library, way=""):
-    """The library's works, by name; `way` is how they are compiled, nothing if they are not, or `keras`."""
-    if way.startswith("keras"):
+class Library:
+    """The works of one library, run one way."""
+
+    def __init__(self, library, way):
+        from libraries import step_of
+        from works import WORKS
+
+        importlib.import_module(library)
+        self.library, self.way, self.step_of = library, way, step_of
+        self.classes = {name: work for name, work in WORKS.items() if library in work(tiny=True).libraries()}
+        self.works = list(self.classes)
+
+    def prepared(self, work):
+        """The step of a work at its full size."""
+        return self.step_of(self.classes[work](), self.library, self.way)
+
+    def losses(self, work):
+        """The losses of the first steps at tiny sizes."""
+        step = self.step_of(self.classes[work](tiny=True), self.library, self.way)
+        return [step() for _ in range(CHECKED_STEPS)]
+
+    def memory(self, _):
+        """Bytes that a step of a deep network needs at its peak, above what is there before."""
+        from works import Deep
+
+        step = self.step_of(Deep(), self.library, self.way)
+        self.step_of(Deep(tiny=True), self.library, self.way)()  # loads what a first step loads
+        before = _status("VmRSS")
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")  # sets the high-water mark back
+        step()
+        return _status("VmHWM") - before
+
+    def first_call(self, work):
+        """Seconds of the first call of a step, after one of another work, which loads what is loaded once."""
+        self.losses("pendulum")
+        step = self.prepared(work)
+        start = clock()
+        step()
+        return clock() - start
+
+
+class Keras:
+    """The works of Keras on one backend."""
+
+    def __init__(self, library, way):
         import keras_work
 
-        return keras_work.works(library, way)
-    if library in ("gradtape", "tensorflow"):
-        import tape_work
+        self.steps = keras_work.works(library, way)
+        self.works = list(self.steps)
 
-        tf = importlib.import_module(library)
-        compilers = {"": None, "function": tf.function, "xla": functools.partial(tf.function, jit_compile=True)}
-        return tape_work.works(tf, compilers[way])
-    works = importlib.import_module(f"{library}_work").works
-    return works(**{way: True}) if way else works()
+    def prepared(self, work):
+        """The step of a work."""
+        return self.steps[work]()
+
+
+def warm_up(step):
+    """The first steps."""
+    end = time.perf_counter() + LONGEST_WARM_UP
+    for _ in range(WARM_UP):
+        step()
+        if time.perf_counter() > end:
+            return
 
 
 def measure(step, seconds):
     """The median time of a step, over runs of about `seconds` in all; the first quarter brings the caches back."""
     times = []
-    start = time.perf_counter()
-    warm, end = start + seconds / 4, start + seconds
+    begin = time.perf_counter()
+    warm, end = begin + seconds / 4, begin + seconds
     while not times or time.perf_counter() < end:
-        start = time.perf_counter()
+        start = clock()
         step()
+        took = clock() - start
         if time.perf_counter() > warm:
-            times.append(time.perf_counter() - start)
+            times.append(took)
     return statistics.median(times)
-
-
-def peak_memory(library):
-    """Bytes a step of a deep MLP needs at its peak, above what is there before."""
-    if library in ("gradtape", "tensorflow"):
-        import tape_work
-
-        step, few = tape_work.deep_mlp(importlib.import_module(library))
-    else:
-        step, few = importlib.import_module(f"{library}_work").deep_mlp()
-    step(few)  # loads what a first step loads
-    before = _status("VmRSS")
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")  # sets the high-water mark back
-    step()
-    return _status("VmHWM") - before
 
 
 def _status(field):
@@ -66,51 +106,30 @@ def _status(field):
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 
 
-def first_call(library, way):
-    """Seconds of the first call of the compiled MLP step, after eager steps and another compiled function."""
-    eager = measure(load(library)["mlp"](), 0.2)
-    if not way:
-        return eager
-    works = load(library, way)
-    measure(works["add"](), 0.0)
-    step = works["mlp"]()
-    start = time.perf_counter()
-    step()
-    return time.perf_counter() - start
-
-
-def first_call_again(library, way):
-    """The same for a new function of Python code that another was made of before: what its source took is known."""
-    first_call(library, way)
-    return first_call(library, way)
-
-
-# What a process that has done nothing else yet answers.
-ALONE = {
-    "peak_memory": lambda library, way: peak_memory(library),
-    "first_call": first_call,
-    "first_call_again": first_call_again,
-}
-
-
 def main(name):
+    if BUSY:
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     library, _, way = name.partition("-")
-    works = load(library, way)
-    print(json.dumps(sorted(works)), flush=True)
-    steps = {}
+    here = (Keras if way.startswith("keras") else Library)(library, way)
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no answer
+    print(json.dumps(here.works), file=answers, flush=True)
+    current = step = None
     for line in sys.stdin:
-        work, seconds = line.split()
+        question, work, seconds = line.split()
         try:
-            if work in ALONE:
-                answer = ALONE[work](library, way)
+            if question != "time":
+                answer = getattr(here, question)(work)
             else:
-                if work not in steps:
-                    steps[work] = works[work]()
-                    measure(steps[work], WARM_UP)
-                answer = measure(steps[work], float(seconds))
+                if work != current:
+                    step = None  # frees the last one's arrays
+                    current, step = work, here.prepared(work)
+                    warm_up(step)
+                answer = measure(step, float(seconds))
         except Exception as error:
+            current = None
             answer = f"{type(error).__name__}: {error}"
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

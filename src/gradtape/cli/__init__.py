@@ -97,9 +97,10 @@ def _parser() -> _Parser:
         "JAX and HIPS autograd, as far as they are installed. Takes minutes.",
     )
     bench.add_argument("--tables", help="which, separated by commas (default: all)")
-    bench.add_argument("--only", help="names of works, separated by commas (default: all)")
-    bench.add_argument("--rounds", help="how often each work is measured; the median counts")
-    bench.add_argument("--seconds", help="for each work, library and round")
+    bench.add_argument("--works", help="names, separated by commas (default: all)")
+    bench.add_argument("--peers", help="libraries, separated by commas (default: all that are installed)")
+    bench.add_argument("--rounds", help="in each, every library has a turn; the median counts")
+    bench.add_argument("--seconds", help="of a turn")
     bench.add_argument("--python", action="append", metavar="LIBRARY=PATH", help="the Python that has a library")
     bench.add_argument("--json", help="where the numbers are written (default: gradtape_bench.json)")
     bench.set_defaults(perform=_bench)

@@ -21,7 +21,8 @@ def shipped(path: str) -> Path | None:
 def bench(options: dict[str, Any]) -> int:
     """Runs the project's benchmark against the peers that are installed."""
     flags = [("--json", options["json"] or "gradtape_bench.json")]
-    flags += [(f"--{name}", options[name]) for name in ("tables", "only", "rounds", "seconds") if options[name]]
+    names = "tables", "works", "peers", "rounds", "seconds"
+    flags += [(f"--{name}", options[name]) for name in names if options[name]]
     flags += [("--python", pair) for pair in options["python"] or ()]
     return _run("benchmarks/run.py", flags)
 
