@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test lint docs bench bench-peers keras-suite keras-slice clean
+.PHONY: help demo example test fuzz lint docs bench bench-peers keras-suite keras-slice clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,6 +20,10 @@ example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_l
 
 test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) -q
+
+fuzz: $(VENV)/.test  ## Runs N= random programs from SEED= on, eagerly, as functions and by XLA, and every op at every size
+	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
+	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
 
 keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, beside JAX's numbers
 	$(RUN) tools/keras_suite.py $(FOLDER)

@@ -208,3 +208,18 @@ def test_derivatives_of_many_numbers_are_those_of_few(name, dtype):
         near = {"rtol": 1e-5, "atol": 1e-6} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-13}
         np.testing.assert_allclose(found, np.stack(parts), **near)
         np.testing.assert_allclose(gradient(values.T, weights.T), found.T, **near)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_where_of_complex_numbers_has_a_gradient_in_a_function(jit_compile):
+    def gradients(mask, x, y):
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            z = tf.where(mask, tf.complex(x, y), tf.complex(y, x))
+            loss = tf.reduce_sum(tf.math.real(z) + 2.0 * tf.math.imag(z))
+        return tape.gradient(loss, [x, y])
+
+    given = tf.constant([True, False]), tf.constant(2.0), tf.constant([1.0, 2.0])
+    for found in (gradients(*given), tf.function(gradients, jit_compile=jit_compile)(*given)):
+        np.testing.assert_array_equal(found[0], 3.0)
+        np.testing.assert_array_equal(found[1], [2.0, 1.0])

@@ -558,3 +558,28 @@ def test_an_iterator_of_the_users_may_have_a_method_of_a_datasets_iterator():
         return x * next(Numbers())
 
     assert float(f(tf.constant(1.0))) == 6.0
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("counts", [(0, 2, 0), (2, 0, 3)])
+def test_a_loop_without_rounds_does_not_fail_as_its_body_would(counts, jit_compile):
+    """Its body would write behind the end of an array of size 0."""
+
+    @tf.function(jit_compile=jit_compile)
+    def rows(x, k):
+        array = tf.TensorArray(x.dtype, size=k, element_shape=x.shape)
+        _, array = tf.while_loop(lambda i, a: i < k, lambda i, a: (i + 1, a.write(i, x * 0.5)), [0, array])
+        return array.stack()
+
+    for k in counts:
+        np.testing.assert_array_equal(rows(tf.constant([2.0, 4.0]), tf.constant(k)), np.tile([1.0, 2.0], (k, 1)))
+
+
+def test_a_loop_whose_round_fails_says_so():
+    @tf.function
+    def rows(x, k):
+        array = tf.TensorArray(x.dtype, size=1, element_shape=x.shape)
+        return tf.while_loop(lambda i, a: i < k, lambda i, a: (i + 1, a.write(i, x)), [0, array])[1].stack()
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="element 1 in a list with 1"):
+        rows(tf.constant([2.0, 4.0]), tf.constant(2))

@@ -209,3 +209,20 @@ def test_the_logarithm_in_single_precision():
     matrices = np.random.default_rng(3).uniform(-1, 1, (4, 31, 31)).astype(np.complex64)
     again = tf.linalg.expm(tf.linalg.logm(tf.constant(matrices)))
     assert np.abs(again.numpy() - matrices).max() < 1e-3
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e20])
+@pytest.mark.parametrize("function", ["expm", "sqrtm"])
+def test_the_derivative_of_a_matrix_function_is_as_accurate_along_any_magnitude(function, scale):
+    def gradient(x, g):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = getattr(tf.linalg, function)(x)
+        return tape.gradient(y, x, g)
+
+    x = tf.constant([[2.0, 0.3], [-0.4, 1.5]])
+    g = tf.constant([[1.0, 0.2], [-0.5, 0.7]])
+    wide = gradient(tf.cast(x, tf.float64), tf.cast(g, tf.float64)).numpy() * scale
+    for way in (gradient, tf.function(gradient), tf.function(gradient, jit_compile=True)):
+        way(x, g * scale)
+        np.testing.assert_allclose(way(x, g * scale), wide, rtol=1e-5)

@@ -8,6 +8,11 @@ import random
 
 import numpy as np
 import pytest
+from random_programs.comparison import WAYS, disagreements
+from random_programs.generator import generate
+from random_programs.program import Known, Statement
+from random_programs.program import Program as Listed
+from random_programs.shrinking import shrunk
 
 import gradtape as tf
 
@@ -126,3 +131,42 @@ def test_function_and_eager_agree(seed):
         pytest.skip("its numbers are too large to compare")
     for got, want in zip(results(tf.function(f), s, inputs, staged=True), expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-4, err_msg=program.source)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_eager_function_and_xla_agree(seed):
+    """Statements of a catalogue, on every kind of value: see `random_programs`. `make fuzz` goes on from here."""
+    program = generate(seed)
+    found = disagreements(program, ("function", "xla") if seed % 10 == 0 else ("function",))
+    assert not found, "\n".join([*found, program.source(alone=True)])
+
+
+def listed(*texts, mode="gradient around", calls=(0, 0, 1)):
+    statements = [Statement(text, (text.split(" = ")[0],)) for text in texts]
+    inputs, outputs = {"x0": Known((5,), "float32")}, statements[-1].defines
+    return Listed(0, inputs, {}, tuple(statements), outputs, mode, calls=calls)
+
+
+def test_a_wrong_function_is_caught_and_the_program_made_smaller(monkeypatch):
+    """One that is wrong in the second call only, by a ten-thousandth."""
+
+    def wrong(f):
+        calls = []
+
+        def g(*xs):
+            calls.append(xs)
+            return [y * (1.0 if len(calls) == 1 else 1.0001) for y in f(*xs)]
+
+        return g
+
+    monkeypatch.setitem(WAYS, "function", wrong)
+    program = listed("t1 = tf.sin(x0)", "t2 = tf.cos(x0)", "t3 = t1 * 2.0")
+    assert disagreements(program, ("function",))[0].startswith("function: call 1, result 0 of 2: 5 of 5 entries")
+    smaller = shrunk(program, lambda p: bool(disagreements(p, ("function",))))
+    assert len(smaller.statements) == 1
+    assert len(smaller.calls) == 2
+
+
+def test_what_rounding_may_do_is_no_disagreement(monkeypatch):
+    monkeypatch.setitem(WAYS, "function", lambda f: lambda x, k: f(x * (1 + 2**-23), k))
+    assert not disagreements(listed("t1 = tf.sin(x0 * 1e5)"), ("function",))

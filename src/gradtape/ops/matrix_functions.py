@@ -20,11 +20,22 @@ from .matrix_algebra import FIELD, adjoint, each, leading
 
 
 def _derivative(m: Any, function: Any, a: Any, e: Any) -> Any:
+    """Along `e`; it is computed along a direction as large as 1: a larger one would drown `a` in the doubled matrix."""
     size, rank = a.shape[-1], len(a.shape)
-    top = m.concat(a, e, axis=rank - 1)
+    if 0 in a.shape:
+        return e
+    scale = _magnitude(m, e)
+    top = m.concat(a, e / scale, axis=rank - 1)
     bottom = m.concat(m.zeros_like(a), a, axis=rank - 1)
     y = function(m.concat(top, bottom, axis=rank - 2))
-    return m.slice(y, key=(..., slice(0, size), slice(size, 2 * size)))
+    return m.slice(y, key=(..., slice(0, size), slice(size, 2 * size))) * scale
+
+
+def _magnitude(m: Any, e: Any) -> Any:
+    """The largest magnitude in each matrix, or 1, as a constant: the derivative does not depend on it."""
+    rank = len(e.shape)
+    largest = m.max(m.abs(m.stop_gradient(e)), axis=(rank - 2, rank - 1), keepdims=True)
+    return m.cast(m.where(largest > 0, largest, m.ones_like(largest)), dtype=e.dtype)
 
 
 def _analytic(name: str, kernel: Any, **options: Any) -> Op:

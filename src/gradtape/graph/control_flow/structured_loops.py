@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ...core import dtypes, nest
+from ...core.errors import OpError
 from ...core.nest import Composite
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, is_tensor_like
@@ -30,12 +31,16 @@ class OneByOne(Exception):
 
 
 def _undoing(attempt: Callable[[], Any]) -> Any:
-    """`attempt()`; if one graph does not fit all rounds, what it has added to the trace is taken back."""
+    """`attempt()`; if one graph does not fit all rounds, what it has added to the trace is taken back.
+
+    The body is traced on the values before the loop, of which there may be no round: that an op fails on them is found
+    out again, one by one, if there is one.
+    """
     trace = present_trace()
     nodes, known = len(trace.nodes), set(trace.known_places)
     try:
         return attempt()
-    except (Untraceable, Changed) as reason:
+    except (Untraceable, Changed, OpError) as reason:
         del trace.nodes[nodes:]
         trace.known_places = known
         raise OneByOne(str(reason)) from None

@@ -1,0 +1,53 @@
+"""`python -m random_programs --count N --seed SEED`: programs, one after the other, until one wants no more.
+
+With `--tensorflow PYTHON`, an interpreter that has TensorFlow, each program is compared with what it gives, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from .comparison import disagreements
+from .generator import generate
+from .shrinking import shrunk
+from .under_tensorflow import TensorFlow
+
+
+def main() -> int:
+    """The number of failures is printed; the exit code is 1 if there were any."""
+    parser = argparse.ArgumentParser(prog="random_programs", description="eager ≡ function ≡ XLA on random programs")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="of the first program")
+    parser.add_argument("--xla", type=int, default=3, help="one in so many programs is compiled by XLA too; 0: none")
+    parser.add_argument("--keep", action="store_true", help="failures are not made smaller")
+    parser.add_argument("--tensorflow", help="an interpreter that has TensorFlow, to compare with as well")
+    given = parser.parse_args()
+    tensorflow = TensorFlow(given.tensorflow) if given.tensorflow else None
+    failures, start = 0, time.monotonic()
+    for seed in range(given.seed, given.seed + given.count):
+        program = generate(seed)
+        ways = (
+            ["function"] + ["xla"] * (given.xla and seed % given.xla == 0) + ["tensorflow"] * (tensorflow is not None)
+        )
+        found = disagreements(program, tuple(ways), tensorflow)
+        if found:
+            failures += 1
+            print(f"\n=== program {seed} ({program.mode}): " + "\n    ".join(found), flush=True)
+            if not given.keep:
+                way = tuple(words.partition(":")[0] for words in found[:1])
+                smaller = shrunk(program, lambda p, way=way: bool(disagreements(p, way, tensorflow)))
+                print("\n".join(disagreements(smaller, way, tensorflow)))
+                print(smaller.source(alone=True), flush=True)
+        done = seed + 1 - given.seed
+        if done % 50 == 0:
+            print(
+                f"{done} programs, {failures} failures, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True
+            )
+    print(f"{given.count} programs from seed {given.seed}: {failures} failures")
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
