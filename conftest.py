@@ -3,6 +3,11 @@
 import warnings
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 # One is another module, Keras', once it is imported; the other is loaded when Python starts, from its installed copy.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]

@@ -159,6 +159,9 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator needed the value of a tensor that has none yet."""
 
 
+for _public in (OpError, *OpError.__subclasses__()):
+    _public.__module__ = "gradtape.errors"  # where users import it from: tracebacks and pickles say so
+
 _OF_SYSTEM: dict[type[OpError], tuple[str, ...]] = {  # as in TensorFlow
     InvalidArgumentError: ("EINVAL", "ENAMETOOLONG", "EILSEQ", "ESPIPE"),
     NotFoundError: ("ENOENT", "ENODEV", "ENXIO"),

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import OpError
 from ..core.tensor import Tensor
 from ..engine.run.source_lines import Line
 from ..engine.tape.tape import GradientTape
@@ -64,7 +65,10 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
         else:
             with replacing(page.resolve()) as file:
                 file.write(text)
-    except OSError as error:
+    except (OSError, OpError) as failure:
+        error = failure if isinstance(failure, OSError) else failure.__cause__  # of a file, the system's error
+        if not isinstance(error, OSError):
+            raise
         raise type(error)(
             error.errno,
             f"Cannot write the report: {error.strerror}. What was there before is unchanged; give report another path",
