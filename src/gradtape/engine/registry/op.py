@@ -181,7 +181,7 @@ class Op(Deferring):
         if self.quiet is not None:
             self.quiet(kernel)
 
-    def defer_keep(self, pick: Callable[..., Any], build: Callable[[], Callable[..., Any]]) -> None:
+    def defer_keep(self, pick: Callable[..., tuple[Any, ...]], build: Callable[[], Callable[..., Any]]) -> None:
         """Sets `keep`: `pick` at first, which costs nothing to make, and after a few uses the faster one of `build`."""
         uses = 0
 
@@ -292,15 +292,16 @@ def _keep_output(inputs: Any, output: Any, attrs: Any) -> tuple[Any, ...]:
 def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
     """The kernel for one array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
     if isinstance(kernel, str):
-        return getattr(xp, kernel)
-    if isinstance(kernel, types.BuiltinFunctionType):
-        return kernel
-    return partial(kernel, xp)
+        kernel = getattr(xp, kernel)
+    elif not isinstance(kernel, types.BuiltinFunctionType):
+        kernel = partial(kernel, xp)
+    bound: Callable[..., Any] = kernel
+    return bound
 
 
 def parameters(f: Any) -> tuple[str, ...]:
     """The names of a function's parameters, read off its code: `inspect.signature` would slow the import down."""
-    code = f.__code__
+    code: types.CodeType = f.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
@@ -432,10 +433,11 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
     op.defer_vjp(vjp)
 
 
-def compile_rule(source: str, **names: Any) -> Any:
+def compile_rule(source: str, **names: Any) -> Callable[..., Any]:
     """A function from generated source: paid once, when a rule is first used."""
     # The name makes NumPy warnings count as ours, which the front door keeps quiet.
-    return eval(_compiled(source), {"__name__": __name__, **names})
+    rule: Callable[..., Any] = eval(_compiled(source), {"__name__": __name__, **names})
+    return rule
 
 
 @cache

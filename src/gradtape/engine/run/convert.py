@@ -78,7 +78,7 @@ def with_default(value: Any, default: DType, kinds: int) -> Tensor:
 
 def own_read(variable: Any) -> Tensor:
     """The value of a variable as an object of its own: a function may hand it on to the user, who may watch it."""
-    read = variable._as_tensor()
+    read: Tensor = variable._as_tensor()
     if type(read) is not Tensor:
         return read  # in a trace, every read is an object of its own
     x = wrap(read.array, read.dtype)
@@ -323,7 +323,8 @@ def _dtype_of_first_tensor(value: Any) -> DType | None:
 def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
     """A nest of tensors and numbers stacked into one tensor, recorded like any op; numbers follow the tensors."""
     if isinstance(value, list | tuple):
-        return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
+        result: Tensor = ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
+        return result
     if isinstance(value, Tensor) or _is_tensor(type(value)):
         x = to_tensor(value)
         return x if dtype is None or x.dtype is dtype else ops.cast(x, dtype=dtype)
@@ -378,7 +379,8 @@ def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
         raise ValueError(
             f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {slices!r}"
         )
-    return ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
+    result: Tensor = ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
+    return result
 
 
 register(TensorShape, _of_shape)

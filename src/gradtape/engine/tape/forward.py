@@ -200,4 +200,5 @@ def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
     cotangent = finished(ops, cotangent)
     if cotangent.dtype.is_complex:
         cotangent = ops.conj(cotangent)
-    return ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)
+    result: Tensor = ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)
+    return result

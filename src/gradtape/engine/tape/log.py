@@ -262,7 +262,8 @@ class Log(Recorder):
             mark = x.mark
             if type(mark) is int:
                 return mark if x.home is self.key else None
-            return note(mark, self.key)
+            result: int | None = note(mark, self.key)
+            return result
         position = self.places.get(id(x), -1)
         return None if position < 0 else position
 

@@ -81,7 +81,8 @@ def _is_finite(x: Tensor) -> bool:
 
 def _transposed(x: Tensor) -> Tensor:
     rank = len(x.dims)
-    return ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
+    result: Tensor = ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
+    return result
 
 
 def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
@@ -89,7 +90,8 @@ def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
     rows = ops.reshape(a, shape=(*a.dims, 1))
     columns = ops.reshape(b, shape=(*b.dims[:-2], 1, *b.dims[-2:]))
     terms = ops.multiply_no_nan(columns, rows) if g_first else ops.multiply_no_nan(rows, columns)
-    return ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
+    result: Tensor = ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
+    return result
 
 
 def warn_of_nan(tape: Any, targets: list[Any], sources: list[Any]) -> None:

@@ -19,7 +19,8 @@ from ..registry.cotangents import PendingProduct
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
-from .backprop import Few, between, sweep
+from .backprop import Few, between
+from .backprop import sweep as sweep
 from .checked import CheckedLog
 from .collector import recording_starts, recording_stops, records_gone
 from .inspection import Inspection, born
@@ -37,7 +38,7 @@ from .questions import (
     warn_not_floating,
     zeros,
 )  # fmt: skip
-from .repeated_sweeps import repeated_sweep
+from .repeated_sweeps import repeated_sweep as repeated_sweep
 from .witness import Stay, TracingLog
 
 logger = logging.getLogger("gradtape")

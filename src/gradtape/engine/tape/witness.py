@@ -90,7 +90,7 @@ class Witness(dispatch.Recorder):
 
     def event_of(self, x: Tensor) -> Event:
         """What made a tensor, as far as is known."""
-        event = note(x.marks, self.key)
+        event: Event | None = note(x.marks, self.key)
         if event is None:
             event = _new(Event, _MADE)
             x.mark = (self.key, event, x.marks)

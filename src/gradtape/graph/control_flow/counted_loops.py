@@ -46,7 +46,8 @@ class Put(NamedTuple):
         end = self.start + rows.dims[0]
         if self.start == 0 and end == self.before.dims[0]:
             return rows
-        return ops.concat(self.before[: self.start], rows, self.before[end:], axis=0)
+        result: Tensor = ops.concat(self.before[: self.start], rows, self.before[end:], axis=0)
+        return result
 
 
 def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> tuple[Staged, list[Put]] | None:

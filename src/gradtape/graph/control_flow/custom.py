@@ -45,7 +45,9 @@ def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
         traced = Traced(None, Cotangents([]), error)
     counts = (len(inputs), len(outputs))
     with dispatch.recorded_by(()):
-        return trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], {"rule": traced, "counts": counts})
+        attrs = {"rule": traced, "counts": counts}
+        result: tuple[Tensor, ...] = trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], attrs)
+        return result
 
 
 class CustomGradient(Unregistered):

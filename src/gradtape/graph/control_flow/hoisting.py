@@ -80,9 +80,11 @@ class Sums:
         assert node is not None
         if node.op.name == "sum":
             (x,) = (stacked[v] for v in node.inputs)
-            return ops.sum(x, axis=(0, *(axis + 1 for axis in node.attrs["axis"])), keepdims=False)
-        a, b = (_rows(stacked[v]) for v in node.inputs)
-        return ops.matmul(a, b, transpose_a=True)
+            result: Tensor = ops.sum(x, axis=(0, *(axis + 1 for axis in node.attrs["axis"])), keepdims=False)
+        else:
+            a, b = (_rows(stacked[v]) for v in node.inputs)
+            result = ops.matmul(a, b, transpose_a=True)
+        return result
 
 
 def _is_sum(node: Node) -> bool:
@@ -100,4 +102,5 @@ def _flags(attrs: dict[str, Any]) -> tuple[bool, bool]:
 
 
 def _rows(x: Tensor) -> Tensor:
-    return ops.reshape(x, shape=(math.prod(x.dims[:-1]), x.dims[-1]))
+    result: Tensor = ops.reshape(x, shape=(math.prod(x.dims[:-1]), x.dims[-1]))
+    return result

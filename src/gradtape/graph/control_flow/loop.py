@@ -209,7 +209,8 @@ def _stacked(column: list[Any], value: Value) -> Any:
 
 
 def _exchanged(m: Any, x: Tensor) -> Tensor:
-    return m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
+    result: Tensor = m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
+    return result
 
 
 class _Backward:

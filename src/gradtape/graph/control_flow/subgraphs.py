@@ -76,7 +76,7 @@ def captured_by(parts: Sequence[Part]) -> dict[Any, Tensor]:
 
 def present_trace() -> Trace:
     """The trace that parts are made in."""
-    trace = dispatch.thread.trace
+    trace: Trace | None = dispatch.thread.trace
     assert trace is not None
     return trace
 

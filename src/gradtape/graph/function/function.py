@@ -265,7 +265,8 @@ class Function:
         if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
             concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, not self._called)
             self._called = True
-        return concrete.public
+        result: ConcreteFunction = concrete.public
+        return result
 
     @property
     def function_spec(self) -> Parameters:
@@ -283,7 +284,8 @@ class Function:
         if concrete.public is None:
             args, kwargs = concrete.arguments()
             concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False)
-        return concrete.public
+        result: ConcreteFunction = concrete.public
+        return result
 
     def experimental_get_tracing_count(self) -> int:
         """How many signatures the function was traced for."""

@@ -81,7 +81,7 @@ def _key_of_variable(value: Variable, variables: list[Variable]) -> Any:
     return Variable, value.shape, value.dtype, value.trainable, number
 
 
-def _key_of_object(value: Any, kind: type) -> Any:
+def _key_of_object(value: Any, kind: Any) -> Any:
     own = type_key(value)
     if own is not None:
         return own

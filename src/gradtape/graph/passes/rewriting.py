@@ -63,7 +63,8 @@ def parsed(text: str) -> Pattern:
             return (tree.value.id,)  # type: ignore[attr-defined]
         return tree.id if isinstance(tree, ast.Name) else ast.literal_eval(tree)
 
-    return read(ast.parse(text, mode="eval").body)
+    result: Pattern = read(ast.parse(text, mode="eval").body)
+    return result
 
 
 class Rewriting:
@@ -129,7 +130,7 @@ class Rewriting:
         for row in (*self._rows.get(node.op.family, ()), *self._rows.get(node.op.name, ())):
             for found in self._matches(parsed(row.pattern), node):
                 given = {**found, "node": node, "graph": self}
-                answer = _called(row.then, given) if _called(row.when, given) else None
+                answer: Answer = _called(row.then, given) if _called(row.when, given) else None
                 if answer is not None and (not isinstance(answer, Value) or _fits(answer, node)):
                     return answer
         return None

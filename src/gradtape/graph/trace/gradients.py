@@ -41,7 +41,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: 
             )
     given = [w if w is None else to_tensor(w, hint=y.dtype) for y, w in zip(targets, weights, strict=True)]
     tape, targets, sources = _reconstructed(targets, _listed(xs), _listed(stop_gradients))
-    return tape.gradient(targets, sources, output_gradients=given, unconnected_gradients=unconnected)
+    result: list[Any] = tape.gradient(targets, sources, output_gradients=given, unconnected_gradients=unconnected)
+    return result
 
 
 def hessians(ys: Any, xs: Any) -> list[Any]:
@@ -85,27 +86,27 @@ def _of(trace: Trace, x: Any) -> Tensor:
     if hasattr(x, "_as_tensor"):
         trace.read_quietly(x)
         return trace.first_read(x)
-    x = to_tensor(x)
-    if type(x) is TracedTensor and x.trace is not trace:
-        if not x.trace.open:
-            raise out_of_scope(x)
-        return trace.capture(x)
-    if type(x) is Tensor and trace.is_followed(x):
-        return TracedTensor(x, trace.place_of(x), trace)
-    return x
+    tensor = to_tensor(x)
+    if type(tensor) is TracedTensor and tensor.trace is not trace:
+        if not tensor.trace.open:
+            raise out_of_scope(tensor)
+        return trace.capture(tensor)
+    if type(tensor) is Tensor and trace.is_followed(tensor):
+        return TracedTensor(tensor, trace.place_of(tensor), trace)
+    return tensor
 
 
 def _source(trace: Trace, x: Any) -> Tensor:
-    x = _of(trace, x)
-    if type(x) is Tensor and x.dtype.differentiable:
+    tensor = _of(trace, x)
+    if type(tensor) is Tensor and tensor.dtype.differentiable:
         if not trace.follows_all:
             raise Unfollowed
         raise NotImplementedError(
-            f"{x!r} was computed from Python values or is from outside the function, and what was computed from it may "
-            "be constant too: tf.gradients cannot go back to it. Make it with tf.constant inside the function, or use "
-            "a tf.GradientTape that watches it"
+            f"{tensor!r} was computed from Python values or is from outside the function, and what was computed from "
+            "it may be constant too: tf.gradients cannot go back to it. Make it with tf.constant inside the function, "
+            "or use a tf.GradientTape that watches it"
         )
-    return x
+    return tensor
 
 
 def _check_within(trace: Trace, ys: Sequence[Tensor], xs: Sequence[Any]) -> None:

@@ -221,7 +221,7 @@ class Trace(dispatch.Recorder):
         if type(x) is not Tensor:
             raise Untraceable(f"a {type(x).__name__} from outside the function")
         if x.mark is not None and self.is_followed(x):
-            place = dispatch.note(x.marks, self.key)
+            place: Value | None = dispatch.note(x.marks, self.key)
             if place is not None:
                 return place
             if self.outer is not None:
@@ -279,7 +279,8 @@ class Trace(dispatch.Recorder):
 
     def draw(self, take: Callable[[], Any]) -> Tensor:
         """The state of a random draw: a new one in every run."""
-        return self.run(draw, (), {"take": take})
+        result: Tensor = self.run(draw, (), {"take": take})
+        return result
 
     def next_op_seed(self) -> int:
         """The seed of a random op that is given none: its number among those of the graph."""

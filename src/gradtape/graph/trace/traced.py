@@ -55,7 +55,7 @@ class TracedTensor(Tensor):
         return self.place.shape
 
     @property
-    def array(self) -> Any:  # type: ignore[override]
+    def array(self) -> Any:
         """The value in this run; from now on the graph is for this value only."""
         return self.trace.known(self)
 
@@ -83,7 +83,7 @@ class TracedTensor(Tensor):
         return None if made is None else made.op
 
     @property
-    def numpy(self) -> Any:  # type: ignore[override]
+    def numpy(self) -> Any:
         """Not for the user's code: a traced tensor has no value yet."""
         if _asked_by_gradtape():
             return super().numpy
@@ -160,7 +160,7 @@ class Failed(TracedTensor):
     def _raise(self, *_: Any) -> Any:
         raise self.error
 
-    mark = place = value = dims = array = property(_raise, _raise)  # type: ignore[assignment]
+    mark = place = value = dims = array = property(_raise, _raise)
 
 
 def _asked_by_gradtape(depth: int = 1) -> bool:
@@ -171,7 +171,7 @@ def _asked_by_gradtape(depth: int = 1) -> bool:
     name = frame.f_globals.get("__name__", "")
     if name.startswith("gradtape.autograph."):
         return False
-    return name.startswith(("gradtape.", "keras_gradtape.")) or name == "gradtape"
+    return bool(name.startswith(("gradtape.", "keras_gradtape.")) or name == "gradtape")
 
 
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:

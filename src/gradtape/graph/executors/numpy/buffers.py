@@ -58,4 +58,4 @@ def _has_elements(value: Value) -> bool:
 
 def _keeps_elements(node: Node) -> bool:
     """Whether the output is the whole first argument, or a new array: nothing else lies in its memory."""
-    return node.op.name == "reshape" and node.op.family == "linear"
+    return bool(node.op.name == "reshape" and node.op.family == "linear")

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
+from importlib import import_module
 from typing import Any
 
 from numpy import asarray
@@ -92,7 +93,8 @@ class Program:
         with updating, Uninterrupted() if self._long else nullcontext():
             flat = self._call(*self._held(), *arguments)
             self._commit(flat[self._outputs :])
-        return flat[: self._outputs]
+        result: Sequence[Any] = flat[: self._outputs]
+        return result
 
     def _checked_run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The outputs of a program that may fail, or call Python: other threads may update variables while it runs.
@@ -153,10 +155,11 @@ class Program:
         from .lowering import Lowering
 
         graph = self.graph
-        self._long = len(graph.nodes) >= _FEW  # asking interrupts to wait takes 12 microseconds
+        self._long = len(graph.nodes) >= _FEW  # asking signals to wait takes 12 microseconds
         large = _large_constants(graph)
         updated = {id(variable) for variable in self._updated}
-        donated = [i for i, variable in enumerate(self._variables) if id(variable) in updated]
+        # Memory is given away only where signals wait: one whose handler raises would lose the variable.
+        donated = [i for i, variable in enumerate(self._variables) if self._long and id(variable) in updated]
         with jax.enable_x64(True):
             while True:
                 lowering = Lowering(graph)
@@ -189,9 +192,8 @@ class Program:
 def _forget_failed_run() -> None:
     """Makes JAX forget that a program of this thread has failed: it would say so once more when Python ends."""
     with suppress(ImportError, AttributeError):  # JAX has no public way to
-        from jax._src.dispatch import runtime_tokens
-
-        runtime_tokens.clear()
+        tokens: Any = import_module("jax._src.dispatch").runtime_tokens
+        tokens.clear()
 
 
 def _compiled(lowered: Any, graph: Graph) -> Callable[..., Any]:
@@ -200,11 +202,13 @@ def _compiled(lowered: Any, graph: Graph) -> Callable[..., Any]:
     piece = max(_PIECE, _ROOM * max(sizes, default=0))
     if piece < _NEVER_KEPT:
         try:
-            return lowered.compile({"xla_multiheap_size_constraint_per_heap": piece})
+            program: Callable[..., Any] = lowered.compile({"xla_multiheap_size_constraint_per_heap": piece})
+            return program
         except RuntimeError as error:
             if "No such compile option" not in str(error):
                 raise
-    return lowered.compile()
+    program = lowered.compile()
+    return program
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:

@@ -129,7 +129,7 @@ class Lowering:
 
 
 def _is_wide(dtype: Any) -> bool:
-    return np.dtype(dtype).itemsize >= 8 and np.dtype(dtype) != np.complex64
+    return bool(np.dtype(dtype).itemsize >= 8 and np.dtype(dtype) != np.complex64)
 
 
 def _packed_form(value: Value) -> Any:
@@ -228,7 +228,9 @@ def _cond(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[A
 
         return run
 
-    return jax.lax.switch(index, [branch(graph) for graph in node.attrs["branches"]], *given)
+    branches = [branch(graph) for graph in node.attrs["branches"]]
+    result: tuple[Sequence[Any], Any] = jax.lax.switch(index, branches, *given)
+    return result
 
 
 def _loop(lowering: Lowering, node: Node, arrays: list[Any]) -> tuple[Sequence[Any], Any]:

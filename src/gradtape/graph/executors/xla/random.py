@@ -16,6 +16,7 @@ from .table import lowering
 @lowering("random_truncated_normal")
 def _truncated_normal(state: Any, *, shape: tuple[int, ...], dtype: dtypes.DType) -> Any:
     """Each group takes its numbers, one after another, from blocks of its own; all groups go on together."""
+    numbers: Any
     each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
     count = math.prod(shape)
     groups = -(-count // each)
