@@ -3,6 +3,8 @@
 A function is rewritten (by diastatic-malt, which is imported when it is first needed) so that every statement whose
 meaning may depend on a tensor is a call of an operator of this package. While a function is traced, a tensor's operator
 is `tf.cond` or `tf.while_loop`; everything else, and everything in eager code, is plain Python.
+
+Uses api and what is below; what traces knows it only as the converter registered in `graph.trace.conversion_status`.
 """
 
 from __future__ import annotations

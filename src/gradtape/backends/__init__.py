@@ -1,1 +1,1 @@
-"""What differs between array libraries, and what NumPy needs to be fast. Uses nothing of gradtape."""
+"""What differs between array libraries, the sizes in `tuning`, and what NumPy needs to be fast. Uses nothing above."""

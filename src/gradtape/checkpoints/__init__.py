@@ -1,1 +1,1 @@
-"""Checkpoints: the variables of an object, found by the names of attributes, in one file."""
+"""Checkpoints: the variables of an object, found by the names of attributes, in one file. Uses state."""

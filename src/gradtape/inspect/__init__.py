@@ -1,4 +1,7 @@
-"""Looking into a computation: why a gradient is None or NaN, what a step costs, whether it is right, how it looks."""
+"""Looking into a computation: why a gradient is None or NaN, what a step costs, whether it is right, how it looks.
+
+Uses graph, the tape and what is below; a tape finds it by way of `engine.tape.inspection`.
+"""
 
 from ..engine.tape.witness import tracing
 from .explain import Cause, Explanation, Reason, explain, report_missing

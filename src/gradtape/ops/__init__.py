@@ -1,4 +1,4 @@
-"""The ops, a file a subject; the kernel and the calculus of one op stand side by side."""
+"""The ops, a file a subject; the kernel and the calculus of one op stand side by side. Uses registry and below."""
 
 from __future__ import annotations
 

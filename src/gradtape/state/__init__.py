@@ -1,1 +1,4 @@
-"""Values that change or come in pieces: variables, modules, sparse tensors, archives. Uses engine and ops."""
+"""Values that change or come in pieces: variables, modules, sparse tensors, arrays of tensors, archives.
+
+Uses run and what is below; ops it finds by name, in `namespace`.
+"""

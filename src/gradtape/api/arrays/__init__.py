@@ -1,1 +1,1 @@
-"""Tensors made, shaped, joined, cut, indexed and converted."""
+"""Tensors made, shaped, joined, cut, indexed and converted; TensorFlow's classes of values."""

@@ -1,1 +1,1 @@
-"""`tf.compat` and `tf.types`: what older programs call."""
+"""`tf.compat` and `tf.types`: what older programs call; and the list of names that mean something else here."""

@@ -1,1 +1,1 @@
-"""Control flow, `tf.function`, AutoGraph and differentiation."""
+"""Control flow, maps and scans, `tf.function`, custom gradients and forward mode."""

@@ -1,1 +1,1 @@
-"""`tf.nn`: activations, losses, convolutions, pooling, embeddings; initializers and quantization."""
+"""`tf.nn`: activations, losses, convolutions, pooling, embeddings; initializers, quantization, narrow dtypes."""

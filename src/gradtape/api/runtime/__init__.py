@@ -1,1 +1,1 @@
-"""What surrounds a computation: printing, scopes, Python functions as ops, devices, errors."""
+"""What surrounds a computation: printing, scopes, Python functions as ops, `tf.config`, `tf.errors`."""

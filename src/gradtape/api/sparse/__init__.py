@@ -1,1 +1,1 @@
-"""`tf.sparse`."""
+"""`tf.sparse`: sparse tensors made, shaped, added, multiplied, reduced."""

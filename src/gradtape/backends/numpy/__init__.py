@@ -1,1 +1,1 @@
-"""NumPy's helpers: large work on all cores, BLAS's threads, oneDNN's convolutions. Uses nothing of gradtape."""
+"""NumPy's helpers: large work on all cores, BLAS, malloc, the table of faster kernels. Uses nothing but `tuning`."""

@@ -1,1 +1,4 @@
-"""What an op is: its record, the families that derive rules from partials, batching, cotangents. Uses run."""
+"""What an op is: its record, the families that derive rules from partials, batching, cotangents.
+
+Uses run, core and backends.
+"""

@@ -1,1 +1,1 @@
-"""How an op runs: who is told, how values become tensors, where in the program it happens. Uses core and backends."""
+"""How an op runs: who is told, how values become tensors, where in the program it happens. Uses core."""

@@ -1,1 +1,1 @@
-"""From graph to graph: each pass gives the same values for less work. Uses ir."""
+"""From graph to graph: each pass gives the same values for less work. Uses ir and ops."""

@@ -1,1 +1,1 @@
-"""Graphs made by running a function, and differentiated. Uses executors, passes and ir."""
+"""Graphs made by running a function, and differentiated. Uses ir, state and the tape."""

@@ -1,1 +1,4 @@
-"""Ops in XLA's words: the kernels' own text with `jax.numpy`, or a lowering where that does not run or runs slowly."""
+"""A graph under `jax.jit`: the kernels' own text with `jax.numpy`, or a lowering where that fails or is slow.
+
+Uses ir, ops and state. JAX is imported when it is first needed.
+"""
