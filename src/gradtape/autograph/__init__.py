@@ -10,11 +10,12 @@ Uses api and what is below; what traces knows it only as the converter registere
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from inspect import isgeneratorfunction
 from typing import Any
 
 from ..graph.trace.conversion_status import Needed, available, has_conditions, register_converter, waiting
 from .error_messages import of_the_user
+
+_GENERATOR = 0x20  # the flag of a code object, `inspect.CO_GENERATOR`
 
 
 def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[Any] | Any | None = None) -> Any:
@@ -41,7 +42,7 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
 
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal again
-        if isgeneratorfunction(f):
+        if getattr(getattr(f, "__code__", None), "co_flags", 0) & _GENERATOR:
             raise NotImplementedError("generators are not supported by AutoGraph")
         if again is not None:
             with waiting(False):

@@ -6,14 +6,21 @@ outermost makes of it an error of the same class with all of these lines before 
 
 from __future__ import annotations
 
-import traceback
-from pathlib import Path
+import os
 from typing import Any
 
 from ..core.errors import OpError
 
-NOT_THE_USERS = (str(Path(__file__).parent.parent), f"{Path('site-packages') / 'malt'}")
+NOT_THE_USERS = (os.path.dirname(os.path.dirname(__file__)), os.path.join("site-packages", "malt"))
 GENERATED = "__autograph_generated_file"
+
+
+def _frames(error: BaseException) -> Any:
+    """Where the error came through, outermost first."""
+    import traceback  # loads much that most programs never need
+
+    return traceback.extract_tb(error.__traceback__)
+
 
 
 class Origin:
@@ -28,7 +35,7 @@ class Origin:
         from malt.pyct.origin_info import LineLocation
 
         innermost = not self.lines
-        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        for frame in reversed(_frames(error)):
             origin = source_map.get(LineLocation(frame.filename, frame.lineno))
             if origin is not None:
                 where = origin.loc
@@ -94,7 +101,7 @@ def of_the_user(error: Exception) -> Exception:
     if getattr(error, "is_signal", False) or hasattr(error, "autograph_origin"):
         return error
     origin = Origin(error)
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+    for frame in reversed(_frames(error)):
         if _is_users(frame.filename):
             origin.lines.append(_shown(frame.filename, frame.lineno, f"{frame.name}  *", frame.line))
     error.autograph_origin = origin  # type: ignore[attr-defined]

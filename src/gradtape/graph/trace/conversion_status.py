@@ -8,9 +8,7 @@ for its truth, or goes through its rows, stops there and is traced again, conver
 
 from __future__ import annotations
 
-import dis
 import functools
-import inspect
 import re
 import sys
 import threading
@@ -18,6 +16,7 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from opcode import EXTENDED_ARG, opmap
 from typing import Any
 
 # Packages whose functions run as they are: none of them has control flow that is to be staged.
@@ -98,7 +97,7 @@ def ask(depth: int = 1) -> None:
             raise Needed
 
 
-_INSTRUCTIONS = {name: kind for name, kind in dis.opmap.items() if kind < 256}  # others are for the compiler only
+_INSTRUCTIONS = {name: kind for name, kind in opmap.items() if kind < 256}  # others are for the compiler only
 
 
 def _opcodes(*names: str) -> bytes:
@@ -111,7 +110,7 @@ _JUMPS = _opcodes(*[n for n in _INSTRUCTIONS if "JUMP" in n and "_IF_" in n and 
 _NOTHING = _opcodes("CACHE", "TO_BOOL")
 _ATTRIBUTES = _opcodes("LOAD_ATTR", "LOAD_METHOD")
 _EXCEPTIONS = _opcodes("WITH_EXCEPT_START", "CHECK_EXC_MATCH")
-_GET_ITER, _LOAD_FAST, _LOAD_ATTR = (dis.opmap[name] for name in ("GET_ITER", "LOAD_FAST", "LOAD_ATTR"))
+_GET_ITER, _LOAD_FAST, _LOAD_ATTR = (opmap[name] for name in ("GET_ITER", "LOAD_FAST", "LOAD_ATTR"))
 _LOOP = bytes([_LOAD_FAST, _GET_ITER])
 _CONDITION = re.compile(b"(?<![%b])[%b]" % (re.escape(_EXCEPTIONS), re.escape(_JUMPS)), re.DOTALL)
 
@@ -147,7 +146,7 @@ def _goes_through_tensors(code: types.CodeType) -> bool:
         if kind in _NOTHING:
             continue
         argument = high | low
-        high = argument << 8 if kind == dis.EXTENDED_ARG else 0
+        high = argument << 8 if kind == EXTENDED_ARG else 0
         if kind in _ATTRIBUTES and _attribute(code, kind, argument) == "range":
             ranges = True
         if kind == _GET_ITER and (ranges or (before == _LOAD_FAST and loaded < code.co_argcount)):
@@ -164,7 +163,7 @@ def _attribute(code: types.CodeType, kind: int, argument: int) -> str:
 
 def autograph_artifact(f: Any, extras: Any = None) -> Any:
     """`f`, marked as needing no conversion."""
-    function: Any = f.__func__ if inspect.ismethod(f) else f
+    function: Any = f.__func__ if isinstance(f, types.MethodType) else f
     function.autograph_info__ = extras
     return f
 
@@ -186,6 +185,6 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
         with switched(off=True):
             return func(*args, **kwargs)
 
-    if inspect.isfunction(func) or inspect.ismethod(func):
+    if isinstance(func, types.FunctionType | types.MethodType):
         functools.update_wrapper(unconverted, func)
     return autograph_artifact(unconverted)
