@@ -14,7 +14,7 @@ class Watch:
             import os
 
             if os.environ.get("KERAS_BACKEND") == "gradtape":
-                import gradtape.keras_loader  # noqa: F401
+                import keras_gradtape.loader  # noqa: F401
 
 
 sys.meta_path.insert(0, Watch)

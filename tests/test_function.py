@@ -827,7 +827,33 @@ def _unused_inverse(x):
     return x
 
 
-@pytest.mark.parametrize("f", [_unused_gather, _unused_lookup, _unused_number, _unused_inverse])
+def _unused_quotient(x):
+    tf.constant([1, 2]) // (tf.cast(x[0], tf.int32) - 1)
+    return x
+
+
+def _unused_power(x):
+    tf.constant([1, 2]) ** -tf.cast(x[0], tf.int32)
+    return x
+
+
+def _unused_segments(x):
+    tf.math.unsorted_segment_sum(x, tf.cast(x, tf.int32), 1)
+    return x
+
+
+def _unused_slice(x):
+    tf.slice(x, [tf.cast(x[0], tf.int32)], [1])
+    return x
+
+
+UNUSED = [
+    _unused_gather, _unused_lookup, _unused_number, _unused_inverse, _unused_quotient, _unused_power, _unused_segments,
+    _unused_slice,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", UNUSED)
 def test_an_op_that_fails_and_is_not_used_is_left_out(f):
     x = tf.constant([1.0])
     compiled = tf.function(f)

@@ -223,3 +223,47 @@ def test_global_generator_can_be_replaced():
         assert tf.random.experimental.get_global_generator() is mine
     finally:
         tf.random.set_global_generator(before)
+
+
+# What TensorFlow gives: the batch size of each call, with a minus where no tape records it.
+_CALLS_WITH_OTHER_SHAPES = {
+    "one op": (
+        lambda w, x: tf.reduce_sum(w * x * tf.random.uniform(tf.shape(x))),
+        [(4, 2.638), (5, 2.9687), (6, 2.9409), (-6, 6.7074), (5, 2.4341), (6, 3.0601), (4, 2.1821)],
+    ),
+    "in a branch": (
+        lambda w, x: tf.cond(
+            tf.reduce_sum(x) > 0.0, lambda: tf.reduce_sum(w * x * tf.random.uniform(tf.shape(x))), lambda: w
+        ),
+        [(4, 2.638), (5, 2.9687), (6, 2.9409), (-6, 6.7074), (6, 2.8514), (5, 2.2333), (-4, 5.276), (4, 2.1821)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", _CALLS_WITH_OTHER_SHAPES)
+def test_one_stream_for_all_shapes_of_a_recorded_function(case):
+    body, calls = _CALLS_WITH_OTHER_SHAPES[case]
+    tf.random.set_seed(3)
+    w = tf.Variable(2.0)
+    f = tf.function(lambda x: body(w, x), reduce_retracing=True)
+    for size, expected in calls:
+        x = tf.ones([abs(size)])
+        if size < 0:
+            found = f(x)
+        else:
+            with tf.GradientTape() as tape:
+                y = f(x)
+            found = tape.gradient(y, w)
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_each_call_of_an_inner_function_goes_on_in_a_stream_of_its_own():
+    """Whether a tape records or not; the numbers are TensorFlow's."""
+    tf.random.set_seed(3)
+    w = tf.Variable(2.0)
+    inner = tf.function(lambda w, x: tf.reduce_sum(w * x * tf.random.uniform(tf.shape(x))))
+    f = tf.function(lambda x: inner(w, x) + inner(w, x))
+    with tf.GradientTape() as tape:
+        y = f(tf.ones([6]))
+    np.testing.assert_allclose(tape.gradient(y, w), 6.7074, atol=1e-3)
+    np.testing.assert_allclose(f(tf.ones([6])), 13.4147, atol=1e-3)

@@ -142,3 +142,14 @@ def test_a_scalar_has_no_parts():
         tf.constant(1.0)[0]
     with pytest.raises(TypeError, match="Cannot iterate over a scalar tensor"):
         iter(tf.constant(1.0))
+
+
+@pytest.mark.parametrize("jit_compile", [False, None])
+def test_a_slice_that_begins_somewhere_else_in_every_run(jit_compile):
+    x = np.arange(12.0).reshape(4, 3)
+    f = tf.function(lambda x, i: tf.slice(x, [i, 0], [2, 3]), jit_compile=jit_compile)
+    for i in (0, 2, 1):
+        np.testing.assert_array_equal(f(tf.constant(x), tf.constant(i)), x[i : i + 2])
+    for i in (3, -1):
+        with pytest.raises(InvalidArgumentError):
+            f(tf.constant(x), tf.constant(i))

@@ -38,7 +38,7 @@ if _os.environ.get("GRADTAPE_MALLOC") == "keep":
     _keep_freed_memory()
 
 if _os.environ.get("KERAS_BACKEND") == "gradtape":
-    from . import keras_loader as _keras_loader  # noqa: F401  so that `import keras` finds the backend
+    import keras_gradtape.loader as _loader  # noqa: F401  so that `import keras` finds the backend
 
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.

@@ -2,7 +2,7 @@
 
 import sys
 
-from .keras_loader import load
+from keras_gradtape.loader import load
 
 load()
 

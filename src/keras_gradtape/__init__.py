@@ -1,8 +1,1 @@
-"""Keras' backend on gradtape, laid out as Keras expects of a backend that is a package of its own."""
-
-import sys
-
-from gradtape.keras_loader import load
-
-if "keras" not in sys.modules:  # usually it is Keras that imports this
-    load()
+"""Keras' backend on gradtape: `loader` makes it known to Keras, `src` is the backend. It stands above gradtape."""

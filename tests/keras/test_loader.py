@@ -31,7 +31,7 @@ def test_another_backend_asked_for():
 
 
 def test_other_backends_are_left_alone():
-    program = "import gradtape.keras_loader, keras; print(keras.config.backend(), type(keras.ops.ones(2)).__name__)"
+    program = "import keras_gradtape.loader, keras; print(keras.config.backend(), type(keras.ops.ones(2)).__name__)"
     assert python(program, KERAS_BACKEND="numpy").strip().endswith("numpy ndarray")
 
 
@@ -40,12 +40,12 @@ def test_other_backends_are_left_alone():
 )
 def test_ways_to_get_it(program):
     printing = "; print(keras.config.backend(), type(keras.ops.ones(2)).__module__.split('.')[0])"
-    said = python(f"import gradtape.keras_loader; {program}{printing}", KERAS_BACKEND="gradtape")
+    said = python(f"import keras_gradtape.loader; {program}{printing}", KERAS_BACKEND="gradtape")
     assert said.strip() == "gradtape gradtape"
 
 
 def test_a_version_of_keras_that_was_not_tested():
-    program = "import gradtape.keras_loader as loader; loader.TESTED = ('2.7',); import gradtape; gradtape.keras"
+    program = "import keras_gradtape.loader as loader; loader.TESTED = ('2.7',); import gradtape; gradtape.keras"
     said = python(program, KERAS_BACKEND="gradtape")
     assert "UserWarning: gradtape was tested with Keras 2.7, this is Keras 3." in said
     assert "pip install 'keras==2.7.*'" in said

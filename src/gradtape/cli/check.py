@@ -21,7 +21,7 @@ from rich.markup import escape
 
 from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
-from gradtape.keras_loader import load
+from keras_gradtape.loader import load
 
 from .output import console
 from .stand_in import become_tensorflow

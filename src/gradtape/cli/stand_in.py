@@ -18,7 +18,7 @@ import types
 from typing import Any
 
 import gradtape
-from gradtape import keras_loader
+from keras_gradtape import loader
 
 NAME = "tensorflow"
 VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
@@ -35,9 +35,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name == NAME or name.startswith(f"{NAME}."):
             return importlib.util.spec_from_loader(name, self, is_package=True)
         if name == _KERAS_LAZY_MODULES:
-            return keras_loader.followed_by(name, path, _hide_tensorflow)
+            return loader.followed_by(name, path, _hide_tensorflow)
         if name == _KERAS_GRAPHS:
-            return keras_loader.followed_by(name, path, _hide_graphs)
+            return loader.followed_by(name, path, _hide_graphs)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
@@ -61,8 +61,8 @@ def serve() -> None:
     """From here on, what this process and those it spawns import as TensorFlow or Keras is gradtape's."""
     if any(isinstance(finder, Finder) for finder in sys.meta_path):
         return
-    keras_loader.serves_tensorflow = True
-    keras_loader.install()
+    loader.serves_tensorflow = True
+    loader.install()
     sys.meta_path.insert(0, Finder())
     told = multiprocessing.spawn.get_preparation_data
     multiprocessing.spawn.get_preparation_data = lambda name: _Preparation(told(name))

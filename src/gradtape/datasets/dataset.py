@@ -20,6 +20,7 @@ from .background import prefetched
 from .batching import Batching, positive
 from .calls import dataset_of, truth
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from .specs import DatasetSpec
 from .structure import as_element, common
 
 AUTOTUNE = -1
@@ -360,3 +361,6 @@ class Dataset(Batching):
                     yield element
 
         return self._derived("_UniqueDataset", first_ones, size=UNKNOWN_CARDINALITY)
+
+
+DatasetSpec.value_type = Dataset

@@ -14,7 +14,7 @@ from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
 from ..state.sparse_tensor import SparseTensor
 from ..state.variable import Variable
-from .structure import mapped
+from .structure import as_element, mapped
 
 _END = object()
 
@@ -105,8 +105,6 @@ class Optional:
     @staticmethod
     def from_value(value: Any) -> Optional:
         """There is a value: this."""
-        from .structure import as_element
-
         return Optional(as_element(value))
 
     @staticmethod

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.shapes import TensorShape
-from ..state.specs import TypeSpec
+from ..state.sparse_tensor import SparseTensor
+from ..state.specs import SparseTensorSpec, TypeSpec, spec_of
 
 
 class _Alike(TypeSpec):
@@ -16,8 +17,6 @@ class _Alike(TypeSpec):
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of that spec could be of this spec."""
-        from .structure import leaf_spec
-
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else leaf_spec(spec_or_value)
         return type(other) is type(self) and all(
             mine.is_compatible_with(its) if hasattr(mine, "is_compatible_with") else mine == its
@@ -63,6 +62,7 @@ class DatasetSpec(_Alike):
     """
 
     __slots__ = ("_element_spec", "_shape")
+    value_type: type  # `Dataset`, which stands above its spec and says so itself
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
         self._element_spec = element_spec
@@ -73,13 +73,6 @@ class DatasetSpec(_Alike):
         """The specs of an element."""
         return self._element_spec
 
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        from .dataset import Dataset
-
-        return Dataset
-
     @staticmethod
     def from_value(value: Any) -> DatasetSpec:
         """The spec of a dataset."""
@@ -87,3 +80,14 @@ class DatasetSpec(_Alike):
 
     def _fields(self) -> tuple[Any, ...]:
         return self._element_spec, self._shape
+
+
+def leaf_spec(leaf: Any) -> Any:
+    """The spec of one leaf of an element."""
+    if leaf is None:
+        return NoneTensorSpec()
+    if isinstance(leaf, SparseTensor):
+        return SparseTensorSpec(leaf.shape, leaf.dtype)
+    if hasattr(type(leaf), "element_spec"):
+        return DatasetSpec(leaf.element_spec)
+    return spec_of(leaf)

@@ -15,8 +15,8 @@ from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
 from ..state.sparse_tensor import SparseTensor
-from ..state.specs import SparseTensorSpec, TensorSpec, TypeSpec, spec_of
-from .specs import NoneTensorSpec
+from ..state.specs import SparseTensorSpec, TensorSpec, TypeSpec
+from .specs import NoneTensorSpec, leaf_spec
 
 
 def is_nest(value: Any) -> bool:
@@ -89,19 +89,6 @@ def as_result(value: Any) -> Any:
 def as_specs(element: Any) -> Any:
     """The specs of an element's leaves, in its nest."""
     return mapped(leaf_spec, element)
-
-
-def leaf_spec(leaf: Any) -> Any:
-    """The spec of one leaf."""
-    if leaf is None:
-        return NoneTensorSpec()
-    if isinstance(leaf, SparseTensor):
-        return SparseTensorSpec(leaf.shape, leaf.dtype)
-    if hasattr(type(leaf), "element_spec"):
-        from .specs import DatasetSpec
-
-        return DatasetSpec(leaf.element_spec)
-    return spec_of(leaf)
 
 
 def common(specs: Any, others: Any) -> Any:

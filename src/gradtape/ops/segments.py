@@ -11,6 +11,7 @@ import numpy as np
 
 from ..backends.arrays import put
 from ..core.dtypes import FLOAT, INT, NARROW, NUMERIC
+from ..core.errors import InvalidArgumentError
 from ..engine.registry.batching import spread
 from ..engine.registry.families import conjugate, linear, opaque
 from ..engine.registry.op import sample
@@ -47,7 +48,10 @@ def _reduce(xp, x, ids, count, ufunc, empty):
         x, ids = x[order], ids[order]
         steps = np.diff(ids)
     starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
-    y[ids[starts]] = getattr(np, ufunc).reduceat(x, starts, axis=0, dtype=x.dtype)
+    try:
+        y[ids[starts]] = getattr(np, ufunc).reduceat(x, starts, axis=0, dtype=x.dtype)
+    except IndexError:
+        raise InvalidArgumentError(f"segment id {ids[-1]} is out of range [0, {count})") from None
     return y
 
 

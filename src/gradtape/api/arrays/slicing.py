@@ -32,29 +32,37 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     x = to_tensor(input_)
     sizes = integers(size, "Slice", "Index")
     at = to_tensor(begin)
-    if type(at) is not Tensor and at.dims == sizes.shape == (len(x.dims),):
-        # Where it starts is not known now: the bounds of a slice may be so.
-        starts = begin if isinstance(begin, list | tuple) else list(at)
-        ends = [None if count == -1 else start + count for start, count in zip(starts, sizes.tolist(), strict=True)]
-        return x[tuple(map(_slice, starts, ends))]
-    starts = integers(begin, "Slice", "Index")
     n = len(x.dims)
-    if starts.shape != (n,) or sizes.shape != (n,):
+    if at.dims != (n,) or sizes.shape != (n,):
         raise errors.InvalidArgumentError(
-            f"Expected begin and size arguments to be 1-D tensors of size {n}, but got shapes {list(starts.shape)} and "
+            f"Expected begin and size arguments to be 1-D tensors of size {n}, but got shapes {list(at.dims)} and "
             f"{list(sizes.shape)} instead. [Op:Slice]"
         )
+    if type(at) is Tensor:
+        starts: Any = integers(begin, "Slice", "Index").tolist()
+    else:
+        starts = begin if isinstance(begin, list | tuple) else list(at)
     key = []
-    for i, (start, count, length) in enumerate(zip(starts.tolist(), sizes.tolist(), x.dims, strict=True)):
-        if not 0 <= start <= length:
-            raise errors.InvalidArgumentError(f"Expected begin[{i}] in [0, {length}], but got {start} [Op:Slice]")
-        count = length - start if count == -1 else count
-        if not 0 <= count <= length - start:
-            raise errors.InvalidArgumentError(
-                f"Expected size[{i}] in [0, {length - start}], but got {count} [Op:Slice]"
-            )
-        key.append(_slice(start, start + count))
+    for axis, (start, count, length) in enumerate(zip(starts, sizes.tolist(), x.dims, strict=True)):
+        if isinstance(start, Tensor) and type(start) is not Tensor and count >= 0:
+            # Where it starts is not known now, but how much is taken: positions, which must be there in every run.
+            x = ops.gather(x, start + to_tensor(np.arange(count), start.dtype), axis=axis, batch=0)
+            key.append(_slice(None))
+        else:
+            key.append(_taken(axis, int(start), count, length))
     return ops.slice(x, key=tuple(key))
+
+
+def _taken(axis: int, start: int, count: int, length: int) -> Any:
+    """`count` entries of an axis from `start` on, or all that are left if it is -1; they must be there."""
+    if not 0 <= start <= length:
+        raise errors.InvalidArgumentError(f"Expected begin[{axis}] in [0, {length}], but got {start} [Op:Slice]")
+    count = length - start if count == -1 else count
+    if not 0 <= count <= length - start:
+        raise errors.InvalidArgumentError(
+            f"Expected size[{axis}] in [0, {length - start}], but got {count} [Op:Slice]"
+        )
+    return _slice(start, start + count)
 
 
 def strided_slice(

@@ -338,11 +338,13 @@ def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
 
 def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
     """TensorFlow's exception for a kernel that could not work with what it was given: of another class in a trace."""
-    values_matter = isinstance(error, np.linalg.LinAlgError)
+    no_broadcast = "broadcast" in str(error)
+    # An elementwise kernel refuses shapes in this way alone; what else it refuses are values, as 0 for a divisor.
+    values_matter = isinstance(error, np.linalg.LinAlgError) or (op.family == "elementwise" and not no_broadcast)
     in_trace = thread.trace is not None and not values_matter
     kind = errors.InvalidArgumentInTraceError if in_trace else errors.InvalidArgumentError
     shapes = " vs. ".join(str(list(x.dims)) for x in inputs)
-    if "broadcast" in str(error):
+    if no_broadcast:
         return kind(
             f"Incompatible shapes: {shapes} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
             "from the last"

@@ -101,7 +101,7 @@ class Stream:
     """
 
     def __init__(self, first: int, second: int) -> None:
-        self._seeds = first, second
+        self.seeds = first, second
         self._epoch = _streams.epoch
         self._position = 0
 
@@ -110,7 +110,7 @@ class Stream:
         with _streams.lock:
             position = self.position
             self.position = position + blocks
-        first, second = self._seeds
+        first, second = self.seeds
         return state((second << 64) + position, first)
 
     @property
@@ -125,7 +125,7 @@ class Stream:
 
     def fresh(self) -> Stream:
         """The stream of the same op in another graph."""
-        return Stream(*self._seeds)
+        return Stream(*self.seeds)
 
 
 class Draw:

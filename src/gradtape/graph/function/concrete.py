@@ -109,14 +109,16 @@ class Variant:
     """One graph of a function, with what it returns."""
 
     def __init__(
-        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor]
-    ) -> None:
+        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor],
+        recorded_streams: dict[int, Stream],
+    ) -> None:  # fmt: skip
         self.graph = graph
         self.followed = followed  # the constants of the graph that a tape may watch
         self.structure = structure
         self.forms = forms
         self.dtypes = [value.dtype for value in graph.outputs]
         self.jit_compile = jit_compile
+        self._recorded_streams = recorded_streams
         self._program: Any = None
         self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
         self._opened: dict[tuple[Value, ...], Variant] = {}
@@ -135,7 +137,9 @@ class Variant:
         found = self._opened.get(constants)
         if found is None:
             graph = opened(self.graph, constants)
-            found = self._opened[constants] = Variant(graph, self.structure, self.forms, self.jit_compile, {})
+            found = self._opened[constants] = Variant(
+                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams
+            )
         return found, [self.followed[place] for place in constants]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -167,7 +171,7 @@ class Variant:
         found = self._derivatives.get(wanted)
         if found is None:
             plain = [wrap(x.array, x.dtype) for x in inputs]
-            derivative = Derivative(self.graph, plain, wanted)
+            derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams)
             forward = program_of(derivative.forward, self.jit_compile)
             backward = program_of(derivative.backward, self.jit_compile)
             found = self._derivatives[wanted] = (derivative, forward, backward)
@@ -266,6 +270,7 @@ class Concrete:
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = self._follows_all = False
         self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
+        self._recorded_streams: dict[int, Stream] = {}  # those that stand for them where a tape records a call
 
     @property
     def is_traced(self) -> bool:
@@ -344,6 +349,8 @@ class Concrete:
             why = "it depends on the values of its tensors in too many ways"
             return self._from_now_on_eagerly(tensors, variables, why)
         positions = {key: stream.position for key, stream in self._streams.items()}
+        if dispatch.thread.trace is None and isinstance(dispatch.thread.recorder, Log):
+            self._draw_as_recorded()
         try:
             with recording() as done:
                 variant, results, made = self.traced(tensors, variables, may_make_variables)
@@ -355,18 +362,32 @@ class Concrete:
                 return self._eager(tensors, variables)
         except (Untraceable, Changed) as reason:
             return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
+        except BaseException:
+            self._draw_from(positions)
+            raise
         variants.insert(0, variant)
         if dispatch.unrecorded() and all(type(x) is Tensor for x in tensors):
             found = results()
             if found is not _OUTDATED:
                 return found
-        for key, stream in self._streams.items():  # what was drawn is now drawn by another graph, made of this one
-            stream.position = positions.get(key, 0)
+        self._draw_from(positions)  # what was drawn is now drawn by another graph, made of this one
         with replaying(done):
             try:
                 return variant.packed(self._run(variant, tensors))
             except Untraceable as reason:
                 return self._from_now_on_eagerly(tensors, variables, str(reason))
+
+    def _draw_from(self, positions: dict[Any, int]) -> None:
+        for key, stream in self._streams.items():
+            stream.position = positions.get(key, 0)
+
+    def _draw_as_recorded(self) -> None:
+        """Puts the streams where those are that a call recorded by a tape draws from: it is traced, then recorded."""
+        for stream in self._streams.values():
+            recorded = stream
+            while id(recorded) in self._recorded_streams:  # in a branch or a loop, by way of its own derivative
+                recorded = self._recorded_streams[id(recorded)]
+            stream.position = 0 if recorded is stream else recorded.position
 
     def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
         self._runs_eagerly = True
@@ -430,5 +451,5 @@ class Concrete:
                     variable._take(value_of(value).array)
             return variant.packed(returned)
 
-        variant = Variant(graph, structure, forms, self._jit_compile, trace.followed)
+        variant = Variant(graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams)
         return variant, results, trace.variables_made

@@ -148,7 +148,8 @@ class Graph:
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Runs the graph op by op on tensors of any kind: recorded, batched, traced again. Gives its `all_outputs`.
 
-    `inputs` are its `all_inputs`; the caller carries out the updates.
+    `inputs` are its `all_inputs`; the caller carries out the updates. Traced again, random ops have streams of their
+    own.
     """
     made: dict[Value, Tensor] = dict(zip(graph.all_inputs, inputs, strict=True))
 
@@ -168,7 +169,7 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
         else:
             trace.line = node.line
             if node.effect:
-                result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams))
+                result = trace.run(node.op, inputs, _with_own_streams(node.attrs, streams, trace))
             else:
                 result = dispatch.run(node.op, inputs, node.attrs)
             trace.line = None
@@ -191,16 +192,19 @@ def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
     return y
 
 
-def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream]) -> dict[str, Any]:
+def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream], trace: Any) -> dict[str, Any]:
     """The attributes of a node in another graph: its random draws, and those inside it, have streams of their own."""
 
     def own(value: Any) -> Any:
         if isinstance(value, Draw):
-            return Draw(streams.setdefault(id(value.stream), value.stream.fresh()), value.blocks)
+            stream = streams.get(id(value.stream))
+            if stream is None:
+                stream = streams[id(value.stream)] = trace.stream_for(value.stream)
+            return Draw(stream, value.blocks)
         if isinstance(value, Graph):
             if not value.has_effects:
                 return value
-            nodes = [node._replace(attrs=_with_own_streams(node.attrs, streams)) for node in value.nodes]
+            nodes = [node._replace(attrs=_with_own_streams(node.attrs, streams, trace)) for node in value.nodes]
             return value.substituted(nodes)
         return tuple(map(own, value)) if type(value) is tuple else value
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, wrap
+from ...engine.run.randomness import Stream
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Node, Value, replay
@@ -62,14 +63,17 @@ class Derivative:
 
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None,
-        evenly: bool = False,
+        evenly: bool = False, streams: dict[int, Stream] | None = None,
     ) -> None:  # fmt: skip
         """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all.
 
-        With `evenly`, what is kept has the same shape in every run: the rest is computed again.
+        With `evenly`, what is kept has the same shape in every run: the rest is computed again. `streams` are those
+        that its random ops draw from, by the ids of those they stand for; it is added to.
         """
         self.wanted = tuple(wanted)
         trace = Trace(graph.name)
+        # The derivative of a branch or a loop belongs to that of the graph around it.
+        trace.standing_for = trace.within.standing_for if streams is None and trace.within is not None else streams
         with trace.entered(), imagining():
             xs = [trace.input(x) for x in inputs]
             with GradientTape(persistent=True, watch_accessed_variables=False) as tape:

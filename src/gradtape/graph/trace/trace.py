@@ -97,6 +97,8 @@ class Trace(dispatch.Recorder):
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
         self._op_seeds = self._draws = self._parts = 0
         self.streams: dict[Any, Stream] = {} if self.outer is None else self.outer.streams
+        # In a derivative: the streams of the graph that is differentiated, by their ids, and those that stand for them.
+        self.standing_for: dict[int, Stream] | None = None
         self._path: tuple[int, ...] = () if self.outer is None else self.outer.next_path()
         self._constants: dict[int, tuple[Tensor, Value]] = {}
         self.known_places: set[Value] = set()  # those that a guard watches
@@ -307,6 +309,16 @@ class Trace(dispatch.Recorder):
         self._draws += 1
         key = (self._path, self._draws, first, second)
         return Draw(self.streams.setdefault(key, Stream(first, second)), blocks)
+
+    def stream_for(self, stream: Stream) -> Stream:
+        """What a random op draws from here that drew from `stream` in another graph: its own, and always the same."""
+        if self.standing_for is not None:
+            found = self.standing_for.get(id(stream))
+            if found is None:
+                found = self.standing_for[id(stream)] = stream.fresh()
+            return found
+        self._draws += 1
+        return self.streams.setdefault((self._path, self._draws, *stream.seeds), stream.fresh())
 
     def read(self, variable: Any) -> Tensor:
         """What `variable` holds at this point, marked for whoever records."""

@@ -9,5 +9,6 @@ from .padding import *  # noqa: F403
 from .products import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .scans import *  # noqa: F403
+from .searches import *  # noqa: F403
 from .shaping import *  # noqa: F403
 from .transcendental import *  # noqa: F403

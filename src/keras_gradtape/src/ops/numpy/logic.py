@@ -12,6 +12,7 @@ from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
 from .promotion import axes_of, cast_all, common, numeric, promote, tensor, weak
+from .searches import nonzero, searchsorted
 
 __all__ = [
     "all", "allclose", "any", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or",
@@ -118,8 +119,6 @@ def isin(x1, x2, assume_unique=False, invert=False):
     if count <= _FEW or x2.dtype.is_complex:
         found = ops.any(ops.equal(ops.reshape(x1, shape=(*x1.dims, 1)), sought), axis=(len(x1.dims),), keepdims=False)
     else:
-        from .order import searchsorted
-
         ordered = ops.sort(sought, axis=0)
         place = ops.minimum(searchsorted(ordered, x1), tensor(count - 1, "int32"))
         found = ops.equal(ops.gather(ordered, place, axis=0, batch=0), x1)
@@ -207,7 +206,5 @@ def where(condition, x1=None, x2=None):
     if (x1 is None) != (x2 is None):
         raise ValueError("`x1` and `x2` either both should be `None` or both should have non-None value.")
     if x1 is None:
-        from .order import nonzero
-
         return nonzero(condition)
     return ops.where(_truth(condition), *promote(x1, x2))

@@ -1,4 +1,4 @@
-"""Orders, quantiles, searches and counts."""
+"""Orders, quantiles and counts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from ...sparse import is_sparse, like
 from . import logic
 from .creation import linspace
 from .promotion import axes_of, axis_of, common, floating, numeric, on_bools, promote, tensor
+from .searches import searchsorted
 from .shaping import ravel, static
 
 __all__ = [
     "argpartition", "argsort", "bincount", "digitize", "histogram", "median", "nanmedian", "nanpercentile",
-    "nanquantile", "nonzero", "percentile", "quantile", "searchsorted", "sort", "unique",
+    "nanquantile", "percentile", "quantile", "sort", "unique",
 ]  # fmt: skip
 
 
@@ -39,30 +40,6 @@ def sort(x, axis=-1):
     if axis is None:
         x, axis = ravel(x), 0
     return on_bools(ops.sort, x, axis=axis_of(x, axis))
-
-
-def nonzero(x):
-    x = tensor(x)
-    if not x.dims:
-        raise ValueError("A scalar has no positions: `nonzero` takes tensors of at least one axis")
-    places = tensor(ops.nonzero(x), "int32")
-    return tuple(ops.unstack(places, axis=1)) if len(x.dims) > 1 else (ops.reshape(places, shape=(-1,)),)
-
-
-def searchsorted(sorted_sequence, values, side="left"):
-    sequence, values = tensor(sorted_sequence), tensor(values)
-    if len(sequence.dims) != 1:
-        raise ValueError(
-            "`searchsorted` only supports 1-D sorted sequences. You can use `keras.ops.vectorized_map` to extend it to "
-            f"N-D sequences. Received: sorted_sequence.shape={sequence.dims}"
-        )
-    if side not in ("left", "right"):
-        raise ValueError(f"side must be either 'left' or 'right'. Received: side={side!r}")
-    sequence, values = (numeric(v, "uint8") for v in promote(sequence, values))
-    rows = ops.reshape(values, shape=(1, math.prod(values.dims)))
-    sequence = ops.reshape(sequence, shape=(1, *sequence.dims))
-    found = ops.search_sorted(sequence, rows, side=side, dtype=np.dtype("int32"))
-    return ops.reshape(found, shape=values.dims)
 
 
 def digitize(x, bins):

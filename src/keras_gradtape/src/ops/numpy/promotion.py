@@ -1,7 +1,7 @@
 """Keras' dtype promotion, in one place: arguments in, tensors of one dtype out.
 
 Python numbers are weak: they follow the tensors beside them. Where Keras' lattice, made for JAX, would answer with 32
-bits though an argument already has 64, the 64 bits are kept (`keras_loader`): nothing that was given is rounded.
+bits though an argument already has 64, the 64 bits are kept (`loader`): nothing that was given is rounded.
 """
 
 from __future__ import annotations

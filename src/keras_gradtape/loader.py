@@ -39,7 +39,7 @@ _SEEDS = "keras.src.utils.rng_utils"
 _SERIALIZATION = "keras.src.saving.serialization_lib"
 _SLOT = "keras.src.backend.numpy"
 _SERVED = {
-    _SLOT: "from keras_gradtape.src import *",
+    _SLOT: "from keras_gradtape.src.backend import *",
     f"{_SLOT}.core": "from keras_gradtape.src.ops.core import *",
     f"{_SLOT}.layer": "from keras_gradtape.src.layer import BackendLayer as NumpyLayer",
     f"{_SLOT}.trainer": "from keras_gradtape.src.trainer import Trainer as NumpyTrainer",
