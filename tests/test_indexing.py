@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradtape as tf
+from gradtape.backends.numpy import sums
 from gradtape.core.errors import InvalidArgumentError
 from gradtape.engine.registry.batching import vectorize
 from gradtape.ops import indexing
@@ -96,7 +97,10 @@ def test_jacobian_of_a_gather_is_dense():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.int32])
 @pytest.mark.parametrize(("count", "rows", "width"), [(5, 7, 3), (50, 2000, 32), (3000, 40000, 1), (4, 0, 2)])
-def test_rows_are_added(dtype, count, rows, width):
+@pytest.mark.parametrize("way", ["loop", "product"])
+def test_rows_are_added(dtype, count, rows, width, way, monkeypatch):
+    if way == "product":
+        monkeypatch.setattr(sums, "_sparse_loop", lambda: None)
     rng = np.random.default_rng(0)
     at = rng.integers(0, count, rows).astype(np.int32)
     values = rng.integers(-8, 8, (rows, width)).astype(dtype)
@@ -105,6 +109,14 @@ def test_rows_are_added(dtype, count, rows, width):
     got = indexing.add_rows(np, count, at, values)
     assert got.dtype == expected.dtype
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("row", [-1, 50])
+def test_rows_are_not_added_elsewhere(row):
+    at = np.full(2000, 3)
+    at[7] = row
+    with pytest.raises(IndexError, match="from 0 to 49"):
+        indexing.add_rows(np, 50, at, np.ones((2000, 8)))
 
 
 def test_an_embedding_trains():

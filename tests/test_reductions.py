@@ -92,3 +92,25 @@ def test_variables_and_axes_that_are_variables():
     with tf.GradientTape() as tape:
         y = tf.norm(v, axis=0)
     np.testing.assert_allclose(tape.gradient(y, v).numpy(), v.numpy() / y.numpy(), rtol=1e-6)
+
+
+LARGE_SUMS = [
+    ((300, 5), (0,)), ((3, 400), (0,)), ((40, 40, 2), (1,)), ((40, 40, 2), (0, 1)), ((300, 3, 4), (1,)),
+    ((300, 3, 4), (1, 2)), ((20, 8, 4, 3), (1, 2)), ((20, 8, 4, 3), (0, 2)), ((1, 500, 4), (1,)), ((1000, 2, 1), (1,)),
+    ((600, 0, 4), (1,)), ((70, 70, 40), (1,)), ((30, 50), ()), ((9000, 8), (0,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape, axis", LARGE_SUMS, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_of_many_numbers_are_right_whichever_way_they_are_taken(shape, axis, dtype):
+    x = np.random.default_rng(0).uniform(1, 2, shape).astype(dtype)
+    if x.size:
+        x[0, -1], x[-1, 0] = np.inf, np.nan
+    turned = np.ascontiguousarray(x.T).T
+    for keepdims in (False, True):
+        expected = x.astype("float64").sum(axis=axis, keepdims=keepdims)
+        for given in (x, turned):
+            y = tf.reduce_sum(given, axis=list(axis), keepdims=keepdims)
+            assert y.dtype == dtype
+            np.testing.assert_allclose(y, expected, rtol=1e-5 if dtype == "float32" else 1e-13)

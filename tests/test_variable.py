@@ -368,6 +368,50 @@ def test_an_update_leaves_the_tensors_that_share_memory_with_the_value_alone(vie
     assert t.numpy().tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
+SCATTERS = {
+    "scatter_add": np.add,
+    "scatter_sub": np.subtract,
+    "scatter_mul": np.multiply,
+    "scatter_div": np.divide,
+    "scatter_max": np.maximum,
+    "scatter_min": np.minimum,
+    "scatter_update": lambda old, new: new,
+}
+
+
+@pytest.mark.parametrize("name", SCATTERS)
+@pytest.mark.parametrize("rows", [[2, 0], [1, 3, 1, 1, 0]], ids=["once", "again"])
+@pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 2, 2)], ids=str)
+def test_rows_are_updated_one_after_the_other_and_nobody_who_read_before_sees_it(name, rows, shape):
+    rng = np.random.default_rng(1)
+    start, updates = rng.uniform(1, 2, shape), rng.uniform(1, 2, (len(rows), *shape[1:]))
+    expected = start.copy()
+    for row, update in zip(rows, updates, strict=True):
+        expected[row] = SCATTERS[name](expected[row], update)
+    slices = tf.IndexedSlices(tf.constant(updates), tf.constant(rows))
+    alone, shared = tf.Variable(start), tf.Variable(start)
+    part, whole = shared[1:], shared.value()
+    with tf.GradientTape() as tape:
+        y = shared * shared
+    for v in (alone, shared):
+        getattr(v, name)(slices)
+        np.testing.assert_allclose(v.numpy(), expected)
+    assert (part.numpy() == start[1:]).all() and (whole.numpy() == start).all()
+    assert (tape.gradient(y, shared).numpy() == 2 * start).all()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        getattr(alone, name)(tf.IndexedSlices(tf.constant(updates), tf.constant(rows) + 3))
+    np.testing.assert_allclose(alone.numpy(), expected)
+
+
+def test_rows_of_a_variable_that_nobody_holds_are_written_in_place():
+    v = tf.Variable(np.zeros((100, 4)))
+    v.scatter_nd_add([[0]], tf.ones([1, 4], tf.float64))  # the initial value may be known to others
+    memory = v._array.ctypes.data
+    v.scatter_nd_add([[2], [2]], tf.ones([2, 4], tf.float64))
+    assert v._array.ctypes.data == memory
+    assert v.numpy()[:3, 0].tolist() == [1.0, 0.0, 2.0]
+
+
 def test_a_broadcast_value_can_be_updated():
     v = tf.Variable(tf.broadcast_to(tf.constant(1.0), [3]))
     assert v.assign_add(tf.ones([3])).numpy().tolist() == [2.0, 2.0, 2.0]

@@ -8,6 +8,8 @@ A ratio is the time of the first way over that of the second, for float32 on one
 FEW = 1 << 11
 # Numbers: one core against two. To hand a part to another thread takes 11 to 16 us, an addition of so many 100 us.
 LARGE = 1 << 18
+# Numbers: a formula of 15 steps on a million at once against blocks: 1.4 for 16384, 1.7 for 32768, 1.8 for 65536.
+BLOCK = 1 << 15
 # Numbers that a broadcast row is lengthened to. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
 # Numbers: a view that repeats one number against writing it: 3.6 for 256, 2.5 for 4096, 0.5 for 65536.
@@ -24,6 +26,13 @@ THREADED = 1 << 18
 MOST_PENDING_ROWS = 2048
 
 # Reductions along one axis.
+FEW_TO_SUM = 1 << 10  # numbers that `add.reduce` sums in the time in which another way is chosen
+# Numbers in a row: `add.reduce` of many rows, each to one number, against `einsum`: 4 for 8, 1.2 for 64.
+SHORT_SUM = 64
+# Rows: `add.reduce` over rows of 8 or 128 numbers against a product with ones: 1.0 for 64, 1.8 for 256.
+MANY_ROWS = 1 << 7
+# Rows that become one, in many places: `einsum` against a product with ones: 0.5 for 4, 0.9 for 16, 2.2 for 64.
+LONG_SUM = 16
 # Numbers: `add.reduce` over rows against a product with ones: 0.65 for 32768, 1.4 for 65536.
 FEW_IN_ROWS = 1 << 15
 # Numbers in a row: a softmax along rows against one along columns: 3.4 for 8, 1.5 for 32, 0.8 for 64.
@@ -31,8 +40,10 @@ SHORT_ROWS = 32
 TURNED_AT_ONCE = 1 << 16  # numbers of short rows that are turned into columns at a time: they stay in the cache
 
 # Rows that are added at places, and the k largest.
-# Numbers: `add.at` against a product with a sparse matrix: 0.2 for 1024, 1.2 for 8192, 3.7 for 32768.
-ADDED_ROWS = 1 << 15
+# Numbers: `add.at` against a product with a sparse matrix, which takes an import: 2 for 300, 3 for 2048, 5 for 76800.
+ADDED_ROWS = 1 << 11
+# Numbers: adding up the terms of a sparse product against SciPy's: 0.2 for 1024, 1.2 for 8192, 3.7 for 32768.
+SPARSE_PRODUCT = 1 << 15
 # Numbers: comparing all places against writing few of them: 0.7 for 4096, 1.4 for 16384, 5.5 for 256000.
 ONE_HOT = 1 << 14
 # Numbers: sorting against selecting 8 of so many, in 16 rows: 0.2 for 128, 0.8 for 512, 3.1 for 2048.

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..backends.arrays import add_at, put
-from ..backends.tuning import ADDED_ROWS, ONE_HOT
+from ..backends.numpy.sums import sum_at
+from ..backends.tuning import ONE_HOT
 from ..core import errors
 from ..core.dtypes import NUMERIC
 from ..core.slices import IndexedSlices
@@ -20,7 +21,6 @@ from ..engine.registry.batching import BatchedTensor, spread
 from ..engine.registry.families import constant, linear, opaque
 from ..engine.registry.op import sample
 
-_SPARSE_KINDS = "fdFD"
 _UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in (1, 2, 4, 8)}
 
 
@@ -70,19 +70,9 @@ def _scatter_add(xp, x, indices, *, shape, axis=0, batch=0):
 
 def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
     """A matrix of `count` rows, zeros to which `values[i]` is added in row `rows[i]`, repeated rows adding up."""
-    width = values.shape[1]
     if xp is not np:
-        return add_at(xp, xp.zeros((count, width), values.dtype), rows, values)
-    if values.size >= ADDED_ROWS and values.dtype.char in _SPARSE_KINDS and count:
-        from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-
-        places = (np.ones(len(rows), values.dtype), rows, np.arange(len(rows) + 1))
-        return csr_matrix(places, shape=(len(rows), count)).T @ values
-    total = np.zeros(count * width, values.dtype)
-    # On a flat array `np.add.at` has a loop of its own, several times faster than over rows.
-    flat = rows if width == 1 else rows.astype(np.intp)[:, None] * width + np.arange(width)
-    np.add.at(total, flat.reshape(-1), values.reshape(-1))
-    return total.reshape(count, width)
+        return add_at(xp, xp.zeros((count, values.shape[1]), values.dtype), rows, values)
+    return sum_at(count, rows, values)
 
 
 def _batch_gather(m, size, inputs, flags, attrs):

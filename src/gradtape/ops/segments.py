@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.arrays import put
+from ..backends.numpy.sums import sum_at
 from ..core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ..core.errors import InvalidArgumentError
 from ..engine.registry.batching import spread
@@ -37,9 +38,11 @@ def _reduce(xp, x, ids, count, ufunc, empty):
         y = getattr(start.at[rows], _UPDATES[ufunc])(x)
         used = xp.zeros(count + 1, bool).at[rows].set(True).reshape((-1, *(1,) * (x.ndim - 1)))
         return xp.where(used, y, xp.asarray(empty, x.dtype))[:count]
-    y = np.full((count, *x.shape[1:]), empty, x.dtype)
     if len(ids) and ids.min() < 0:
         x, ids = x[ids >= 0], ids[ids >= 0]
+    if ufunc == "add" and x.size:
+        return sum_at(count, ids, x.reshape(len(ids), -1)).reshape(count, *x.shape[1:])
+    y = np.full((count, *x.shape[1:]), empty, x.dtype)
     if not len(ids):
         return y
     steps = np.diff(ids)
@@ -56,7 +59,10 @@ def _reduce(xp, x, ids, count, ufunc, empty):
 
 
 def _spread(xp, x, ids):
-    y = x[ids] if len(x) else xp.zeros((len(ids), *x.shape[1:]), x.dtype)
+    if len(x):
+        y = x.take(ids, axis=0) if xp is np else x[ids]  # the same, in half the time
+    else:
+        y = xp.zeros((len(ids), *x.shape[1:]), x.dtype)
     if xp is not np or (len(ids) and ids.min() < 0):
         y = xp.where((ids < 0).reshape((-1, *(1,) * (x.ndim - 1))), xp.zeros((), x.dtype), y)
     return y

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..backends.tuning import ADDED_ROWS
+from ..backends.tuning import SPARSE_PRODUCT
 from ..core.dtypes import NUMERIC
 from ..core.slices import IndexedSlices
 from ..engine.registry.batching import BatchedTensor
@@ -15,7 +15,7 @@ from .indexing import add_rows
 
 def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
     """y[rows[i]] += values[i] * b[columns[i]], for a matrix of `count` rows; `slices`: b has a sparse cotangent."""
-    if xp is np and len(values) * b.shape[1] >= ADDED_ROWS and values.dtype.char in "fdFD":
+    if xp is np and len(values) * b.shape[1] >= SPARSE_PRODUCT and values.dtype.char in "fdFD":
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         return csr_matrix((values, (rows, columns)), shape=(count, b.shape[0])) @ b

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..backends.arrays import special
+from ..backends.arrays import into, special
 from ..backends.tuning import FEW
 from ..engine.registry.families import elementwise
 from ..engine.registry.op import sample
@@ -36,11 +36,14 @@ def erf_of(xp, x):
     square = x * x
     p = _ERF[-1] * square + _ERF[-2]
     for coefficient in _ERF[-3::-1]:
-        p = p * square + coefficient
-    return xp.tanh(x * p)
+        p = into(xp.add, into(xp.multiply, p, square), coefficient)
+    return into(xp.tanh, into(xp.multiply, p, x))
 
 
-erf = _real("erf", lambda xp, x: erf_of(xp, x).astype(x.dtype), dx=lambda m, x: 2 / math.sqrt(math.pi) * m.exp(-x * x))
+erf = _real(
+    "erf", lambda xp, x: erf_of(xp, x).astype(x.dtype, copy=False),
+    dx=lambda m, x: 2 / math.sqrt(math.pi) * m.exp(-x * x),
+)  # fmt: skip
 
 
 def ndtr_of(xp, x):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..backends.arrays import put
-from ..backends.numpy.blocks import sum_rows
-from ..backends.tuning import FEW_IN_ROWS, REPEATED_NUMBER
+from ..backends.numpy.sums import sum_along
+from ..backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ..core.dtypes import NUMERIC, DType
 from ..engine.registry.families import constant, linear, shift_axes, unbroadcast
 from ..engine.registry.op import sample
@@ -121,13 +121,10 @@ def _pad_rank(m, x, rank):
 
 def _sum(xp, x, *, axis, keepdims=False):
     if xp is np:
-        if x.size > 1024 and x.ndim > 1 and x.dtype.char in "fd":
-            if axis == (x.ndim - 1,) and x.shape[-1] <= 64:
-                y = np.einsum("...i->...", x)  # for many short rows several times faster than `add.reduce`
-                return y[..., None] if keepdims else y
-            if x.size > FEW_IN_ROWS and axis == tuple(range(x.ndim - 1)) and x.flags.c_contiguous:
-                y = sum_rows(x.reshape(-1, x.shape[-1]))
-                return y.reshape((*(1,) * len(axis), -1)) if keepdims else y
+        if x.size > FEW_TO_SUM and x.ndim > 1 and axis and x.dtype.char in "fd":
+            y = sum_along(x, axis)
+            if y is not None:
+                return y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
         return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to it
     return x.sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
 

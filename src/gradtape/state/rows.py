@@ -9,12 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ..core import errors
+from ..core import dtypes, errors
+from ..core.dtypes import DType
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 
 Combine = Callable[[Any, Any], Any]
+_ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
+_UFUNCS: dict[Combine, tuple[np.ufunc, int]] = {  # and the kinds of dtypes for which they are the same
+    operator.add: (np.add, _ARITHMETIC),
+    operator.sub: (np.subtract, _ARITHMETIC),
+    operator.mul: (np.multiply, _ARITHMETIC),
+    operator.truediv: (np.divide, dtypes.FLOAT | dtypes.COMPLEX),
+    ops.maximum: (np.maximum, dtypes.INT | dtypes.FLOAT),
+    ops.minimum: (np.minimum, dtypes.INT | dtypes.FLOAT),
+}
 
 
 def last(old: Any, new: Any) -> Any:
@@ -22,26 +32,33 @@ def last(old: Any, new: Any) -> Any:
     return new
 
 
-def scattered(x: Tensor, indices: Tensor, updates: Any, combine: Combine) -> Tensor:
-    """`x` with the entries or slices that the last axis of `indices` names combined with `updates`, in order."""
+def named_rows(dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: Any) -> tuple[Tensor, Tensor]:
+    """The rows of a value that the last axis of `indices` names, as numbers of `as_rows`, and the update of each."""
     if not indices.dtype.is_integer:
         raise errors.InvalidArgumentError(
             f"Value for attr 'Tindices' of {indices.dtype.kernel_name()} is not in the list of allowed values: int32, "
             "int64. Use tf.cast(indices, tf.int32)"
         )
-    depth = indices.dims[-1]
-    rows = as_rows(x, depth)
-    values = to_tensor(updates, dtype=x.dtype)
-    expected = (*indices.dims[:-1], *rows.dims[1:])
+    row = dims[indices.dims[-1] :]
+    values = to_tensor(updates, dtype=dtype)
+    expected = (*indices.dims[:-1], *row)
     if values.dims not in (expected, ()):
         raise errors.InvalidArgumentError(
             f"The shape of updates, {list(values.dims)}, must be that of the indices followed by that of a row: "
             f"{list(expected)}"
         )
-    count = math.prod(indices.dims[:-1])
-    values = ops.reshape(ops.broadcast_to(values, shape=expected), shape=(count, *rows.dims[1:]))
-    at = ops.reshape(row_numbers(x.dims, indices), shape=(count,))
-    return ops.reshape(combined(rows, at, values, combine), shape=x.dims)
+    at = row_numbers(dims, indices)
+    if values.dims != expected:
+        values = ops.broadcast_to(values, shape=expected)
+    if len(at.dims) != 1:
+        count = math.prod(at.dims)
+        at, values = ops.reshape(at, shape=(count,)), ops.reshape(values, shape=(count, *row))
+    return at, values
+
+
+def scattered(x: Tensor, depth: int, at: Tensor, values: Tensor, combine: Combine) -> Tensor:
+    """`x` with the rows `at` of `as_rows(x, depth)` combined with `values`, in order."""
+    return ops.reshape(combined(as_rows(x, depth), at, values, combine), shape=x.dims)
 
 
 def as_rows(x: Tensor, depth: int) -> Tensor:
@@ -81,3 +98,38 @@ def _in_rounds(rows: Tensor, at: np.ndarray[Any, Any], values: Tensor, combine: 
         rows = ops.where(to_tensor(hit), updated, rows)
         todo = todo[:0] if combine is last else np.delete(todo, first)
     return rows
+
+
+def writable(dtype: DType, at: Tensor, values: Tensor, combine: Combine) -> bool:
+    """Whether `write` does the same: the arrays are at hand, and arithmetic on them is NumPy's."""
+    kinds = _ARITHMETIC if combine is last else _UFUNCS[combine][1]
+    return bool(dtype.kind & kinds) and type(at) is Tensor and type(values) is Tensor
+
+
+def write(array: np.ndarray[Any, Any], at: np.ndarray[Any, Any], values: Any, combine: Combine) -> None:
+    """What `combined` gives, written into an array, which is contiguous."""
+    if not values.size:
+        return
+    rows = array.reshape(-1, *values.shape[1:])
+    if combine is last:
+        rows[at] = values
+        return
+    ufunc, _ = _UFUNCS[combine]
+    numbers = np.arange(len(at))
+    first = np.empty(len(rows), np.intp)  # read only where it is written to: nothing here is as long as the table
+    first[at[::-1]] = numbers[::-1]
+    again = first[at] != numbers
+    if again.any():
+        once = ~again
+        _write_once(rows, at[once], values[once], ufunc)
+        width = math.prod(rows.shape[1:])
+        places = at[again][:, None] * width + np.arange(width)
+        ufunc.at(rows.reshape(-1), places.reshape(-1), values[again].reshape(-1))
+    else:
+        _write_once(rows, at, values, ufunc)
+
+
+def _write_once(rows: Any, at: Any, values: Any, ufunc: np.ufunc) -> None:
+    """`write` for rows of which none is named twice."""
+    new = rows.take(at, axis=0)
+    rows[at] = ufunc(new, values, out=new)

@@ -16,8 +16,9 @@ from ..core.dtypes import DType
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
+from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
-from .rows import Combine, as_rows, combined, last, row_numbers, scattered
+from .rows import Combine, as_rows, combined, last, named_rows, row_numbers, scattered, writable, write
 
 # Held from reading a value to writing what becomes of it: no update is lost, and memory given away is not read.
 updating = threading.RLock()
@@ -28,7 +29,11 @@ class Parts:
 
     dtype: DType
     _as_tensor: Callable[[], Tensor]
+    dims: tuple[int, ...]
     _replace: Callable[[Tensor], None]
+    _settled: Callable[[], Any]
+    _take: Callable[[Any], None]
+    _written: Callable[..., bool]
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`.
@@ -125,8 +130,19 @@ class Parts:
 
     def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
         with updating:
-            self._replace(scattered(self._as_tensor(), indices, updates, combine))
+            at, values = named_rows(self.dims, self.dtype, indices, updates)
+            if thread.recorder is None and writable(self.dtype, at, values, combine):
+                self._write_rows(at.array, values.array, combine)
+            else:
+                self._replace(scattered(self._as_tensor(), indices.dims[-1], at, values, combine))
         return self
+
+    def _write_rows(self, at: Any, values: Any, combine: Combine) -> None:
+        """Changes these rows alone: in place when nobody else can see the array, otherwise in a copy."""
+        if not self._written(write, at, values, combine):
+            array = np.array(self._settled(), order="C")
+            write(array, at, values, combine)
+            self._take(array if array.shape else array[()])
 
     def __getitem__(self, key: Any) -> Tensor:
         part = self._as_tensor()[key]

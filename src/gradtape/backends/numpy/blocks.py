@@ -1,8 +1,9 @@
 """Large work shared out among the cores: elementwise formulas, and the parts of convolutions and what goes with them.
 
-NumPy lets the interpreter lock go inside its loops, so threads really run at once. Each core gets one contiguous part:
-smaller blocks would fit the cache but cost more in handing the lock over than they save. Products inside a part use one
-thread each, for OpenBLAS's own threads wait busily and would take a core away.
+NumPy lets the interpreter lock go inside its loops, so threads really run at once. Each core gets one contiguous part.
+A formula of several steps goes over its part block by block, so that what is between two steps stays in the cache, in
+memory that malloc has at hand; for a single step, blocks cost more in handing the lock over than they save. Products
+inside a part use one thread each, for OpenBLAS's own threads wait busily and would take a core away.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import LARGE, REPEATED_ROW
+from ..tuning import BLOCK, LARGE, REPEATED_ROW
 from . import blas
 from .threads import CORES, together
 
@@ -57,9 +58,14 @@ def _in_parts(f: Callable[..., Any], arrays: Sequence[Any]) -> None:
     flat = [a.reshape(-1) if a.shape else a for a in arrays]
     size = flat[-1].size
     share = -(-size // CORES)
-    together(
-        [partial(f, *[a[i : i + share] if a.shape else a for a in flat]) for i in range(0, size, share)]
-    )
+
+    def part(start: int) -> None:
+        end = min(start + share, size)
+        step = share if isinstance(f, np.ufunc) else BLOCK
+        for i in range(start, end, step):
+            f(*[a[i : min(i + step, end)] if a.shape else a for a in flat])
+
+    together([partial(part, i) for i in range(0, size, share)])
 
 
 def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
@@ -130,8 +136,3 @@ def fill(
         return kernel(y, *arrays)
     share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], size, convolution)
     return y
-
-
-def sum_rows(x: Any) -> Any:
-    """The sum of the rows of a matrix: as a product with ones, several times faster than `add.reduce`."""
-    return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))
