@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
-from numpy import broadcast_shapes, copyto, empty, multiply, ndarray
+from numpy import ndarray
 
 from ...backends.numpy import blocks
 from ...backends.tuning import LARGE
@@ -22,10 +23,10 @@ from ..run import dispatch
 from ..run.convert import readable
 from ..run.dispatch import run, thread
 from ..run.namespace import raw
-from . import in_place
 from .arguments import matched, read_both
 from .batching import aligned
 from .cotangents import pending_sum
+from .formula import traced, written_over
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
 
 _new = object.__new__
@@ -158,10 +159,11 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
     narrowing = {"narrowed": _narrowed, "both_narrowed": _both_narrowed}
     several = len(partials) > 1
 
-    def with_shapes(keep: Any) -> Any:
+    def keeper() -> Any:
+        keep = saved.keeper()
         return (lambda xs, y, attrs: (*keep(xs, y, attrs), _shapes(xs))) if several else keep
 
-    op.defer_keep(with_shapes(saved.picked), lambda: with_shapes(saved.keeper()))
+    op.defer("keep", keeper)
     op.kept = saved.names
     large = functools.cache(lambda conjugate: _vjp_large(saved, partials, names, conjugate))
     if quiet:
@@ -180,7 +182,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
             result = f"{result} if s[-1] is None else narrowed(m, s[-1], {result})"
         if not arrays:
             return compile_rule(f"lambda m, g, s, parents: {result}", **names, **narrowing)
-        source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents) or ({result})"
+        source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents)"
         return compile_rule(source, large=large(conjugate), ndarray=ndarray, **names, **narrowing)
 
     def vjp_first(arrays: bool) -> Any:
@@ -216,63 +218,45 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
         return None
     twin = _new(Op)
     vars(twin).update(vars(op))
+    twin.defer("keep", keeper)
     twin.defer_vjp(lambda arrays: vjp(arrays, True))
     twin.batch = _batch_elementwise(twin)
     return twin
 
 
-def _written_over(saved: Saved, partial: Any, into: bool = False) -> Any:
-    """`in_place.product` of a partial, if it is a formula of arrays only; with `into`, of arrays `a0`, `a1`, ..."""
-    if not callable(partial) or "g" in parameters(partial):
-        return None
-    if any(name != "m" and not saved.is_tensor(name) for name in parameters(partial)):
-        return None
-    arguments = {
-        name: raw if name == "m" else f"a{saved.names.index(name)}" if into else saved.lookup(name, True)
-        for name in parameters(partial)
-    }
-    return in_place.product(partial, arguments, into)
-
-
 def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
-    """`vjp_raw` for large arrays: each product is computed on all cores. None where the arrays are not so large."""
+    """`vjp_raw` for large arrays: each product is computed on all cores, where the arrays line up for that."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
-    unpacked = ", ".join(["g", *(f"a{i}" for i in tensors), "out"])
-    formulas: list[Any] = []  # None for g itself, a number for g times that array, else a function
-    for i, partial in enumerate(partials):
-        text = _product(i, partial, saved, True, conjugate)
-        for k in tensors:
-            text = text.replace(f"s[{k}].array", f"a{k}")
-        if any(text == f"g * a{k}" for k in tensors):
-            formulas.append(tensors.index(int(text[5:])))
-            continue
-        # The last product of `g * ...`, or all of it, is written straight to where it belongs.
-        written = f"multiply(g, {text[4:]}, out)" if text.startswith("g * ") else f"copyto(out, {text})"
-        known = {"multiply": multiply, "copyto": copyto, **names}
-        over = None if conjugate else _written_over(saved, partial, into=True)
-        if over is not None:
-            written, known = over
-        trivial = partial is None or partial == ONE
-        formulas.append(None if trivial else compile_rule(f"lambda m, s: lambda {unpacked}: {written}", **known))
+    products = [_product(i, partial, saved, True, conjugate) for i, partial in enumerate(partials)]
+    rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
 
-    def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...] | None:
+    def product(i: int, s: Sequence[Any]) -> Any:
+        """Product number `i` as a function of `g` and the arrays that were kept."""
+
+        def run(g: Any, *arrays: Any) -> Any:
+            filled = list(s)
+            for k, array in zip(tensors, arrays, strict=True):
+                filled[k] = SimpleNamespace(array=array)
+            return rules[i](raw, g, filled)
+
+        return run
+
+    @functools.cache
+    def in_place(i: int, dtype: Any) -> Any:
+        if len(tensors) < len(saved.names):
+            return None
+        return written_over(traced(product(i, saved.names), [dtype] * (1 + len(tensors))))
+
+    def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
         # An argument that no cotangent asked for needs was not kept; its place is taken by what is at hand.
         arrays = (g, *(g if s[k] is None else s[k].array for k in tensors))
         cotangents: list[Any] = []
-        for parent, partial, formula in zip(parents, partials, formulas, strict=True):
-            if parent < 0 or partial is None:
-                cotangents.append(None)
-            elif formula is None:
-                cotangents.append(g)
-            elif type(formula) is int:
-                cotangents.append(blocks.combined(multiply, g, arrays[1 + formula]))
-            else:
-                run = formula(m, s)
-                value = blocks.run(run, arrays, g.dtype)
-                if value is None:
-                    value = empty(broadcast_shapes(*(a.shape for a in arrays)), g.dtype)
-                    run(*arrays, value)
-                cotangents.append(value)
+        for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
+            if parent < 0 or partial is None or partial == ONE:
+                cotangents.append(g if parent >= 0 and partial == ONE else None)
+                continue
+            value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
+            cotangents.append(product(i, s)(*arrays) if value is None else value)
         broadcast = len(partials) > 1 and s[-1] is not None
         return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
 
@@ -328,22 +312,14 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
         return (*map(found.get, saved.names), *[None] * (len(op.args) - 1))
 
     def vjp_large(m: Any, g: Any, value: Any) -> Any:
-        cotangents = large(False)(m, g, spread(value), alone.placed(0))
-        return None if cotangents is None else cotangents[i]
+        return large(False)(m, g, spread(value), alone.placed(0))[i]
 
     def vjp(arrays: bool) -> Any:
         product = _product(i, partials[i], kept, arrays, False)
         if not arrays:
             return compile_rule(f"lambda m, g, s: {product}", **names)
-        written = _written_over(kept, partials[i]) if len(op.args) == 1 else None
-        if written is None:
-            source = f"lambda m, g, s: {product} if {_SMALL} or (found := large(m, g, s)) is None else found"
-            return compile_rule(source, large=vjp_large, ndarray=ndarray, **names)
-        # Of tanh: `g * (1 - y * y)` for a number; for more, it is written over one array; for many, on all cores.
-        text, known = written
-        several = f"{text} if g.size < {LARGE} or (found := large(m, g, s)) is None else found"
-        source = f"lambda m, g, s: {product} if type(g) is not ndarray or not g.ndim else {several}"
-        return compile_rule(source, large=vjp_large, ndarray=ndarray, **names, **known)
+        source = f"lambda m, g, s: {product} if {_SMALL} else large(m, g, s)"
+        return compile_rule(source, large=vjp_large, ndarray=ndarray, **names)
 
     alone.spread = spread
     alone.defer("keep", keep)

@@ -141,7 +141,7 @@ def bilinear(
     op = Op(name, kernel, family="bilinear", args=args, samples=samples, kinds=on)
     op.fresh = fresh
     saved = Saved(args, [da, db])
-    op.defer_keep(saved.picked, saved.keeper)
+    op.defer("keep", saved.keeper)
     op.kept = saved.names
     op.defer("keep_both", partial(saved.quiet_keeper, (da, db)))
 

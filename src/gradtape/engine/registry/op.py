@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from ..run.source_lines import RULES
 
 _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
-_FEW_USES = 16  # of a rule on tensors, or of what keeps values for it in general, before it is built
 
 registry: dict[str, Op] = {}
 when_published: Callable[[Op], None] | None = None  # is told of each op that is defined
@@ -63,25 +62,9 @@ class Deferring:
         setattr(self, attribute, first)
 
     def defer_vjp(self, build: Callable[[bool], Callable[..., Any]]) -> None:
-        """Sets `vjp_raw`, which runs on arrays, and `vjp`, on tensors: `build` makes either.
-
-        Few rules are run on tensors often, as to build a graph they run once. So `vjp` is not built at first if
-        `vjp_raw` is there: it runs that on stand-ins whose arrays are the tensors themselves.
-        """
+        """Sets `vjp_raw`, which runs on arrays, and `vjp`, on tensors: `build` makes either."""
         self.defer("vjp_raw", lambda: build(True))
-        not_built = self.vjp_raw
-        uses = 0
-
-        def vjp(m: Any, g: Any, saved: Any, *parents: Any) -> Any:
-            nonlocal uses
-            uses += 1
-            if uses > _FEW_USES or self.vjp_raw is not_built:
-                self.vjp = build(False)
-                return self.vjp(m, g, saved, *parents)
-            assert self.vjp_raw is not None
-            return self.vjp_raw(m, g, _standing_in(saved), *parents)
-
-        self.vjp = vjp
+        self.defer("vjp", lambda: build(False))
 
 
 class Op(Deferring):
@@ -181,19 +164,6 @@ class Op(Deferring):
         if self.quiet is not None:
             self.quiet(kernel)
 
-    def defer_keep(self, pick: Callable[..., tuple[Any, ...]], build: Callable[[], Callable[..., Any]]) -> None:
-        """Sets `keep`: `pick` at first, which costs nothing to make, and after a few uses the faster one of `build`."""
-        uses = 0
-
-        def keep(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-            nonlocal uses
-            uses += 1
-            if uses > _FEW_USES:
-                self.keep = build()
-            return pick(inputs, outputs, attrs)
-
-        self.keep = keep
-
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
         setattr(ops, self.name, self.call)
@@ -258,29 +228,6 @@ class Partial(Deferring):
         return tuple([parent if i == self.index else -1 for i in range(len(self.op.args))])
 
 
-class _StandIn:
-    """What a rule for arrays takes for a tensor."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-
-def _standing_in(saved: Any) -> Any:
-    """What was kept, with stand-ins for its tensors: it is one, or has some among its values or in tuples there."""
-    if type(saved) is not tuple:
-        return _StandIn(saved) if isinstance(saved, Tensor) else saved
-    values = []
-    for x in saved:
-        if isinstance(x, Tensor):
-            x = _StandIn(x)
-        elif type(x) is tuple and x and isinstance(x[0], Tensor):
-            x = tuple(map(_StandIn, x))
-        values.append(x)
-    return tuple(values)
-
-
 def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
     return ()
 
@@ -326,12 +273,8 @@ class Saved:
         self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in given))
         self.bare = bare and len(self.names) == 1  # whether the one value is kept as it is
 
-    def picked(self, inputs: Any, output: Any, attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """What the formulas name."""
-        return tuple([find(inputs, output, attrs, at) for find, at in self._finders])
-
     def keeper(self) -> Callable[..., tuple[Any, ...]]:
-        """`picked`, as a function made for these names."""
+        """`keep(inputs, output, attributes)`, which picks what the formulas name."""
         if not self.names:
             return _keep_nothing
         if self.names == ("y",):
@@ -357,30 +300,22 @@ class Saved:
         return f"*{name}" in self.args or name == "ys"
 
     def _source(self, name: str) -> str:
-        way, at = self._way(name)
-        return _WAYS[way][0].format(at)
-
-    @cached_property
-    def _finders(self) -> list[tuple[Callable[..., Any], Any]]:
-        return [(_WAYS[way][1], at) for way, at in map(self._way, self.names)]
-
-    def _way(self, name: str) -> tuple[str, Any]:
-        """How a value is found, one of `_WAYS`, and at which input or attribute."""
+        """Source code that finds a value among inputs `xs`, output `y` and attributes."""
         args = self.args
-        if name in ("y", "ys"):
-            return "output", None
-        if name in args:
-            return "input", args.index(name)
-        if f"*{name}" in args:
-            return "further inputs", args.index(f"*{name}")
         owner, _, what = name.rpartition("_")
+        if name in ("y", "ys"):
+            return "y"
+        if name in args:
+            return f"xs[{args.index(name)}]"
+        if f"*{name}" in args:
+            return f"tuple(xs[{args.index(f'*{name}')}:])"
         if owner == "y" and what == "shape":
-            return "shape of output", None
+            return "y.dims"
         if owner in args and what in ("shape", "dtype"):
-            return what, args.index(owner)
+            return f"xs[{args.index(owner)}].{'dims' if what == 'shape' else what}"
         if f"*{owner}" in args and what == "shapes":
-            return what, args.index(f"*{owner}")
-        return "attribute", name
+            return f"[x.dims for x in xs[{args.index(f'*{owner}')}:]]"
+        return f"attrs.get({name!r})"
 
     def lookup(self, name: str, arrays: bool, saved: str = "s") -> str:
         """Source code that finds `name` in what was kept, as a tensor or as its bare array."""
@@ -403,23 +338,10 @@ class Saved:
         return f"{function}({', '.join(given + named)})"
 
 
-# How a value is found among inputs `xs`, output `y` and attributes: as source code, and as a function.
-_WAYS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "output": ("y", lambda xs, y, attrs, at: y),
-    "shape of output": ("y.dims", lambda xs, y, attrs, at: y.dims),
-    "input": ("xs[{}]", lambda xs, y, attrs, at: xs[at]),
-    "shape": ("xs[{}].dims", lambda xs, y, attrs, at: xs[at].dims),
-    "dtype": ("xs[{}].dtype", lambda xs, y, attrs, at: xs[at].dtype),
-    "further inputs": ("tuple(xs[{}:])", lambda xs, y, attrs, at: tuple(xs[at:])),
-    "shapes": ("[x.dims for x in xs[{}:]]", lambda xs, y, attrs, at: [x.dims for x in xs[at:]]),
-    "attribute": ("attrs.get({!r})", lambda xs, y, attrs, at: attrs.get(at)),
-}
-
-
 def wire(op: Op, rule: Callable[..., Any]) -> None:
     """Makes `rule(m, g, need, <names>)`, which returns a cotangent for each input, the op's `vjp`."""
     saved = Saved(op.args, [rule])
-    op.defer_keep(saved.picked, saved.keeper)
+    op.defer("keep", saved.keeper)
     op.kept = saved.names
     result = "rule_result" if len(op.args) > 1 or op.variadic else "(rule_result,)"
     asks = "need" in parameters(rule)

@@ -1,0 +1,121 @@
+"""A formula over arrays as the steps it consists of: the NumPy functions it calls, found out by running it on symbols.
+
+An executor takes kernels apart by it, and a large derivative writes the result of each step over that of the one
+before. What cannot be written down so (a formula that looks at values or shapes) has no steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ...backends.tuning import FEW
+
+
+class _NotAFormula(Exception):
+    """It does something else than calling functions of NumPy on its arguments."""
+
+
+class Step(NamedTuple):
+    """`output = function(*inputs, **attrs)`; inputs that are no symbols are numbers of the dtype it computes with."""
+
+    function: Any
+    inputs: tuple[Any, ...]
+    attrs: dict[str, Any]
+    output: Symbol
+
+
+class Formula(NamedTuple):
+    """The steps from the inputs to the result."""
+
+    inputs: tuple[Symbol, ...]
+    steps: list[Step]
+    result: Symbol
+
+
+def traced(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:
+    """What `f` does to arrays of the dtypes `given`; None if it is no mere formula."""
+    steps: list[Step] = []
+    symbols = tuple([Symbol(steps, np.ones(1, dtype)) for dtype in given])
+    try:
+        with np.errstate(all="ignore"):
+            result = f(*symbols)
+    except Exception:  # whatever it was
+        return None
+    return Formula(symbols, steps, result) if type(result) is Symbol else None
+
+
+def written_over(formula: Formula | None) -> Callable[..., None] | None:
+    """`f(*arrays, out)`, which writes the result of each step to `out`; None if that one array is not enough."""
+    if formula is None or not formula.steps or formula.result is not formula.steps[-1].output:
+        return None
+    before = None
+    for step in formula.steps:
+        made = {x for x in step.inputs if type(x) is Symbol}.difference(formula.inputs, (before,))
+        before = step.output
+        if made or not isinstance(step.function, np.ufunc) or before.dtype != formula.result.dtype:
+            return None
+    inputs, steps = formula.inputs, [(step.function, step.inputs) for step in formula.steps]
+
+    def run(*arrays: Any) -> None:
+        *given, out = arrays
+        known = dict(zip(inputs, given, strict=True))
+        for ufunc, its in steps:
+            ufunc(*[known.get(x, out) if type(x) is Symbol else x for x in its], out=out)
+
+    return run
+
+
+class Symbol(NDArrayOperatorsMixin):
+    """Stands for an array; `example` has its dtype. A kernel that has a formula for many numbers shows that one."""
+
+    size = FEW
+    __hash__ = object.__hash__  # by identity: `==` is a step as any other
+
+    def __init__(self, steps: list[Step], example: Any) -> None:
+        self._steps = steps
+        self._example = example
+        self.dtype = example.dtype
+
+    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> Symbol:
+        """What a function of NumPy gives on symbols and numbers."""
+        example = function(*[x._example if type(x) is Symbol else x for x in given], **attrs)
+        common = np.result_type(*[x.dtype for x in given if type(x) is Symbol])
+        dtype = example.dtype if function is np.where else common
+        y = Symbol(self._steps, example)
+        self._steps.append(Step(function, tuple([_input(x, dtype) for x in given]), attrs, y))
+        return y
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None or ufunc is np.power:
+            raise _NotAFormula  # an array's own power knows small exponents
+        return self._step(ufunc, inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is not np.where or len(args) != 3 or kwargs:
+            raise _NotAFormula
+        return self._step(np.where, args)
+
+    def view(self, dtype: Any) -> Symbol:
+        return self._step(np.ndarray.view, (self,), dtype=np.dtype(dtype))
+
+    def astype(self, dtype: Any, copy: bool = True) -> Symbol:
+        if self.dtype == dtype:
+            return self
+        if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+            raise _NotAFormula
+        return self._step(np.ndarray.astype, (self,), dtype=np.dtype(dtype))
+
+    def __bool__(self) -> bool:
+        raise _NotAFormula
+
+
+def _input(x: Any, dtype: Any) -> Any:
+    if type(x) is Symbol:
+        return x
+    if not isinstance(x, int | float | complex | np.generic) or np.result_type(dtype, x) != dtype:
+        raise _NotAFormula
+    return dtype.type(x)
