@@ -32,11 +32,6 @@ from .state.variable import Variable as Variable
 
 __version__ = "0.1.0"
 
-if _os.environ.get("GRADTAPE_MALLOC") == "keep":
-    from .backends.numpy.memory import keep_freed_memory as _keep_freed_memory
-
-    _keep_freed_memory()
-
 if _os.environ.get("KERAS_BACKEND") == "gradtape":
     import keras_gradtape.loader as _loader  # noqa: F401  so that `import keras` finds the backend
 

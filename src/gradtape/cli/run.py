@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, NamedTuple, NoReturn
 
-from ..backends.numpy.memory import keep_freed_memory
 from .stand_in import serve
 
 
@@ -36,7 +35,6 @@ class Program(NamedTuple):
 def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool = False) -> None:
     """Runs `target`, a script, folder or archive, or of `kind` "module" or "command", with `arguments`."""
     serve()
-    keep_freed_memory()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     sys.modules["__mp_main__"] = main  # what multiprocessing calls it, where classes come back from other processes
     try:

@@ -2,8 +2,9 @@
 
 A tape makes and frees arrays of a few megabytes all the time. By default glibc gives such memory back to the system at
 once and gets it again page by page. If it keeps some for reuse, an eager step of a transformer takes 1/1.3 of the time,
-of a residual CNN 1/1.17, of an MLP 1/1.03 (one core). That changes malloc for the whole process, so it is done only
-where the process is asked to: by `GRADTAPE_MALLOC=keep` in the environment, or by `gradtape run`.
+of a residual CNN 1/1.17, of an MLP 1/1.03 (one core). That changes malloc for the whole process, so importing gradtape
+does not do it: the first tape that records does, or the first function that is traced, as other libraries bring an
+allocator of their own. `GRADTAPE_MALLOC=default` in the environment leaves malloc as it is.
 """
 
 from __future__ import annotations

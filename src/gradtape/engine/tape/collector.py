@@ -1,8 +1,9 @@
-"""Python's cyclic garbage collector, while tapes record.
+"""What the process is asked for when tapes record: rarer collections, and to keep the memory that steps free.
 
 A tape's records are many small objects, none of them garbage. Looking through all of them again and again would double
 the price of a long tape, so when a first collection has come while one records, the next are made rarer, those of older
-objects most of all.
+objects most of all. And steps make and free large arrays all the time: from the first recording on, malloc keeps them
+for reuse.
 """
 
 from __future__ import annotations
@@ -10,18 +11,25 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from ...backends.numpy.memory import keep_freed_memory
+
 Thresholds = tuple[int, int, int]
 
 _recording: set[object] = set()  # the keys of the tapes that record
 _usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes, and
 _raised: Thresholds | None = None  # while collections are rarer
 _delayed: Thresholds | None = None  # after a long tape until it is gone, or after a graph was made
+_first = True  # whether nothing has recorded yet
 _LATER = 10
 _RARER = 100
 
 
 def recording_starts(key: object, at_once: bool = False) -> None:
     """The tape with this key records; `at_once` says that not even a first collection is to come."""
+    global _first
+    if _first:
+        _first = False
+        keep_freed_memory()
     if _delayed is not None:
         records_gone()
     _recording.add(key)
