@@ -377,3 +377,12 @@ def test_a_product_knows_nothing_of_what_was_computed_before():
     for _ in range(2):
         tf.nn.conv2d(tf.constant(normal(16, 32, 32, 8)), tf.constant(normal(3, 3, 8, 16)), 1, "SAME")
         assert (a @ b).numpy().tobytes() == before
+
+
+def test_ops_find_the_kernels_by_themselves():
+    code = (
+        "import gradtape as tf; from gradtape.backends.numpy.accelerated import ACCELERATED; "
+        "tf.nn.relu(1.0); print(*ACCELERATED)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {"conv", "conv_input", "conv_filter", "max_pool"} <= set(found)

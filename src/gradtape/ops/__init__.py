@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..backends.numpy import onednn as onednn  # fills the table of `accelerated`, before an op looks into it
 from ..engine.run.namespace import Namespace
 
 
