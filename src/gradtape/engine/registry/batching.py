@@ -22,8 +22,8 @@ logger = logging.getLogger("gradtape")
 _looped: set[str] = set()
 
 
-class BatchedTensor(Tensor):
-    """`value[i]` for every i at once, at one level of batching."""
+class StandIn(Tensor):
+    """A tensor that stands for another, its `value`, and runs ops in a way of its own, at one level."""
 
     __slots__ = ("level", "value")
 
@@ -32,6 +32,35 @@ class BatchedTensor(Tensor):
         self.level = level
         self.dtype = value.dtype
         self.mark = None
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op` on the values inside; recorders entered before the level began are told of that."""
+        kind, level = type(self), self.level
+        flags = list(map(self._is_alike, inputs))
+        values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
+        recorders = dispatch.thread.recorders
+        with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
+            result = self._run(op, values, flags, attrs)
+        several = type(result) is tuple
+        wrapped = tuple([kind(y, level) for y in (result if several else (result,))])
+        outputs: Any = wrapped if several else wrapped[0]
+        inner = tuple(r for r in recorders if r.level > level)
+        if inner and any(x.mark is not None for x in inputs):
+            dispatch.Several(inner).record(op, inputs, outputs, attrs)
+        return outputs
+
+    def _is_alike(self, x: Any) -> bool:
+        return type(x) is type(self) and x.level == self.level
+
+    def _run(self, op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
+        """What `op` gives on values, those flagged of tensors of this level."""
+        raise NotImplementedError
+
+
+class BatchedTensor(StandIn):
+    """`value[i]` for every i at once, at one level of batching."""
+
+    __slots__ = ()
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -58,23 +87,10 @@ class BatchedTensor(Tensor):
 
     __str__ = __repr__
 
-    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    def _run(self, op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
         """Runs `op` for the whole batch of this level."""
-        level = self.level
-        flags = [type(x) is BatchedTensor and x.level == level for x in inputs]
-        values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
-        recorders = dispatch.thread.recorders
-        with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
-            result = NotImplemented if op.batch is None else op.batch(ops, self.size, values, flags, attrs)
-            if result is NotImplemented:
-                result = loop(op, self.size, values, flags, attrs)
-        outputs: Any = (
-            tuple(BatchedTensor(y, level) for y in result) if type(result) is tuple else BatchedTensor(result, level)
-        )
-        inner = tuple(r for r in recorders if r.level > level)
-        if inner and any(x.mark is not None for x in inputs):
-            dispatch.Several(inner).record(op, inputs, outputs, attrs)
-        return outputs
+        result = NotImplemented if op.batch is None else op.batch(ops, self.size, values, flags, attrs)
+        return loop(op, self.size, values, flags, attrs) if result is NotImplemented else result
 
 
 class NeedsValue(TypeError):

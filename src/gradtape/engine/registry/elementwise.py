@@ -218,6 +218,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
         return None
     twin = _new(Op)
     vars(twin).update(vars(op))
+    twin.numpy = op.numpy
     twin.defer("keep", keeper)
     twin.defer_vjp(lambda arrays: vjp(arrays, True))
     twin.batch = _batch_elementwise(twin)
@@ -328,16 +329,7 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
 
 
 def _unary(op: Op, general: Any, to: DType | None) -> Any:
-    kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.vjp is not None
-    kernel_into = blocks.into(kernel)
-    own = kernel
-
-    def use(other: Any) -> None:
-        nonlocal kernel, kernel_into
-        kernel = own if other is None else other
-        kernel_into = blocks.into(kernel)
-
-    op.quiet = use
+    kinds, recorded = op.kinds & _PLAIN, op.vjp is not None
 
     def call(x: Any) -> Any:
         if type(x) is not Tensor:
@@ -350,10 +342,10 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
         dtype = x.dtype
         if not dtype.kind & kinds:
             return general(x)
-        array = x.array
+        array, kernel = x.array, op.numpy
         value = None
         if array.size >= LARGE:
-            value = blocks.run(kernel_into, (array,), (to or dtype).numpy)
+            value = blocks.run(blocks.into(kernel), (array,), (to or dtype).numpy)
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
         y.dtype = to or dtype
@@ -371,16 +363,7 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
 
 
 def _binary(op: Op, general: Any, to: DType | None) -> Any:
-    kernel, kinds, recorded = op.numpy, op.kinds & _PLAIN, op.vjp is not None
-    kernel_into = blocks.into(kernel)
-    own = kernel
-
-    def use(other: Any) -> None:
-        nonlocal kernel, kernel_into
-        kernel = own if other is None else other
-        kernel_into = blocks.into(kernel)
-
-    op.quiet = use
+    kinds, recorded = op.kinds & _PLAIN, op.vjp is not None
 
     def call(a: Any, b: Any) -> Any:
         kind = type(b)
@@ -402,15 +385,15 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:
             return general(a, b)
-        first, second = a.array, b.array
+        first, second, kernel = a.array, b.array, op.numpy
         value = None
         try:
             if first.size >= LARGE or second.size >= LARGE:
-                value = blocks.run(kernel_into, (first, second), (to or dtype).numpy)
+                value = blocks.run(blocks.into(kernel), (first, second), (to or dtype).numpy)
             if value is None:
                 value = kernel(first, second)
         except ValueError as error:
-            raise dispatch.failure(op, (a, b), error) from None
+            raise dispatch.failure(op, [a.dims, b.dims], error) from None
         y = _new(Tensor)
         y.array = value
         y.dtype = to or dtype

@@ -89,22 +89,15 @@ def linear(
 
 def _of_one(op: Op) -> Any:
     """`op.run` for one argument, with a short way for a plain tensor of numbers."""
-    kernel, kinds = op.numpy, op.kinds & (dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX)
-    own = kernel
-
-    def use(other: Any) -> None:
-        nonlocal kernel
-        kernel = own if other is None else other
-
-    op.quiet = use
+    kinds = op.kinds & (dtypes.BOOL | dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX)
 
     def call(x: Any, **attrs: Any) -> Any:
         if type(x) is not Tensor or not x.dtype.kind & kinds:
             return op.run(x, **attrs)
         try:
-            value = kernel(x.array, **attrs)
+            value = op.numpy(x.array, **attrs)
         except (ValueError, np.linalg.LinAlgError) as error:
-            raise dispatch.failure(op, (x,), error) from error
+            raise dispatch.failure(op, [x.dims], error) from error
         like = x.dtype
         y = tuple([tensor_like(part, like) for part in value]) if type(value) is tuple else tensor_like(value, like)
         recorder = thread.recorder
@@ -188,10 +181,11 @@ def bilinear(
             except (TypeError, ValueError) as error:
                 return dispatch.left_to_other(op, (a, b), error)
             return run(op, inputs, attrs)
+        product = op.numpy
         try:
             value = product(a.array, b.array, **attrs)
         except ValueError as error:
-            raise dispatch.failure(op, (a, b), error) from error
+            raise dispatch.failure(op, [a.dims, b.dims], error) from error
         y = wrap(value, a.dtype)
         if a.mark is not None or b.mark is not None:
             recorder = thread.recorder
@@ -202,13 +196,7 @@ def bilinear(
                     recorder.binary(op, a, b, y)
         return y
 
-    kinds, product = op.kinds & ~dtypes.NARROW, op.numpy
-
-    def use(other: Any) -> None:
-        nonlocal product
-        product = op.numpy if other is None else other
-
-    op.quiet = use
+    kinds = op.kinds & ~dtypes.NARROW
     op.jvp = jvp
     op.batch = batch
     op.call = call

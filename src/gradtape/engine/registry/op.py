@@ -77,6 +77,8 @@ class Op(Deferring):
     `severs` them.
     """
 
+    __slots__ = ("__dict__", "numpy")  # the kernel for NumPy is read at every call, and found faster so
+
     handed_on = None  # see `Unregistered`
 
     def __init__(
@@ -122,7 +124,6 @@ class Op(Deferring):
         self.severs = False  # whether a tape is not to know its outputs
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
         self.numpy = self._own_kernel = with_accelerated(name, bind(kernel, np))
-        self.quiet: Callable[[Any], None] | None = None  # tells the family's short way of the kernel to use
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw: Callable[..., Any] | None = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
@@ -156,13 +157,8 @@ class Op(Deferring):
         return dispatch.run(self, tensors, attrs)
 
     def use_kernel(self, kernel: Callable[..., Any] | None = None) -> None:
-        """From now on the op computes with `kernel` wherever it is called from; without one, with its own again.
-
-        A family whose calls do not read `numpy` each time has said in `quiet` how they are told.
-        """
+        """From now on the op computes with `kernel` wherever it is called from; without one, with its own again."""
         self.numpy = self._own_kernel if kernel is None else kernel
-        if self.quiet is not None:
-            self.quiet(kernel)
 
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -283,7 +283,7 @@ def run_plain(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     try:
         value = op.numpy(*map(_array, inputs), **attrs)
     except (ValueError, np.linalg.LinAlgError) as error:
-        raise failure(op, inputs, error) from error
+        raise failure(op, [x.dims for x in inputs], error) from error
     like = inputs[0].dtype if inputs else dtypes.float32
     outputs = tuple([tensor_like(y, like) for y in value]) if type(value) is tuple else tensor_like(value, like)
     recorder = thread.recorder
@@ -336,20 +336,20 @@ def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
     raise error
 
 
-def failure(op: Any, inputs: Sequence[Tensor], error: Exception) -> Exception:
+def failure(op: Any, shapes: Iterable[tuple[int, ...]], error: Exception) -> Exception:
     """TensorFlow's exception for a kernel that could not work with what it was given: of another class in a trace."""
     no_broadcast = "broadcast" in str(error)
     # An elementwise kernel refuses shapes in this way alone; what else it refuses are values, as 0 for a divisor.
     values_matter = isinstance(error, np.linalg.LinAlgError) or (op.family == "elementwise" and not no_broadcast)
     in_trace = thread.trace is not None and not values_matter
     kind = errors.InvalidArgumentInTraceError if in_trace else errors.InvalidArgumentError
-    shapes = " vs. ".join(str(list(x.dims)) for x in inputs)
+    given = " vs. ".join(str(list(shape)) for shape in shapes)
     if no_broadcast:
         return kind(
-            f"Incompatible shapes: {shapes} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
+            f"Incompatible shapes: {given} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
             "from the last"
         )
-    return kind(f"{error} [Op:{op.title}] with inputs of shapes {shapes}")
+    return kind(f"{error} [Op:{op.title}] with inputs of shapes {given}")
 
 
 def wrong_kind(op: Any, dtype: DType) -> Exception:

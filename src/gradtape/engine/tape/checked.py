@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from .log import Log
+from .log import NotingLog
 
 
-class CheckedLog(Log):
+class CheckedLog(NotingLog):
     """A log that also keeps every output. Its mark says where it stands."""
 
     keeps = True
@@ -21,23 +21,8 @@ class CheckedLog(Log):
         super().__init__(watch_accessed_variables)
         self.outputs: list[Any] = []
 
-    def unary(self, op: Any, x: Tensor, y: Tensor, _unary: Any = Log.unary) -> None:
-        """Records `y = op(x)` for plain tensors."""
-        _unary(self, op, x, y)
-        self.outputs.append(y)
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _binary: Any = Log.binary) -> None:
-        """Records `y = op(a, b)` for plain tensors."""
-        _binary(self, op, a, b, y)
-        self.outputs.append(y)
-
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Records any op, if it has a derivative and one of its inputs is on the tape."""
-        super().record(op, inputs, outputs, attrs)
-        if type(outputs) is tuple:
-            self.outputs.extend(outputs)
-        else:
-            self.outputs.append(outputs)
+    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        self.outputs.extend(outputs if type(outputs) is tuple else (outputs,))
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Notes which positions go into an op that has no derivative; what comes out may be a source."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...core import nest
 from ...core.tensor import Tensor, is_tensor_like
 from ..registry.batching import BatchedTensor
@@ -16,7 +14,7 @@ from ..run.convert import to_tensor
 from ..run.namespace import ops
 from .backprop import Few, sweep
 from .log import Log, living, new_key
-from .questions import UnconnectedGradients, native, unconnected_mode, warn_not_floating
+from .questions import UnconnectedGradients, native, ones, unconnected_mode, warn_not_floating, zeros
 
 
 class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
@@ -106,7 +104,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
             x = native(x)
             found = dispatch.note(x.marks, self.key) if isinstance(x, Tensor) else self._of_variable(x)
             if found is None and unconnected is UnconnectedGradients.ZERO:
-                return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+                return zeros(x.dims, x.dtype)
             return found
 
         return nest.map_structure(tangent, primals)
@@ -173,21 +171,21 @@ def _transposed(op: Any) -> Any:
     def jvp(m: Any, inputs: Any, outputs: Any, attrs: Any, tangents: Any) -> Any:
         several = type(outputs) is tuple
         log = Log(watch_accessed_variables=False)
-        blanks = [Tensor(np.zeros(y.dims, y.dtype.numpy), y.dtype) for y in (outputs if several else (outputs,))]
+        blanks = [zeros(y.dims, y.dtype) for y in (outputs if several else (outputs,))]
         for g in blanks:
             if g.dtype.differentiable:
                 log.watch(g)
         parents = tuple(-1 if t is None else 0 for t in tangents)
         with dispatch.recorded_by((*dispatch.thread.recorders, log)):
             saved = op.keep(inputs, outputs, attrs)
-            pulled = op.vjp(ops, tuple(blanks) if several else blanks[0], saved, parents)
-            terms = [_inner(c, t) for c, t in zip(pulled, tangents, strict=True) if c is not None and t is not None]
+            cotangents = op.vjp(ops, tuple(blanks) if several else blanks[0], saved, parents)
+            terms = [_inner(c, t) for c, t in zip(cotangents, tangents, strict=True) if c is not None and t is not None]
             total = sum(terms[1:], terms[0]) if terms else None
         position = None if total is None else log.position(total)
         if total is None or position is None:
             return (None,) * len(blanks) if several else None
         at = [log.position(g) for g in blanks]
-        grads = Few({position: Tensor(np.ones(total.dims, total.dtype.numpy), total.dtype)})
+        grads = Few({position: ones(total)})
         wanted = {i for i in at if i is not None}
         sweep(log, grads, wanted, m=ops, order=range(position, -1, -1), need=None, release=False, hooks={})
         found = tuple(None if i is None else grads[i] for i in at)

@@ -12,6 +12,7 @@ from ...core.tensor import Tensor
 from ..registry.op import Partial
 from ..run.dispatch import Recorder, next_level, note
 
+_NO_ATTRIBUTES: dict[str, Any] = {}
 _living: dict[int, Any] = {}  # by the id of its key: each recorder that exists
 
 
@@ -54,8 +55,8 @@ class Log(Recorder):
         # Where a derivative ends: the position, and the op without one, "numpy()" or so, or the variable assigned.
         self.exits: list[tuple[int, Any]] = []
 
-    # Every op on a tape comes through `unary`, `binary` or `record`, and every variable through `mark_read`. Each finds
-    # positions and appends to the lists by itself: a call of a function that does it would be a good part of the whole.
+    # Every op on a tape comes through `unary`, `binary` or `record`. Each finds positions and appends to the lists by
+    # itself: a call of a function that does it would be a good part of the whole.
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
@@ -170,7 +171,7 @@ class Log(Recorder):
         """Notes which positions go into an op that has no derivative; what comes out may be a source."""
         before = len(self.exits)
         for x in inputs:
-            self._note_exit(x, op)
+            self.left(x, op)
         if op.severs or len(self.exits) == before:
             return
         for y in outputs if type(outputs) is tuple else (outputs,):
@@ -179,18 +180,15 @@ class Log(Recorder):
                 self.constants.append(position)
                 y.mark = (self.key, position, y.marks)
 
-    def left(self, x: Tensor, how: str) -> None:
-        """Notes that the value at a position was read by what is not recorded."""
-        self._note_exit(x, how)
+    def left(self, x: Tensor, how: Any) -> None:
+        """Notes that the value at a position goes where it is not recorded."""
+        at = note(x.marks, self.key)
+        if at is not None:
+            self.exits.append((at, how))
 
     def assigned(self, variable: Any, value: Tensor) -> None:
         """Notes that the value at a position became a variable's, which has a past of its own."""
-        self._note_exit(value, variable)
-
-    def _note_exit(self, x: Tensor, by: Any) -> None:
-        at = note(x.marks, self.key)
-        if at is not None:
-            self.exits.append((at, by))
+        self.left(value, variable)
 
     def resumes(self) -> None:
         """Recording begins, or goes on."""
@@ -220,30 +218,22 @@ class Log(Recorder):
 
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark a value read from `variable` now gets, on top of `rest`."""
-        position = self.places.get(id(variable))
-        if position is None:
-            position = self._add(variable) if self.watches_variables and variable._trainable else -1
+        position = self._read_at(variable)
         return rest if position < 0 else (self.key, position, rest)
 
     def mark_read(self, variable: Any, value: Tensor) -> None:
         """Marks `value`, a new tensor read from `variable`."""
+        position = self._read_at(variable)
+        if position >= 0:
+            value.home = self.key
+            value.mark = position
+
+    def _read_at(self, variable: Any) -> int:
+        """The position of a variable that is read, -1 if it is not watched."""
         position = self.places.get(id(variable))
         if position is None:
-            if not (self.watches_variables and variable._trainable):
-                return
-            if not variable.dtype.differentiable:
-                self._add(variable)
-                return
-            ops = self.ops
-            position = self.places[id(variable)] = len(ops)
-            self.variables.append(variable)
-            ops.append(None)
-            self.parents.append(None)
-            self.saved.append(None)
-        elif position < 0:
-            return
-        value.home = self.key
-        value.mark = position
+            return self._add(variable) if self.watches_variables and variable._trainable else -1
+        return position
 
     def variable_positions(self) -> Iterator[tuple[Any, int]]:
         """The variables that were read or watched, and where each stands (-1: it has no derivative)."""
@@ -289,6 +279,32 @@ class Log(Recorder):
     def records(self) -> Records:
         """All that is recorded, for those who read it at leisure."""
         return Records(self)
+
+
+class NotingLog(Log):
+    """A log that notes something of each op, whether it has recorded it or not."""
+
+    def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
+        """Records `y = op(x)` for plain tensors."""
+        _record(self, op, x, y)
+        self._note(op, (x,), y, _NO_ATTRIBUTES)
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
+        """Records `y = op(a, b)` for plain tensors."""
+        _record(self, op, a, b, y)
+        self._note(op, (a, b), y, _NO_ATTRIBUTES)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        if op.vjp is None:
+            self.constant(op, inputs, outputs)
+            return
+        Log.record(self, op, inputs, outputs, attrs)
+        self._note(op, inputs, outputs, attrs)
+
+    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Notes it."""
+        raise NotImplementedError
 
 
 class Records(Sequence[Any]):

@@ -15,22 +15,17 @@ import numpy as np
 
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
+from ..registry.batching import StandIn
 from ..run import dispatch
 from ..run.namespace import ops
 from .questions import ones
 from .unobtrusive import say_once
 
 
-class ZeroWinsTensor(Tensor):
+class ZeroWinsTensor(StandIn):
     """A cotangent, or what is computed from one."""
 
-    __slots__ = ("level", "value")
-
-    def __init__(self, value: Tensor, level: int) -> None:
-        self.value = value
-        self.level = level
-        self.dtype = value.dtype
-        self.mark = None
+    __slots__ = ()
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -42,37 +37,25 @@ class ZeroWinsTensor(Tensor):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Runs `op` on the values inside; recorders entered before the sweep are told of that."""
-        level = self.level
-        flags = [type(x) is ZeroWinsTensor and x.level == level for x in inputs]
-        values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
-        recorders = dispatch.thread.recorders
-        with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
-            result = _run(op, values, flags, attrs)
-        if op.name == "after" and not flags[0]:
-            return result  # the first argument as it is, computed when the second is there
-        wrapped = tuple(ZeroWinsTensor(y, level) for y in (result if type(result) is tuple else (result,)))
-        outputs: Any = wrapped if type(result) is tuple else wrapped[0]
-        inner = tuple(r for r in recorders if r.level > level)
-        if inner and any(x.mark is not None for x in inputs):
-            dispatch.Several(inner).record(op, inputs, outputs, attrs)
-        return outputs
+        """Runs `op` on the values inside; `after` gives its first argument as it is, when the second is there."""
+        if op.name == "after" and not self._is_alike(inputs[0]):
+            return dispatch.run(op, (inputs[0], self.value), attrs)
+        return super().interpret(op, inputs, attrs)
 
-
-def _run(op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
-    if sum(flags) == 1:
-        if op.name == "mul":
-            g, other = values if flags[0] else values[::-1]
-            return ops.multiply_no_nan(other, g)
-        if op.name == "div" and flags[0]:
-            g, divisor = values
-            return ops.where(ops.equal(g, ops.zeros_like(g)), ops.zeros_like(g), g / divisor)
-        if op.name == "matmul" and not _is_finite(values[flags.index(False)]):
-            a, b = values
-            a = _transposed(a) if attrs.get("transpose_a") else a
-            b = _transposed(b) if attrs.get("transpose_b") else b
-            return _matmul(a, b, g_first=flags[0])
-    return dispatch.run(op, values, attrs)
+    def _run(self, op: Any, values: list[Tensor], flags: list[bool], attrs: dict[str, Any]) -> Any:
+        if sum(flags) == 1:
+            if op.name == "mul":
+                g, other = values if flags[0] else values[::-1]
+                return ops.multiply_no_nan(other, g)
+            if op.name == "div" and flags[0]:
+                g, divisor = values
+                return ops.where(ops.equal(g, ops.zeros_like(g)), ops.zeros_like(g), g / divisor)
+            if op.name == "matmul" and not _is_finite(values[flags.index(False)]):
+                a, b = values
+                a = _transposed(a) if attrs.get("transpose_a") else a
+                b = _transposed(b) if attrs.get("transpose_b") else b
+                return _matmul(a, b, g_first=flags[0])
+        return dispatch.run(op, values, attrs)
 
 
 def _is_finite(x: Tensor) -> bool:

@@ -23,7 +23,7 @@ from ...core.tensor import Tensor, when_made
 from ..run import dispatch
 from ..run.dispatch import note
 from ..run.source_lines import Line, LineReference, here, line_at
-from .log import Log, new_key
+from .log import NotingLog, new_key
 from .unobtrusive import unobtrusive
 
 _MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
@@ -173,10 +173,9 @@ def tracing() -> Iterator[None]:
 
 # Of a record: the source line, the outputs, when it had been recorded, and the inputs and attributes it came from.
 Note = tuple[LineReference, Any, int, Sequence[Tensor], dict[str, Any]]
-_NO_ATTRIBUTES: dict[str, Any] = {}
 
 
-class TracingLog(Log):
+class TracingLog(NotingLog):
     """A log that notes of each record its source line, its output, and the time; of what it does not record, it tells.
 
     `spans` are the times it was recording, on the witness' clock.
@@ -208,24 +207,6 @@ class TracingLog(Log):
         """Recording ends, perhaps for a while."""
         if self.spans and len(self.spans[-1]) == 1:
             self.spans[-1].append(_tick())
-
-    def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
-        """Records `y = op(x)` for plain tensors."""
-        _record(self, op, x, y)
-        self._note(op, (x,), y, _NO_ATTRIBUTES)
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
-        """Records `y = op(a, b)` for plain tensors."""
-        _record(self, op, a, b, y)
-        self._note(op, (a, b), y, _NO_ATTRIBUTES)
-
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Records any op, if it has a derivative and one of its inputs is on the tape."""
-        if op.vjp is None:
-            self.constant(op, inputs, outputs)
-            return
-        Log.record(self, op, inputs, outputs, attrs)
-        self._note(op, inputs, outputs, attrs)
 
     @unobtrusive()
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
@@ -282,9 +263,10 @@ class TracingLog(Log):
         """The name scopes and layers that the record at a position belongs to, the outermost first."""
         return self.scopes[bisect_right(self.scopes, at, key=itemgetter(0)) - 1][1]
 
-    def _note_exit(self, x: Tensor, by: Any) -> None:
+    def left(self, x: Tensor, how: Any) -> None:
+        """Notes that the value at a position goes where it is not recorded."""
         before = len(self.exits)
-        super()._note_exit(x, by)
+        super().left(x, how)
         if len(self.exits) > before:
             self._note_exit_line(before)
 

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ...core import errors, nest
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
+from ...engine.tape.questions import zeros
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
 from ..ir.effects import Changed, never, recording, replaying, shape_guard
@@ -25,7 +26,7 @@ from ..ir.graph import Graph, Node, Value, replay
 from ..trace.derivative import Derivative
 from ..trace.results import returned_value
 from ..trace.trace import Trace, value_of
-from ..trace.traced import Failed, TracedTensor
+from ..trace.traced import Failed, TracedTensor, Untraceable
 from .subgraphs import Part, batched, captured_by, example_of, present_trace, written_by
 
 
@@ -200,8 +201,7 @@ def _extended(
     graphs = []
     for branch, d in zip(node.attrs["branches"], derivatives, strict=True):
         if d is None:
-            zeros = [_zeros(v) for v in slots]
-            graphs.append(replace(branch, outputs=(*branch.outputs, *zeros)))
+            graphs.append(replace(branch, outputs=(*branch.outputs, *map(_zeros, slots))))
         else:
             own = set(d.kept)
             own_outputs = d.forward.outputs[: len(branch.outputs)]
@@ -218,9 +218,7 @@ def extend(
     if trace is None:
         return list(op.unrolled(inputs, attrs))[-count:] if count else []
     if not node.outputs:  # it was made in another trace: it is run again here
-        if any(g.has_effects for g in _graphs(attrs)):
-            from ..trace.traced import Untraceable
-
+        if node._replace(attrs=attrs).effect:
             raise Untraceable("a derivative goes through random draws or prints in a branch or a loop")
         return list(dispatch.run(op, inputs, attrs))[-count:] if count else []
     with replaying(trace.performed.get(node.outputs[0], [])), dispatch.recorded_by(()):
@@ -234,13 +232,6 @@ def extend(
     if dispatch.thread.recorders and any(x.mark is not None for x in inputs):
         dispatch.thread.recorder.record(op, inputs, tensors, attrs)
     return list(tensors[old:])
-
-
-def _graphs(attrs: dict[str, Any]) -> list[Graph]:
-    found = []
-    for value in attrs.values():
-        found += [g for g in (value if isinstance(value, tuple) else (value,)) if isinstance(g, Graph)]
-    return found
 
 
 def _backward(
@@ -262,7 +253,7 @@ def _backward(
                 found = [g for g, flag in zip(d.cotangents.of(replay(d.backward, [*own, *gs])), d.wanted, strict=True)
                          if flag]
             dense = [
-                wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype) if g is None else finished(ops, g)
+                zeros(x.dims, x.dtype) if g is None else finished(ops, g)
                 for g, x in zip(found, sources, strict=True)
             ]
         graph = trace.graph(dense)

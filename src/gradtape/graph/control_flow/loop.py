@@ -19,6 +19,7 @@ from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
+from ...engine.tape.questions import zeros
 from ..executors.numpy.executor import compiled
 from ..ir.effects import recording
 from ..ir.graph import Graph, Node, Value, replay
@@ -166,7 +167,7 @@ class Loop(Unregistered):
             for column in emitted:
                 column.reverse()
         stacked = [
-            ops.stack(*column, axis=0) if column else wrap(np.zeros((0, *v.shape), v.dtype.numpy), v.dtype)
+            ops.stack(*column, axis=0) if column else zeros((0, *v.shape), v.dtype)
             for column, v in zip(emitted, body.outputs[rounds.carried :], strict=True)
         ]
         return *state, *stacked
@@ -206,6 +207,10 @@ def _stacked(column: list[Any], value: Value) -> Any:
     if any(y.shape != column[0].shape for y in column):
         raise Untraceable(_UNEVEN)
     return np.stack(column)
+
+
+def _zeros_like(x: Tensor) -> Tensor:
+    return zeros(x.dims, x.dtype)
 
 
 def _exchanged(m: Any, x: Tensor) -> Tensor:
@@ -253,7 +258,7 @@ class _Backward:
         given = self._given(order, kept_rows)
         emitted = [v for v in sums.operands if v not in given]
         here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # summed in the loop itself
-        start = [self._g(i, self.outputs[i]) for i in self.state] + [_zeros(self.inputs[i]) for i in here]
+        start = [self._g(i, self.outputs[i]) for i in self.state] + [_zeros_like(self.inputs[i]) for i in here]
         graph = self._body(start, scanned, kept_fixed, order, of_rows, here, emitted)
         rounds = Rounds(len(start), len(scanned), self.rounds.count, not self.rounds.reverse)
         attrs = {"rounds": rounds, "body": graph, "test": None}
@@ -271,7 +276,7 @@ class _Backward:
         return {v: rows[i] for v, (kind, i) in zip(inputs, order, strict=False) if kind == "row"}
 
     def _g(self, i: int, y: Tensor) -> Tensor:
-        return _zeros(y) if self.gs[i] is None else self.gs[i]
+        return _zeros_like(y) if self.gs[i] is None else self.gs[i]
 
     def _kept(self) -> tuple[list[Tensor], list[Tensor], list[tuple[str, int]]]:
         """What the derivative needs: values of each round, stacked; fixed values; and where each is to be found."""
@@ -320,16 +325,9 @@ class _Backward:
             backward = replace(d.backward, outputs=(*d.backward.outputs, *operands))
             results = replay(backward, [*kept, *gs])
             found = [None if g is None else finished(ops, g) for g in d.cotangents.of(results)]
-            onward: list[Any] = [_zeros(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
+            onward: list[Any] = [_zeros_like(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
             for i, total in zip(of_fixed, state[split:], strict=True):
                 onward.append(total if found[i] is None else total + found[i])
-            emitted: list[Any] = [_zeros_of(self.body.inputs[i]) if found[i] is None else found[i] for i in of_rows]
+            own = self.body.inputs
+            emitted: list[Any] = [zeros(own[i].shape, own[i].dtype) if found[i] is None else found[i] for i in of_rows]
         return dead_code(trace.graph([*onward, *emitted, *results[len(results) - len(operands) :]]))
-
-
-def _zeros(x: Tensor) -> Tensor:
-    return wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype)
-
-
-def _zeros_of(value: Value) -> Tensor:
-    return wrap(np.zeros(value.shape, value.dtype.numpy), value.dtype)

@@ -21,6 +21,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
+from ...engine.tape.questions import zeros
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import Effect, given, is_imagined, once
 from ..trace.closures import variables_around
@@ -143,7 +144,7 @@ def _gradient(tape: GradientTape, xs: Tensors, ys: Tensors, gs: Tensors, wanted:
     pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
     found = tape.gradient([y for y, _ in pairs], sources, output_gradients=[g for _, g in pairs])
     return [
-        Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype) if g is None else finished(ops, g)
+        zeros(x.dims, x.dtype) if g is None else finished(ops, g)
         for x, g in zip(sources, found, strict=True)
     ]
 
@@ -170,8 +171,8 @@ class _Recorded(Effect):
 
     def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """`vjp` on arrays."""
-        pulled = self.vjp(ops, [None if g is None else Tensor(g) for g in gs], saved, parents)
-        return [None if g is None else g.array for g in pulled]
+        cotangents = self.vjp(ops, [None if g is None else Tensor(g) for g in gs], saved, parents)
+        return [None if g is None else g.array for g in cotangents]
 
 
 class _PythonCall(_Recorded):
@@ -199,7 +200,7 @@ class _PythonCall(_Recorded):
         count = len(attrs["dtypes"])
         xs, ys = inputs[:count], outputs[: len(outputs) - len(attrs["uses"]["assigned"])]
         wanted = tuple(p >= 0 and x.dtype.differentiable for p, x in zip(parents, xs, strict=False))
-        gs = [_zeros(y) if g is None else g for y, g in zip(ys, gs, strict=False)]
+        gs = [zeros(y.dims, y.dtype) if g is None else g for y, g in zip(ys, gs, strict=False)]
         dtypes = (*attrs["dtypes"], *(y.dtype for y in ys))
         given = {"f": attrs["f"], "dtypes": dtypes, "wanted": wanted}
         found = iter(_run(_backwards, [memory, *xs, *gs], given))
@@ -229,10 +230,6 @@ class _PythonCallBackwards(_Recorded):
         *ys, memory = _run(call, inputs, attrs)
         saved = (tuple(inputs), (*ys, memory), attrs)
         return [None, *call.vjp(m, [*gs, None], saved, parents[1:])]
-
-
-def _zeros(x: Tensor) -> Tensor:
-    return Tensor(np.zeros(x.dims, x.dtype.numpy), x.dtype)
 
 
 def _run(op: Any, inputs: Tensors, attrs: dict[str, Any]) -> Any:

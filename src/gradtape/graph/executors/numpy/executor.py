@@ -9,9 +9,8 @@ from __future__ import annotations
 import itertools
 import keyword
 import linecache
-import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,8 +77,7 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 
 def _failure(node: Node, error: Exception) -> Exception:
-    inputs: Sequence[Any] = [types.SimpleNamespace(dims=v.shape) for v in node.inputs]
-    failure = dispatch.failure(node.op, inputs, error)
+    failure = dispatch.failure(node.op, [v.shape for v in node.inputs], error)
     if node.line is None:
         return failure
     return type(failure)(f"{failure} (defined at {node.line[0]}:{node.line[1]})")

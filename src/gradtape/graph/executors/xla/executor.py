@@ -9,7 +9,6 @@ for the trace and, where arrays of them go in, for the call.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
@@ -24,12 +23,11 @@ from ...ir.graph import Graph, Value, all_nodes
 from .interrupts import Uninterrupted
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
-_FEW = 500  # nodes of a program that may be so short that the time of a call matters
+_FEW = 500  # nodes of a program that is so short that the time of a call matters
 # Bytes of memory that a run gets at once, and more than which malloc never keeps: the system would give each run a new
 # piece, page by page, which takes longer than much of the arithmetic.
 _PIECE, _NEVER_KEPT = 16 << 20, 32 << 20
 _ROOM = 4  # times the largest value that a piece is: XLA makes larger ones on its way, and warns if one does not fit
-_WIDE = re.compile(r"\b([fiu]64|c128)\[")  # the types of 64-bit values in JAX's text of a program
 
 
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
@@ -48,10 +46,6 @@ class Program:
     """A compiled graph; it is compiled when it is first called.
 
     `on_host` are the ops that NumPy computes in the middle of the program.
-
-    A light program is one of few nodes, from inputs to one output. JAX calls functions of its own faster than what it
-    has compiled for others, but they follow the user's choice of 64-bit types: a light program is such a function, if
-    it is the same with either choice.
     """
 
     on_host: Sequence[str] = ()
@@ -65,14 +59,11 @@ class Program:
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
         self._call: Any = None
-        self._light: Any = None
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Runs the graph, then carries out its updates."""
         if self._call is None:
             self._compile()
-        if self._light is not None:
-            return [asarray(self._light(*arrays))[()]]
         results = self._call(*arrays) if self._alone else self._run(arrays)
         return [asarray(y)[()] for y in results]  # a number as a NumPy scalar, an array as a view
 
@@ -157,9 +148,8 @@ class Program:
         graph = self.graph
         self._long = len(graph.nodes) >= _FEW  # asking signals to wait takes 12 microseconds
         large = _large_constants(graph)
-        updated = {id(variable) for variable in self._updated}
         # Memory is given away only where signals wait: one whose handler raises would lose the variable.
-        donated = [i for i, variable in enumerate(self._variables) if self._long and id(variable) in updated]
+        donated = [i for i, _ in self._replaced] if self._long else []
         with jax.enable_x64(True):
             while True:
                 lowering = Lowering(graph)
@@ -179,12 +169,6 @@ class Program:
         self._jax, self._lowering, self._draws = jax, lowering, draws
         self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
         self._alone = not (self._wide or self._may_fail or self._variables or self._updated or large)
-        if self._alone and self._outputs == 1 and len(graph.nodes) < _FEW and not _WIDE.search(str(traced.jaxpr)):
-            light = jax.jit(lambda *arrays: function(*arrays)[0])
-            with jax.enable_x64(False):
-                if str(light.trace(*shapes).jaxpr) == str(traced.jaxpr):
-                    self._call = self._light = light
-                    return
         with jax.enable_x64(True):
             self._call = _compiled(traced.lower(), graph)
 

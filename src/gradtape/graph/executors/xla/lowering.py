@@ -22,7 +22,7 @@ from ....core.errors import InvalidArgumentError
 from ....engine.registry.op import bind
 from ....engine.run import dispatch
 from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, shape_guard
-from ...ir.graph import Graph, Node, Value, subgraphs
+from ...ir.graph import Graph, Node, Value, all_nodes, subgraphs
 from . import algebra, images, random, structure  # noqa: F401
 from .table import LOWERINGS
 
@@ -34,7 +34,7 @@ class Lowering:
     """The replays of a graph and of the graphs inside it; what they found out on the way."""
 
     def __init__(self, graph: Graph) -> None:
-        inner = [node for top in graph.nodes for part in subgraphs(top) for node in _nodes(part)]
+        inner = [node for top in graph.nodes for part in subgraphs(top) for node in all_nodes(part)]
         effects = [*(node for node in graph.nodes if node.op is not draw), *inner]
         self.ordered = any(isinstance(node.op, Effect) for node in effects)
         self.on_host: list[str] = []  # the ops that are called back for
@@ -109,7 +109,7 @@ class Lowering:
                 if any(y.shape != v.shape for y, v in zip(results, node.outputs, strict=True)):
                     raise Changed
             except (ValueError, np.linalg.LinAlgError) as error:
-                self.failures.append(dispatch.failure(node.op, _Shaped.all(inputs), error))
+                self.failures.append(dispatch.failure(node.op, map(np.shape, inputs), error))
                 raise Stop from None
             except BaseException as error:
                 self.failures.append(error)
@@ -175,24 +175,6 @@ class Stop(Exception):
 
 # The caller raises what happened: JAX need not write it down too.
 logging.getLogger("jax._src.callback").addFilter(lambda said: not (said.exc_info and said.exc_info[0] is Stop))
-
-
-class _Shaped:
-    """What an error message asks a tensor for."""
-
-    def __init__(self, array: Any) -> None:
-        self.dims = np.shape(array)
-
-    @classmethod
-    def all(cls, arrays: Sequence[Any]) -> Any:
-        return [cls(x) for x in arrays]
-
-
-def _nodes(graph: Graph) -> Any:
-    for node in graph.nodes:
-        yield node
-        for inner in subgraphs(node):
-            yield from _nodes(inner)
 
 
 def _equal(x: Any, value: Any) -> Any:
