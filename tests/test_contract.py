@@ -1,6 +1,7 @@
 """The contract with TensorFlow, its names at its places with its parameters and defaults."""
 
 import enum
+import fnmatch
 import importlib.util
 import inspect
 import json
@@ -117,8 +118,25 @@ WITH_ATTRIBUTES = {"data.Options", "data.ThreadingOptions", "train.CheckpointOpt
 FUNCTIONS = [name for name in PRESENT if TABLE[name]["kind"] == "function"]
 
 
+DATA = ROOT / "tests" / "data"
+PUBLIC = set((DATA / "tensorflow_public_names.txt").read_text().split())
+# Names of TensorFlow's that are not there, or patterns of them, below what they are about.
+ABSENT = [line for line in (DATA / "absent_names.txt").read_text().splitlines() if not line.startswith("#")]
+ABSENT = [pattern for line in ABSENT for pattern in line.split()]
+
+
+def matched(names):
+    return {name for pattern in ABSENT for name in fnmatch.filter(names, pattern)}
+
+
 def test_no_name_is_missing():
     assert not set(TABLE) - set(NAMES)
+    assert not PUBLIC - set(NAMES) - matched(PUBLIC), "put them into NAMES, or into tests/data/absent_names.txt"
+
+
+def test_what_is_said_to_be_absent_is():
+    assert not matched(NAMES)
+    assert not [pattern for pattern in ABSENT if not fnmatch.filter(PUBLIC, pattern)]
 
 
 def test_the_index_of_names_is_up_to_date():
