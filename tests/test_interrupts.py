@@ -151,6 +151,33 @@ def test_the_step_after_an_interrupt_is_right(step):
             raise AssertionError(f"after an interrupt at {interrupter.where}: {error}") from error
 
 
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_an_interrupt_leaves_no_variable_behind_the_others(jit_compile):
+    """Those that a function updates have all moved on, or none has."""
+    variables = [tf.Variable(float(i)) for i in range(5)]
+
+    @tf.function(jit_compile=jit_compile)
+    def step(by):
+        for v in variables:
+            v.assign_add(by)
+
+    step(tf.constant(0.0))
+    step(tf.constant(0.0))
+    at = 0
+    while at is not None:
+        for i, v in enumerate(variables):
+            v.assign(float(i))
+        step(tf.constant(1.0))  # XLA's variables are on the device from here on
+        with Interrupter(at) as interrupter:
+            try:
+                step(tf.constant(1.0))
+            except KeyboardInterrupt:
+                pass
+        moved = {float(v) - i for i, v in enumerate(variables)}
+        assert moved in ({1.0}, {2.0}), f"after an interrupt at {interrupter.where}"
+        at = None if interrupter.where is None else at + 1
+
+
 WORK = """
 import os, signal, sys, numpy as np, gradtape as tf
 if sys.argv[1] == "interrupted":

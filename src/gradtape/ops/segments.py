@@ -40,6 +40,8 @@ def _reduce(xp, x, ids, count, ufunc, empty):
         return xp.where(used, y, xp.asarray(empty, x.dtype))[:count]
     if len(ids) and ids.min() < 0:
         x, ids = x[ids >= 0], ids[ids >= 0]
+    if len(ids) and ids.max() >= count:
+        raise InvalidArgumentError(f"segment id {ids.max()} is out of range [0, {count})")
     if ufunc == "add" and x.size:
         return sum_at(count, ids, x.reshape(len(ids), -1)).reshape(count, *x.shape[1:])
     y = np.full((count, *x.shape[1:]), empty, x.dtype)
@@ -51,10 +53,7 @@ def _reduce(xp, x, ids, count, ufunc, empty):
         x, ids = x[order], ids[order]
         steps = np.diff(ids)
     starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
-    try:
-        y[ids[starts]] = getattr(np, ufunc).reduceat(x, starts, axis=0, dtype=x.dtype)
-    except IndexError:
-        raise InvalidArgumentError(f"segment id {ids[-1]} is out of range [0, {count})") from None
+    y[ids[starts]] = getattr(np, ufunc).reduceat(x, starts, axis=0, dtype=x.dtype)
     return y
 
 

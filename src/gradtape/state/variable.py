@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -406,6 +406,20 @@ class Variable(Parts):
         self._copy = None
         self._array = array
         self._read = wrap(array, self.dtype)
+
+    @staticmethod
+    def _take_all(take: Callable[[Any, Any], None], variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
+        """`take(variable, array)`, which is `_take` or `_take_from_device`, for each. The caller holds `updating`.
+
+        An interrupt that comes in between is raised when all variables have their arrays.
+        """
+        try:
+            for variable, array in zip(variables, arrays, strict=True):
+                take(variable, array)
+        except BaseException:
+            for variable, array in zip(variables, arrays, strict=True):
+                take(variable, array)
+            raise
 
     def _holds(self, array: Any) -> bool:
         """Whether the value is still the array that was read. The caller holds `updating`."""

@@ -16,7 +16,7 @@ from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
-from ...state.variable import updating
+from ...state.variable import Variable, updating
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..control_flow.subgraphs import check_not_followed
 from ..executors.numpy import executor
@@ -91,8 +91,7 @@ class NumpyProgram:
             for i, variable in self._replaced:
                 if variable._array is not arrays[i] and not variable._holds(arrays[i]):
                     return None
-            for variable, array in zip(self._updated, results[self._outputs :], strict=True):
-                variable._take(array)
+            Variable._take_all(Variable._take, self._updated, results[self._outputs :])
         return results[: self._outputs]
 
 
@@ -447,8 +446,9 @@ class Concrete:
             with updating:
                 if not trace.is_current():
                     return _OUTDATED
-                for variable, value in trace.take_updates():
-                    variable._take(value_of(value).array)
+                updates = trace.take_updates()
+                arrays = [value_of(value).array for _, value in updates]
+                Variable._take_all(Variable._take, [variable for variable, _ in updates], arrays)
             return variant.packed(returned)
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams)

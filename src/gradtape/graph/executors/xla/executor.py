@@ -17,13 +17,18 @@ from typing import Any
 from numpy import asarray
 
 from ....core import dtypes
-from ....state.variable import updating
+from ....state.variable import Variable, updating
 from ...ir.effects import ATTEMPTS, Changed, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value, all_nodes
 from .interrupts import Uninterrupted
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
+<<<<<<< HEAD
 _FEW = 500  # nodes of a program that is so short that the time of a call matters
+=======
+_MUCH = 1 << 17  # bytes of variables from which on it is worth while to write over the old ones
+_FEW = 500  # nodes of a program that may be so short that the time of a call matters
+>>>>>>> leftovers
 # Bytes of memory that a run gets at once, and more than which malloc never keeps: the system would give each run a new
 # piece, page by page, which takes longer than much of the arithmetic.
 _PIECE, _NEVER_KEPT = 16 << 20, 32 << 20
@@ -81,7 +86,7 @@ class Program:
         arguments = [*given, *(node.op.numpy(**node.attrs) for node in self._draws), *self._constants]
         if self._may_fail:
             return self._checked_run(arguments)
-        with updating, Uninterrupted() if self._long else nullcontext():
+        with updating, Uninterrupted() if self._takes_memory else nullcontext():
             flat = self._call(*self._held(), *arguments)
             self._commit(flat[self._outputs :])
         result: Sequence[Any] = flat[: self._outputs]
@@ -117,8 +122,7 @@ class Program:
             return self._jax.device_put(array)
 
     def _commit(self, updates: Sequence[Any]) -> None:
-        for variable, array in zip(self._updated, updates, strict=True):
-            variable._take_from_device(array)
+        Variable._take_all(Variable._take_from_device, self._updated, updates)
 
     def _seen(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """The outputs and updates of a run that went through."""
@@ -146,10 +150,19 @@ class Program:
         from .lowering import Lowering
 
         graph = self.graph
+<<<<<<< HEAD
         self._long = len(graph.nodes) >= _FEW  # asking signals to wait takes 12 microseconds
         large = _large_constants(graph)
         # Memory is given away only where signals wait: one whose handler raises would lose the variable.
         donated = [i for i, _ in self._replaced] if self._long else []
+=======
+        large = _large_constants(graph)
+        held = sum(math.prod(v.shape) * v.dtype.size for _, v in graph.updates)
+        # An interrupt must not come between a run that takes memory and its results. Asking it to wait takes 12
+        # microseconds, which short programs do without, and so do new memory for small variables.
+        worth_it = len(graph.nodes) >= _FEW or held >= _MUCH
+        donated = [i for i, _ in self._replaced] if worth_it else []
+>>>>>>> leftovers
         with jax.enable_x64(True):
             while True:
                 lowering = Lowering(graph)
@@ -165,6 +178,7 @@ class Program:
                     break
                 donated = []  # the variables keep what they have when the run fails
             self._constants = [jax.device_put(v.constant) for v in large]
+        self._takes_memory = bool(donated)
         self.on_host = tuple(dict.fromkeys(lowering.on_host))
         self._jax, self._lowering, self._draws = jax, lowering, draws
         self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
