@@ -23,12 +23,8 @@ from ...ir.graph import Graph, Value, all_nodes
 from .interrupts import Uninterrupted
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
-<<<<<<< HEAD
-_FEW = 500  # nodes of a program that is so short that the time of a call matters
-=======
 _MUCH = 1 << 17  # bytes of variables from which on it is worth while to write over the old ones
 _FEW = 500  # nodes of a program that may be so short that the time of a call matters
->>>>>>> leftovers
 # Bytes of memory that a run gets at once, and more than which malloc never keeps: the system would give each run a new
 # piece, page by page, which takes longer than much of the arithmetic.
 _PIECE, _NEVER_KEPT = 16 << 20, 32 << 20
@@ -150,19 +146,12 @@ class Program:
         from .lowering import Lowering
 
         graph = self.graph
-<<<<<<< HEAD
-        self._long = len(graph.nodes) >= _FEW  # asking signals to wait takes 12 microseconds
-        large = _large_constants(graph)
-        # Memory is given away only where signals wait: one whose handler raises would lose the variable.
-        donated = [i for i, _ in self._replaced] if self._long else []
-=======
         large = _large_constants(graph)
         held = sum(math.prod(v.shape) * v.dtype.size for _, v in graph.updates)
-        # An interrupt must not come between a run that takes memory and its results. Asking it to wait takes 12
+        # A signal must not come between a run that takes memory and its results. Asking signals to wait takes 12
         # microseconds, which short programs do without, and so do new memory for small variables.
         worth_it = len(graph.nodes) >= _FEW or held >= _MUCH
         donated = [i for i, _ in self._replaced] if worth_it else []
->>>>>>> leftovers
         with jax.enable_x64(True):
             while True:
                 lowering = Lowering(graph)
