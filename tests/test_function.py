@@ -959,3 +959,63 @@ def test_a_call_leaves_nothing_behind(make, compiled):
     dicts_after, values_after = objects()
     assert dicts_after - dicts < 20
     assert values_after - values < 20
+
+
+def _gradient_of(f):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x)
+
+
+@tf.custom_gradient
+def _doubled(x):
+    return tf.tanh(x), lambda g: g * 2.0
+
+
+def _looped(x):
+    return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.tanh(y) * x), [0, x])[1]
+
+
+def _forward_over_reverse(f):
+    x = tf.constant([1.0, 2.0])
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
+        gradient = _gradient_of(lambda _: f(x))
+    return accumulator.jvp(gradient)
+
+
+def _along_itself(x):
+    with tf.autodiff.ForwardAccumulator(x, x) as accumulator:
+        y = tf.tanh(x)
+    return accumulator.jvp(y)
+
+
+TRACED_ANEW = {
+    "recorded": lambda: _gradient_of(tf.function(lambda x: x * 2.0)),
+    "branch": lambda: _gradient_of(tf.function(lambda x: tf.cond(x[0] > 0.0, lambda: x * 2.0, lambda: x))),
+    "loop": lambda: _gradient_of(tf.function(lambda x: _looped(x))),
+    "recomputed loop": lambda: _gradient_of(tf.function(lambda x: tf.recompute_grad(_looped)(x))),
+    "rule": lambda: _gradient_of(tf.function(lambda x: _doubled(x))),
+    "map": lambda: tf.function(lambda x: tf.map_fn(lambda row: row * 2.0, x))(tf.ones([3])),
+    "along itself": lambda: tf.function(_along_itself)(tf.ones([3])),
+    "forward over reverse": lambda: _forward_over_reverse(tf.function(lambda x: tf.tanh(x))),
+}
+
+
+@pytest.mark.parametrize("work", TRACED_ANEW.values(), ids=TRACED_ANEW)
+def test_a_function_that_is_forgotten_leaves_nothing_to_the_collector(work):
+    for _ in range(3):
+        work()
+    gc.collect()
+    gc.disable()
+    try:
+        work()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        left = [type(x).__name__ for x in gc.garbage if type(x).__module__.startswith("gradtape.")]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert not left

@@ -68,6 +68,8 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
             return
         t = to_tensor(tangent, dtype=primal.dtype)
         self._check(primal, t)
+        if t is primal:
+            t = ops.identity(t)  # a tensor that is marked with itself would wait for the garbage collector
         if not isinstance(primal, Tensor):
             before = self._of_variable(primal)
             self._variables[id(primal)] = (primal, t if before is None else before + t)

@@ -256,6 +256,6 @@ def _backward(
                 zeros(x.dims, x.dtype) if g is None else finished(ops, g)
                 for g, x in zip(found, sources, strict=True)
             ]
-        graph = trace.graph(dense)
+        graph = trace.finished(dense)
         graphs.append(replace(graph, nodes=(Node(never, (), {}, (), True), *graph.nodes)) if d is None else graph)
     return tuple(graphs)

@@ -40,7 +40,7 @@ def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
         part = Part("rule", lambda *gs: rule(gs), ones)
         cotangents = Cotangents(part.returned)
         captured = captured_by([part])
-        traced = Traced(part.graph(captured, part.outputs(cotangents.tensors, ())), cotangents)
+        traced = Traced(part.graph(captured, part.outputs(cotangents.taken(), ())), cotangents)
     except Exception as error:
         traced = Traced(None, Cotangents([]), error)
     counts = (len(inputs), len(outputs))

@@ -330,4 +330,4 @@ class _Backward:
                 onward.append(total if found[i] is None else total + found[i])
             own = self.body.inputs
             emitted: list[Any] = [zeros(own[i].shape, own[i].dtype) if found[i] is None else found[i] for i in of_rows]
-        return dead_code(trace.graph([*onward, *emitted, *results[len(results) - len(operands) :]]))
+        return dead_code(trace.finished([*onward, *emitted, *results[len(results) - len(operands) :]]))

@@ -49,6 +49,7 @@ class Part:
         for key in captured:
             found = self.trace.captured.get(key)
             further.append(Value(key[0].shape, key[0].dtype) if found is None else found[1].place)
+        self.trace.let_go()
         return Graph(self.trace.name, (*self.trace.inputs, *further), tuple(self.trace.nodes), tuple(places))
 
 
@@ -100,4 +101,4 @@ def batched(graph: Graph, size: int, inputs: Sequence[Tensor], flags: Sequence[b
         xs = [trace.input(x) for x in inputs]
         members = [BatchedTensor(x, level) if flag else x for x, flag in zip(xs, flags, strict=True)]
         outputs = [leave(ops.constant(y), level, size) for y in replay(graph, members)]
-    return trace.graph(outputs)
+    return trace.finished(outputs)

@@ -434,21 +434,21 @@ class Concrete:
         try:
             with Following(trace, self._around()), trace.entered():
                 inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
-                returned = self._call(inputs, variables)
-                structure, forms, outputs = taken_apart(returned)
+                structure, forms, outputs = taken_apart(self._call(inputs, variables))
             graph = trace.graph(outputs)
+            returned = [value_of(y) for y in outputs]
+            read, written = trace.read_and_written()
         finally:
+            trace.let_go()
             recording_stops(trace.key, rarely=True)
 
         def results() -> Any:
-            returned = [value_of(y) for y in outputs]
-            outputs.clear()
             with updating:
-                if not trace.is_current():
+                if not all(variable._holds(array) for variable, array in read):
                     return _OUTDATED
-                updates = trace.take_updates()
-                arrays = [value_of(value).array for _, value in updates]
-                Variable._take_all(Variable._take, [variable for variable, _ in updates], arrays)
+                Variable._take_all(Variable._take, [v for v, _ in written], [array for _, array in written])
+            read.clear()  # the values of this run are used once
+            written.clear()
             return variant.packed(returned)
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams)

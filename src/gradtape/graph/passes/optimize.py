@@ -40,16 +40,17 @@ def optimize(graph: Graph) -> Graph:
     return dead_code(common_subexpressions(rewritten(graph, FEWER_PRODUCTS)))
 
 
+def _optimized(value: Any) -> Any:
+    """An attribute of a node, with the graphs in it optimised."""
+    if isinstance(value, Graph):
+        return optimize(value)
+    return tuple(map(_optimized, value)) if type(value) is tuple else value
+
+
 def _inside(graph: Graph) -> Graph:
     """The graph with the graphs inside its nodes optimised."""
-
-    def better(value: Any) -> Any:
-        if isinstance(value, Graph):
-            return optimize(value)
-        return tuple(map(better, value)) if type(value) is tuple else value
-
     nodes = [
-        node._replace(attrs={k: better(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
+        node._replace(attrs={k: _optimized(v) for k, v in node.attrs.items()}) if any(subgraphs(node)) else node
         for node in graph.nodes
     ]
     return replace(graph, nodes=tuple(nodes))

@@ -26,16 +26,21 @@ class Cotangents:
     """How the outputs of a backward graph make up the cotangents of the inputs: None, a tensor, or slices of rows."""
 
     def __init__(self, found: Sequence[Any]) -> None:
-        self.tensors: list[Tensor] = []
+        self._tensors: list[Tensor] = []
         self.places: tuple[Value, ...] = ()
         self._forms: list[Any] = []
         for g in found:
             if type(g) is IndexedSlices:
-                self._forms.append((len(self.tensors), g.dense_shape))
-                self.tensors += [g.values, g.indices]
+                self._forms.append((len(self._tensors), g.dense_shape))
+                self._tensors += [g.values, g.indices]
             else:
-                self._forms.append(None if g is None else len(self.tensors))
-                self.tensors += [] if g is None else [g]
+                self._forms.append(None if g is None else len(self._tensors))
+                self._tensors += [] if g is None else [g]
+
+    def taken(self) -> list[Tensor]:
+        """The tensors that are to be the outputs; they know their trace, and are not kept."""
+        tensors, self._tensors = self._tensors, []
+        return tensors
 
     def of(self, outputs: Sequence[Any]) -> list[Any]:
         """The cotangents, from the outputs of a run."""
@@ -47,7 +52,6 @@ class Cotangents:
             else:
                 found.append(None if form is None else outputs[form])
         return found
-
 
     def place(self, i: int) -> Value | None:
         """Where in the backward graph the cotangent of input `i` is, if it is one tensor."""
@@ -85,9 +89,10 @@ class Derivative:
             found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources and outputs else [])
             self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])
         del tape
-        self.joint = trace.graph(self.cotangents.tensors)
+        self.joint = trace.graph(self.cotangents.taken())
         self.cotangents.places = self.joint.outputs
         places = [trace.place_of(y) for y in results]
+        trace.let_go()
         count = len(xs)
         own, cotangents = self.joint.inputs[:count], self.joint.inputs[count:]
         before, after = _parted(self.joint.nodes, cotangents)

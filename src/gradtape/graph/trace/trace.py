@@ -412,22 +412,27 @@ class Trace(dispatch.Recorder):
         taken = set(self._names.values())
         return next(n for n in itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1))) if n not in taken)
 
-    def is_current(self) -> bool:
-        """Whether the variables to be written still hold what was read of them. The caller holds `updating`."""
-        read = self.reads
-        return all(
-            variable._holds(self.given[read[at][1]].value.array) for at, variable in self.written.items() if at in read
-        )
+    def read_and_written(self) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+        """The variables written, with the arrays that were read of them, if any, and with those they become."""
+        read = [
+            (variable, self.given[self.reads[at][1]].value.array)
+            for at, variable in self.written.items() if at in self.reads
+        ]  # fmt: skip
+        return read, [(variable, value_of(self.values[at][1]).array) for at, variable in self.written.items()]
 
-    def take_updates(self) -> list[tuple[Any, Tensor]]:
-        """The variables written and what they become; the values of this run are let go, to be used once."""
-        updates = [(variable, self.values[id(variable)][1]) for variable in self.written.values()]
-        for values in (self.values, self.given, self.captured, self._first_reads, self._later_reads):
-            values.clear()
-        return [(variable, x.value if type(x) is TracedTensor else x) for variable, x in updates]
+    def let_go(self) -> None:
+        """Forgets the tensors of this run, which know their trace: without it they would wait for the collector."""
+        for tensors in (self.values, self.given, self.captured, self._first_reads, self._later_reads):
+            tensors.clear()
+
+    def finished(self, outputs: Sequence[Tensor]) -> Graph:
+        """The graph that gives these outputs, where nothing else of the trace is wanted."""
+        graph = self.graph(outputs)
+        self.let_go()
+        return graph
 
     def graph(self, outputs: Sequence[Tensor]) -> Graph:
-        """The finished graph, which gives these outputs."""
+        """The graph that gives these outputs."""
         self.open = False
         # In the order of the variables, in which XLA finds the memory that an update may have: another means copies.
         written = [*filter(self.written.__contains__, self.reads), *[at for at in self.written if at not in self.reads]]

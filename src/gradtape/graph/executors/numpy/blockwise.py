@@ -128,5 +128,5 @@ def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: S
     source = "\n    ".join([f"def block({', '.join(parameters)}):", *program.lines])
     names = {**program.globals, "__name__": __name__}
     exec(compile(source, "<gradtape block>", "exec"), names)
-    result: Callable[..., None] = names["block"]
+    result: Callable[..., None] = names.pop("block")
     return result

@@ -69,7 +69,8 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     # The name makes NumPy warnings count as ours, which the front door keeps quiet.
     names["__name__"] = __name__
     exec(compile(source, filename, "exec"), names)
-    run: Callable[..., tuple[Any, ...]] = names[name]
+    # A function that is found in its own globals would wait for the collector.
+    run: Callable[..., tuple[Any, ...]] = names.pop(name)
     # Without a time of change, the entry stays until it is taken out.
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     weakref.finalize(run, linecache.cache.pop, filename, None)
