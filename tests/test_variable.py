@@ -403,6 +403,18 @@ def test_rows_are_updated_one_after_the_other_and_nobody_who_read_before_sees_it
     np.testing.assert_allclose(alone.numpy(), expected)
 
 
+def test_rows_of_a_value_that_a_function_has_just_assigned_are_updated():
+    v = tf.Variable([1.0, 2.0], shape=tf.TensorShape([None]))
+
+    @tf.function
+    def longer():
+        v.assign([1.0, 2.0, 3.0])
+        v.scatter_nd_add([[2]], [10.0])
+
+    longer()
+    assert v.numpy().tolist() == [1.0, 2.0, 13.0]
+
+
 def test_rows_of_a_variable_that_nobody_holds_are_written_in_place():
     v = tf.Variable(np.zeros((100, 4)))
     v.scatter_nd_add([[0]], tf.ones([1, 4], tf.float64))  # the initial value may be known to others

@@ -27,11 +27,16 @@ MOST_PENDING_ROWS = 2048
 
 # Reductions along one axis.
 FEW_TO_SUM = 1 << 10  # numbers that `add.reduce` sums in the time in which another way is chosen
-# Numbers in a row: `add.reduce` of many rows, each to one number, against `einsum`: 4 for 8, 1.2 for 64.
+# Numbers in a row: `add.reduce` of 3000 rows, each to one number, against a product with ones: 8 for 8, 4 for 64, 2 for
+# 128; 3 for 300 of 512. Of longer ones `add.reduce`, which adds in pairs, loses fewer digits.
+LONGEST_ROW = 1 << 10
+# The same for rows with gaps between them, against `einsum`: 2.4 for 8, 2.1 for 64; for a matrix turned round 0.8, 0.9.
 SHORT_SUM = 64
-# Rows: `add.reduce` over rows of 8 or 128 numbers against a product with ones: 1.0 for 64, 1.8 for 256.
+# Rows: `add.reduce` over rows against a product with ones: of 8 numbers 0.6 to 1.2 for 128, 1.8 for 256; of 128 numbers
+# 1.0 for 64, 1.9 for 256.
 MANY_ROWS = 1 << 7
-# Rows that become one, in many places: `einsum` against a product with ones: 0.5 for 4, 0.9 for 16, 2.2 for 64.
+# Rows that become one, in many places: `einsum` against a product with ones, 256 places of 2 and 8 numbers:
+# 0.3 and 0.5 for 4, 0.6 and 1.0 for 16, 1.6 and 2.7 for 64.
 LONG_SUM = 16
 # Numbers: `add.reduce` over rows against a product with ones: 0.65 for 32768, 1.4 for 65536.
 FEW_IN_ROWS = 1 << 15
@@ -40,10 +45,11 @@ SHORT_ROWS = 32
 TURNED_AT_ONCE = 1 << 16  # numbers of short rows that are turned into columns at a time: they stay in the cache
 
 # Rows that are added at places, and the k largest.
-# Numbers: `add.at` against a product with a sparse matrix, which takes an import: 2 for 300, 3 for 2048, 5 for 76800.
+# Numbers: `add.at` against a sparse product, which takes an import: 1.9 for 300, 3.5 for 2048, 4.6 for 76800.
 ADDED_ROWS = 1 << 11
-# Numbers: adding up the terms of a sparse product against SciPy's: 0.2 for 1024, 1.2 for 8192, 3.7 for 32768.
-SPARSE_PRODUCT = 1 << 15
+# Numbers: adding up the terms of a sparse product against SciPy's, by width: 0.2 for 8192, 0.3 for 32768, 0.5 (of 16)
+# and 2 (of 64) for 131072, 2 and 7 for 524288.
+SPARSE_PRODUCT = 1 << 17
 # Numbers: comparing all places against writing few of them: 0.7 for 4096, 1.4 for 16384, 5.5 for 256000.
 ONE_HOT = 1 << 14
 # Numbers: sorting against selecting 8 of so many, in 16 rows: 0.2 for 128, 0.8 for 512, 3.1 for 2048.

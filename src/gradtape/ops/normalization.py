@@ -17,6 +17,7 @@ from ..core.dtypes import FLOAT, NARROW
 from ..engine.registry.batching import spread
 from ..engine.registry.families import opaque, shift_axes
 from ..engine.registry.op import sample
+from .structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
 _BLOCK = 1 << 15  # elements whose steps stay in the cache; so many are done at a time
@@ -40,7 +41,7 @@ def _dots(xp, a, b):
 
 def _normalised(xp, x, epsilon):
     """The normalised rows of a matrix, in memory of their own, and the column r."""
-    z = x - x.sum(axis=1, keepdims=True) / x.shape[1]
+    z = x - sum_of(xp, x, axis=(1,), keepdims=True) / x.shape[1]
     r = 1 / xp.sqrt(_dots(xp, z, z) / x.shape[1] + epsilon)
     return into(xp.multiply, z, r), r
 
@@ -69,10 +70,10 @@ def _layer_norm_back(xp, cotangent, x, scale, *, epsilon):
         z, r = _normalised(xp, rows[part], epsilon)
         u = g * scale
         weighed = xp.einsum("ij,ij->j", g, z)
-        means = u.sum(axis=1, keepdims=True) / n
+        means = sum_of(xp, u, axis=(1,), keepdims=True) / n
         z = into(xp.multiply, z, _dots(xp, u, z) / n)
         u = into(xp.subtract, into(xp.subtract, u, means), z)
-        return into(xp.multiply, u, r), weighed, g.sum(axis=0)
+        return into(xp.multiply, u, r), weighed, sum_of(xp, g, axis=(0,))
 
     if xp is not np or rows.size <= _BLOCK:
         of_x, *others = work(slice(None))
@@ -169,7 +170,7 @@ def _moments(xp, x, *, axis):
     n = max(math.prod(x.shape[i] for i in axis), 1)
     if xp is np and x.size > _BLOCK and axis == tuple(range(x.ndim - 1)):  # of each channel
         rows = x.reshape(-1, x.shape[-1])
-        mean = sum(_in_blocks(lambda part: np.add.reduce(rows[part], axis=0), rows)) / x.dtype.type(n)
+        mean = sum(_in_blocks(lambda part: sum_of(np, rows[part], axis=(0,)), rows)) / x.dtype.type(n)
 
         def squares(part):
             d = rows[part] - mean
@@ -177,9 +178,9 @@ def _moments(xp, x, *, axis):
 
         kept = (*(1,) * (x.ndim - 1), -1)
         return mean.reshape(kept), (sum(_in_blocks(squares, rows)) / x.dtype.type(n)).reshape(kept)
-    mean = x.sum(axis=axis, keepdims=True) / n
+    mean = sum_of(xp, x, axis=axis, keepdims=True) / n
     d = x - mean
-    return mean, into(xp.multiply, d, d).sum(axis=axis, keepdims=True) / n
+    return mean, sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=True) / n
 
 
 def _moments_vjp(m, g, x, ys, axis):

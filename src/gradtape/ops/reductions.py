@@ -10,6 +10,7 @@ from ..core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
 from ..engine.registry.families import conjugate, constant, opaque, reduction, shift_axes
 from ..engine.registry.op import sample
 from .scans import advanced, cumprod_back, delayed
+from .structure import sum_of
 
 REAL = INT | FLOAT | NARROW
 _SAMPLES = [
@@ -122,7 +123,7 @@ prod_of_others = opaque(
 def _logsumexp(xp, x, *, axis, keepdims=False):
     top = _extreme(xp, x, axis, True, "max")
     top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    y = xp.log(into(xp.exp, x - top).sum(axis=axis, dtype=x.dtype, keepdims=keepdims))
+    y = xp.log(sum_of(xp, into(xp.exp, x - top), axis=axis, keepdims=keepdims))
     return y + (top if keepdims else top.reshape(y.shape))
 
 
@@ -171,14 +172,14 @@ def _weighed(xp, x, axis, whole):
 def _softmax(xp, x, *, axis):
     def whole(z, axis):
         e = into(xp.exp, z)
-        return into(xp.divide, e, e.sum(axis=axis, keepdims=True))
+        return into(xp.divide, e, sum_of(xp, e, axis=(axis,), keepdims=True))
 
     return _weighed(xp, x, axis, whole)
 
 
 def _log_softmax(xp, x, *, axis):
     def whole(z, axis):
-        return into(xp.subtract, z, xp.log(xp.exp(z).sum(axis=axis, keepdims=True)))
+        return into(xp.subtract, z, xp.log(sum_of(xp, xp.exp(z), axis=(axis,), keepdims=True)))
 
     return _weighed(xp, x, axis, whole)
 

@@ -59,7 +59,7 @@ def _reduce(xp, x, ids, count, ufunc, empty):
 
 def _spread(xp, x, ids):
     if len(x):
-        y = x.take(ids, axis=0) if xp is np else x[ids]  # the same, in half the time
+        y = x.take(ids, axis=0) if xp is np else x[ids]  # the same, in a third of the time
     else:
         y = xp.zeros((len(ids), *x.shape[1:]), x.dtype)
     if xp is not np or (len(ids) and ids.min() < 0):

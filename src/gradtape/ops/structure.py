@@ -119,7 +119,8 @@ def _pad_rank(m, x, rank):
     return m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:])) if missing else x
 
 
-def _sum(xp, x, *, axis, keepdims=False):
+def sum_of(xp, x, *, axis, keepdims=False):
+    """The sum along `axis`, which are non-negative."""
     if xp is np:
         if x.size > FEW_TO_SUM and x.ndim > 1 and axis and x.dtype.char in "fd":
             y = sum_along(x, axis)
@@ -136,7 +137,7 @@ def _spread(m, g, x_shape, axis):
 
 
 sum_ = linear(
-    "sum", _sum, transpose=_spread, shift=shift_axes, on=NUMERIC, moves_data=False,
+    "sum", sum_of, transpose=_spread, shift=shift_axes, on=NUMERIC, moves_data=False,
     samples=[sample((3, 4, 2), axis=(0, 2)), sample((), axis=()), sample((0, 3), axis=(0,), keepdims=True)],
 )  # fmt: skip
 
@@ -150,7 +151,7 @@ def _mean(xp, x, *, axis, keepdims=False):
     if x.dtype.kind in "iu":  # the sum of many may need more bits than each
         total = xp.sum(x, axis=axis, dtype=xp.uint64 if x.dtype.kind == "u" else xp.int64, keepdims=keepdims)
         return (xp.sign(total) * (xp.abs(total) // total.dtype.type(count or 1))).astype(x.dtype)
-    return _sum(xp, x, axis=axis, keepdims=keepdims) / count
+    return sum_of(xp, x, axis=axis, keepdims=keepdims) / count
 
 
 mean = linear(

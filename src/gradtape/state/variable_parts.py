@@ -29,7 +29,7 @@ class Parts:
 
     dtype: DType
     _as_tensor: Callable[[], Tensor]
-    dims: tuple[int, ...]
+    _read: Tensor
     _replace: Callable[[Tensor], None]
     _settled: Callable[[], Any]
     _take: Callable[[Any], None]
@@ -130,8 +130,10 @@ class Parts:
 
     def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
         with updating:
-            at, values = named_rows(self.dims, self.dtype, indices, updates)
-            if thread.recorder is None and writable(self.dtype, at, values, combine):
+            quiet = thread.recorder is None
+            dims = (self._read if quiet else self._as_tensor()).dims  # a trace may have assigned another shape
+            at, values = named_rows(dims, self.dtype, indices, updates)
+            if quiet and writable(self.dtype, at, values, combine):
                 self._write_rows(at.array, values.array, combine)
             else:
                 self._replace(scattered(self._as_tensor(), indices.dims[-1], at, values, combine))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import ADDED_ROWS, FEW_IN_ROWS, LONG_SUM, MANY_ROWS, SHORT_SUM
+from ..tuning import ADDED_ROWS, FEW_IN_ROWS, LONG_SUM, LONGEST_ROW, MANY_ROWS, SHORT_SUM
 from .blocks import share_out
 
 
@@ -20,12 +20,14 @@ def sum_along(x: Any, axis: tuple[int, ...]) -> Any:
     first, end, shape = axis[0], axis[-1] + 1, x.shape
     if first < 0 or axis != tuple(range(first, end)):
         return None
-    if end == first + 1 == len(shape):
-        return np.einsum("...i->...", x) if first and shape[-1] <= SHORT_SUM else None
+    if not x.flags.c_contiguous:
+        in_rows = first and end == first + 1 == len(shape)
+        return np.einsum("...i->...", x) if in_rows and shape[-1] <= SHORT_SUM else None
     count, width = math.prod(shape[first:end]), math.prod(shape[end:])
-    if width <= 1 or not x.flags.c_contiguous:
-        return None
     kept = (*shape[:first], *shape[end:])
+    if width <= 1:
+        few = 0 < count <= LONGEST_ROW and count < x.size
+        return np.dot(x.reshape(-1, count), np.ones(count, x.dtype)).reshape(kept) if few else None
     if first == 0 or math.prod(shape[:first]) == 1:
         if count < MANY_ROWS and x.size <= FEW_IN_ROWS:
             return None
