@@ -9,7 +9,7 @@ from gradtape.graph.executors.numpy.fusion import fused
 from gradtape.graph.executors.numpy.lowering import lowered
 from gradtape.graph.ir.effects import guard
 from gradtape.graph.ir.graph import Graph, Node, Value
-from gradtape.graph.passes.fused_ops import joined
+from gradtape.graph.passes.fused_ops import with_fused_ops
 from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize, simplified
 from gradtape.graph.passes.peepholes import FEWER_PRODUCTS, IDENTITIES
 from gradtape.graph.passes.rewriting import Uses, rewritten
@@ -122,9 +122,7 @@ EXAMPLES = {
     "x + zeros_like": (lambda b, x: b.op("add", x, b.op("zeros_like", x)), []),
     "x * -1": (lambda b, x: b.op("mul", x, -1.0), ["neg"]),
     "x / 1": (lambda b, x: b.op("div", x, 1.0), []),
-    "x / 4": (lambda b, x: b.op("div", x, 4.0), ["mul"]),
-    "x / 3": (lambda b, x: b.op("div", x, 3.0), ["div"]),
-    "x / tiny": (lambda b, x: b.op("div", x, constant(np.float32(2.0**-140))), ["div"]),
+    "x / 4": (lambda b, x: b.op("div", x, 4.0), ["div"]),
     "1 / x": (lambda b, x: b.op("div", 1.0, x), ["div"]),
     "--x": (lambda b, x: b.op("neg", b.op("neg", x)), []),
     "x + -x": (lambda b, x: b.op("add", x, b.op("neg", x)), ["sub"]),
@@ -278,7 +276,7 @@ def test_a_value_that_takes_the_place_of_another_takes_over_its_uses():
 
 
 @pytest.mark.parametrize("one_pass", [
-    dead_code, common_subexpressions, folded_constants, simplified, gathered, joined, lowered, fused, optimize,
+    dead_code, common_subexpressions, folded_constants, simplified, gathered, with_fused_ops, lowered, fused, optimize,
 ])  # fmt: skip
 def test_no_pass_drops_a_guard_or_an_effect(one_pass):
     b = Builder()

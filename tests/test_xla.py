@@ -1,7 +1,6 @@
 """`jit_compile=True`: XLA gives what NumPy gives, for every op; variables, random numbers, effects and loops behave."""
 
 import pickle
-import platform
 import signal
 import sys
 import threading
@@ -418,45 +417,19 @@ def test_large_constants_are_passed_in():
         assert f(tf.constant(i)).numpy().tolist() == [4.0 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc keeps freed memory in its own way")
-def test_memory_of_a_run_is_kept_for_the_next():
-    """Of a program that needs more than malloc keeps in one piece, the pages do not come from the system each time."""
-    import resource
-
-    x = tf.Variable(tf.ones((1 << 15, 32)))
-    order = tf.range(1 << 15)[::-1]
-
-    @compiled
-    def step():
-        with tf.GradientTape() as tape:
-            y = x
-            for _ in range(6):  # 4 MB each, and their gradients: 51 MB
-                y = tf.tanh(tf.gather(y, order))
-        x.assign_sub(tape.gradient(y, x))
-
-    def faults_of_four_runs():
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for _ in range(4):
-            step()
-        x.numpy()
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-    # Each thread of XLA has memory of its own. A quarter of all pages of four runs is what a run takes.
-    assert min(faults_of_four_runs() for _ in range(5)) < (51 << 20) // resource.getpagesize()
-
-
 def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch):
-    def interrupted(lowered, graph, compiled=executor._compiled):
-        program = compiled(lowered, graph)
+    def compile_interrupted(program, compile_program=executor.Program._compile):
+        compile_program(program)
+        call = program._call
 
         def run(*arrays):
-            results = program(*arrays)
+            results = call(*arrays)
             signal.raise_signal(signal.SIGINT)
             return results
 
-        return run
+        program._call = run
 
-    monkeypatch.setattr(executor, "_compiled", interrupted)
+    monkeypatch.setattr(executor.Program, "_compile", compile_interrupted)
     monkeypatch.setattr(executor, "_FEW", 1)
     v = tf.Variable([1.0, 2.0])
     double = compiled(lambda: v.assign_add(v))

@@ -14,7 +14,7 @@ from ..engine.registry.cotangents import PendingProduct
 from ..engine.run import dispatch
 from ..engine.run.namespace import raw
 from ..engine.run.source_lines import Line
-from ..engine.tape.backprop import Few, sweep
+from ..engine.tape.backprop import SparseCotangents, sweep
 from ..engine.tape.witness import TracingLog
 from .memory import kept_arrays
 from .reading import Reading, readable_bytes, readable_time, short, source_text
@@ -137,7 +137,7 @@ class _Clock:
     Products that wait to be multiplied out belong to the time of the position they are the cotangent of.
     """
 
-    def __init__(self, grads: Few) -> None:
+    def __init__(self, grads: SparseCotangents) -> None:
         self.started: list[tuple[int, int]] = []
         self._grads = grads
 
@@ -154,7 +154,7 @@ class _Clock:
 def backward_times(reading: Reading) -> dict[int, float]:
     """Seconds that the rule of each record took in a sweep."""
     plain = reading.namespace is raw
-    grads = Few({at: g.array if plain else g for at, g in reading.seeds.items()})
+    grads = SparseCotangents({at: g.array if plain else g for at, g in reading.seeds.items()})
     clock: Any = _Clock(grads)
     path = reading.path
     with dispatch.recorded_by(()):

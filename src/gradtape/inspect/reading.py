@@ -20,7 +20,7 @@ from ..engine.registry.cotangents import finished, zeros
 from ..engine.run import dispatch
 from ..engine.run.namespace import ops, raw
 from ..engine.run.source_lines import Line, LineReference, line_at
-from ..engine.tape.backprop import Few, between, sweep
+from ..engine.tape.backprop import SparseCotangents, between, sweep
 from ..engine.tape.log import Log, Past
 from ..engine.tape.questions import differentiable, native, ones
 from ..engine.tape.witness import TracingLog
@@ -132,7 +132,7 @@ class Reading:
         """The same in what rules run on."""
         path = self.path
         m = self.namespace
-        grads = Few({at: g.array if m is raw else g for at, g in self.seeds.items()})
+        grads = SparseCotangents({at: g.array if m is raw else g for at, g in self.seeds.items()})
         with dispatch.recorded_by(()):
             sweep(
                 self.log, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}

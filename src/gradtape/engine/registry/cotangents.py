@@ -5,7 +5,6 @@ The sweep adds them up in their own form as long as it can, and makes them plain
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -37,31 +36,23 @@ class PendingProduct:
             self.value()
         return self
 
-    def value(self, stacked: list[Any] | None = None) -> Any:
-        """The sum as an array. `stacked` keeps the cotangents that were stacked, for a sum that is asked for next.
-
-        The two matrices of a recurrent layer, one for its input and one for its state, have the same cotangents.
-        """
+    def value(self) -> Any:
+        """The sum as an array."""
         if self._rights:
-            right = _stacked(self._rights, [] if stacked is None else stacked)
+            right = _stacked(self._rights)
             if self._lefts[0] is None:
                 few = right.size <= FEW_IN_ROWS
                 term = np.add.reduce(right, 0) if few else raw.sum(right, axis=(0,))
             else:
-                left = self._lefts[0] if len(self._lefts) == 1 else np.concatenate(self._lefts)
-                term = product(left.T, right)
+                term = product(_stacked(self._lefts).T, right)
             self._total = term if self._total is None else np.add(self._total, term, out=term)
             self._lefts, self._rights, self._rows = [], [], 0
         return self._total
 
 
-def _stacked(parts: list[Any], last: list[Any]) -> Any:
-    """The arrays above one another; `last` is what the previous call has stacked, and the result."""
-    if len(parts) == 1:
-        return parts[0]
-    if not (last and len(parts) == len(last[0]) and all(map(operator.is_, parts, last[0]))):
-        last[:] = parts, np.concatenate(parts)
-    return last[1]
+def _stacked(arrays: list[Any]) -> Any:
+    """The arrays above one another."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 UNFINISHED = frozenset({IndexedSlices, PendingProduct})

@@ -22,7 +22,7 @@ from .log import Log
 _OTHER_OUTPUT = object()  # stands for the cotangent of a first output nobody uses, when another output has one
 
 
-class Few(dict[int, Any]):
+class SparseCotangents(dict[int, Any]):
     """Cotangents by position, where they are few in a long tape: at any other position stands None, as in a list."""
 
     def __missing__(self, position: int) -> None:
@@ -31,7 +31,7 @@ class Few(dict[int, Any]):
 
 def sweep(
     log: Log,
-    grads: list[Any] | Few,
+    grads: list[Any] | SparseCotangents,
     wanted: set[int],
     *,
     m: Any,
@@ -47,7 +47,6 @@ def sweep(
     """
     log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
     owned: set[int] = set()  # for `joined`
-    stacked: list[Any] = []  # for `PendingProduct.value`
     arrays = m is raw
     for i in order:
         g = grads[i]
@@ -59,7 +58,7 @@ def sweep(
         if op is None:
             if parents is None:
                 if type(g) is PendingProduct:
-                    grads[i] = g.value(stacked)
+                    grads[i] = g.value()
             elif grads[parents[0]] is None:
                 grads[parents[0]] = _OTHER_OUTPUT
             continue
@@ -151,7 +150,7 @@ def _hooked(g: Any, hooks: list[Callable[[Any], Any]], arrays: bool) -> Any:
     return tensor.array if arrays else tensor
 
 
-def _taken(grads: list[Any] | Few, first: int, count: int, wanted: set[int]) -> list[Any]:
+def _taken(grads: list[Any] | SparseCotangents, first: int, count: int, wanted: set[int]) -> list[Any]:
     """The cotangents of an op's outputs, which stay in `grads` only if they are wanted."""
     found = []
     for i in range(first, first + count):

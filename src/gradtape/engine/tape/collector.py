@@ -18,7 +18,7 @@ Thresholds = tuple[int, int, int]
 _recording: set[object] = set()  # the keys of the tapes that record
 _usual: Thresholds = (0, 0, 0)  # the thresholds outside of tapes, and
 _raised: Thresholds | None = None  # while collections are rarer
-_delayed: Thresholds | None = None  # after a long tape until it is gone, or after a graph was made
+_delayed: Thresholds | None = None  # after a long tape until it is gone
 _first = True  # whether nothing has recorded yet
 _LATER = 10
 _RARER = 100
@@ -40,12 +40,11 @@ def recording_starts(key: object, at_once: bool = False) -> None:
             gc.callbacks.append(_collection_begins)
 
 
-def recording_stops(key: object, rarely: bool = False) -> None:
+def recording_stops(key: object) -> None:
     """The tape with this key records no more; after the last, the collector is as it was, if nobody has set it.
 
-    A long tape is not followed by a collection at once, which would look through all of it just before it is let go;
-    nor what happens `rarely`, as making a graph: that collection may be one of all that has gathered since the program
-    began. It comes after as many further objects as it usually takes.
+    A long tape is not followed by a collection at once, which would look through all of it just before it is let go. It
+    comes after as many further objects as it usually takes.
     """
     global _raised, _delayed
     _recording.discard(key)  # an interrupt may have come when it was done before
@@ -54,9 +53,8 @@ def recording_stops(key: object, rarely: bool = False) -> None:
     if gc.get_threshold() == _raised:
         after = _usual
         young, collections, _ = gc.get_count()
-        is_long = collections > _usual[1]
-        if _usual[0] and (is_long or rarely):
-            after = _delayed = (young + _usual[0], _usual[1] + is_long * collections, _usual[2])
+        if _usual[0] and collections > _usual[1]:
+            after = _delayed = (young + _usual[0], _usual[1] + collections, _usual[2])
         gc.set_threshold(*after)
     _raised = None
 

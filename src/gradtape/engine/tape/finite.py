@@ -77,7 +77,7 @@ def _watched(title: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return watched
 
 
-def _watched_sweep(log: Log, grads: list[Any] | backprop.Few, wanted: set[int], **options: Any) -> None:
+def _watched_sweep(log: Log, grads: list[Any] | backprop.SparseCotangents, wanted: set[int], **options: Any) -> None:
     options["hooks"] = _Watch(log, grads, options["hooks"])
     backprop.sweep(log, grads, wanted, **{**options, "release": False})
 
@@ -89,7 +89,7 @@ def _never_straight(log: Log, target: int) -> None:
 class _Watch:
     """The hooks of a sweep, which asks whether a position has hooks when its cotangent is complete: time to look."""
 
-    def __init__(self, log: Log, grads: list[Any] | backprop.Few, hooks: dict[int, list[Any]]) -> None:
+    def __init__(self, log: Log, grads: list[Any] | backprop.SparseCotangents, hooks: dict[int, list[Any]]) -> None:
         self.records = log.records
         self.grads = grads
         self.hooks = hooks

@@ -12,7 +12,7 @@ from ..registry.cotangents import finished
 from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
-from .backprop import Few, sweep
+from .backprop import SparseCotangents, sweep
 from .log import Log, living, new_key
 from .questions import UnconnectedGradients, native, ones, unconnected_mode, warn_not_floating, zeros
 
@@ -187,7 +187,7 @@ def _transposed(op: Any) -> Any:
         if total is None or position is None:
             return (None,) * len(blanks) if several else None
         at = [log.position(g) for g in blanks]
-        grads = Few({position: ones(total)})
+        grads = SparseCotangents({position: ones(total)})
         wanted = {i for i in at if i is not None}
         sweep(log, grads, wanted, m=ops, order=range(position, -1, -1), need=None, release=False, hooks={})
         found = tuple(None if i is None else grads[i] for i in at)

@@ -70,7 +70,6 @@ def _lines(log: Log, target: int) -> Iterator[str]:
     every = range(len(log.ops))
     yield "".join(f"s{i}, " for i in every) + "= log.saved"
     yield "log.saved.clear()"
-    yield "stacked = []"  # for `PendingProduct.value`
     yield "owned = set()"  # for `joined`
     yield "".join(f"g{i} = " for i in every if i != target) + "None"
     reached = {target}
@@ -80,7 +79,7 @@ def _lines(log: Log, target: int) -> Iterator[str]:
         op, parents = log.ops[i], log.parents[i]
         if op is None:
             if parents is None:
-                yield f"if type(g{i}) is PendingProduct: g{i} = g{i}.value(stacked)"
+                yield f"if type(g{i}) is PendingProduct: g{i} = g{i}.value()"
             else:
                 reached.add(parents[0])  # the op's first output, where its rule is
             continue

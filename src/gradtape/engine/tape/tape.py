@@ -19,7 +19,7 @@ from ..registry.cotangents import PendingProduct
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
-from .backprop import Few, between
+from .backprop import SparseCotangents, between
 from .backprop import sweep as sweep
 from .checked import CheckedLog
 from .collector import recording_starts, recording_stops, records_gone
@@ -360,8 +360,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
     def _sweep(self, log: Log, seeds: dict[int, Any], wanted: set[int], m: Any) -> Any:
         """The cotangents by position, those of the `wanted` ones among them."""
         if not seeds or not wanted:
-            return Few(seeds)
-        grads: list[Any] | Few
+            return SparseCotangents(seeds)
+        grads: list[Any] | SparseCotangents
         once = not (self._persistent or log.fragile or self._hooks or self._finishers)
         release = once and not log.keeps
         try:
@@ -378,7 +378,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
                 for position, g in seeds.items():
                     grads[position] = g
             else:
-                grads = Few(seeds)
+                grads = SparseCotangents(seeds)
                 path = between(log, seeds, wanted)
                 need = set(path)
                 order = reversed(path)

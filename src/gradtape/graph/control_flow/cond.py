@@ -1,7 +1,7 @@
-"""A choice in a graph: the op `cond` runs one of several graphs on the same inputs.
+"""A cond in a graph: the op `cond` runs one of several graphs on the same inputs.
 
 For a derivative each branch becomes two graphs (see `derivative`). The first takes the place of the branch, so that
-the values which the second needs are outputs of the choice; for branches not taken they are zeros.
+the values which the second needs are outputs of the cond; for branches not taken they are zeros.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..trace.derivative import Derivative
 from ..trace.results import returned_value
 from ..trace.trace import Trace, value_of
 from ..trace.traced import Failed, TracedTensor, Untraceable
-from .subgraphs import Part, batched, captured_by, example_of, present_trace, written_by
+from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
 
 
 def choose(
@@ -42,20 +42,20 @@ def choose(
     taken = int(value_of(index).array)
     named = list(enumerate(branches.items()))
     visited = {i: _visited(branch, name, i == taken) for i, (name, branch) in (named[::-1] if last_first else named)}
-    parts = [visited[i] for i, _ in named]
-    example = parts[taken].returned  # type: ignore[union-attr]
-    traced = [part for part in parts if part is not None]
-    _settle_arrays([part.returned for part in traced])
+    subgraphs = [visited[i] for i, _ in named]
+    example = subgraphs[taken].returned  # type: ignore[union-attr]
+    traced = [subgraph for subgraph in subgraphs if subgraph is not None]
+    _settle_arrays([subgraph.returned for subgraph in traced])
     leaves = nest.flatten(example, expand_composites=True)
     for other in traced:
         _check_same(example, other.returned, mismatch)
     written = written_by(traced)
     tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-    places = [[] if part is None else _places(part, tensors, written) for part in parts]
+    places = [[] if subgraph is None else _places(subgraph, tensors, written) for subgraph in subgraphs]
     captured = captured_by(traced)
     graphs = [
-        _unvisited(captured, places[taken]) if part is None else part.graph(captured, its_places)
-        for part, its_places in zip(parts, places, strict=True)
+        _unvisited(captured, places[taken]) if subgraph is None else subgraph.graph(captured, its_places)
+        for subgraph, its_places in zip(subgraphs, places, strict=True)
     ]
     with recording() as performed:
         outputs = trace.run(cond, [index, *captured.values()], {"branches": tuple(graphs)})
@@ -71,16 +71,16 @@ def choose(
     return nest.pack_sequence_as(example, leaves, expand_composites=True)
 
 
-def _places(part: Part, tensors: list[int], written: list[Any]) -> list[Value]:
+def _places(subgraph: Subgraph, tensors: list[int], written: list[Any]) -> list[Value]:
     """Where a branch has its results, those of its leaves that are tensors, and the variables it assigns."""
-    flat = nest.flatten(part.returned, expand_composites=True)
-    return part.outputs([flat[i] for i in tensors], written)
+    flat = nest.flatten(subgraph.returned, expand_composites=True)
+    return subgraph.outputs([flat[i] for i in tensors], written)
 
 
-def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Part | None:
-    """A branch as a part; None if it is not taken now, and fails on the values there are now."""
+def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Subgraph | None:
+    """A branch as a subgraph; None if it is not taken now, and fails on the values there are now."""
     try:
-        return Part(name, lambda: nest.map_structure(_tensor, branch()))
+        return Subgraph(name, lambda: nest.map_structure(_tensor, branch()))
     except (errors.OpError, Changed):
         if taken:
             raise
@@ -151,11 +151,11 @@ class Cond(Unregistered):
         return dispatch.run(cond, inputs, {"branches": branches})
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """Everything: which part of it is needed is known when the derivative is made."""
+        """Everything: what of it is needed is known when the derivative is made."""
         return tuple(inputs), outputs, attrs
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
-        """The choice among the branches' own derivatives."""
+        """The cond over the branches' own derivatives."""
         (index, *inputs), outputs, attrs = saved
         wanted = [p >= 0 and x.dtype.differentiable for p, x in zip(parents[1:], inputs, strict=True)]
         node = node_of(outputs) or Node(cond, (), attrs, ())

@@ -137,10 +137,10 @@ def _handed_rows(inputs: list[Tensor], rounds: Rounds, body: Graph, counter: int
     changed = replace(body.substituted(nodes, found), inputs=further)
     of = dict(zip(body.inputs, inputs, strict=True))
     given = [*inputs[:first], *(of[x] for x in rows), *inputs[first:]]
-    return narrowed(given, rounds._replace(scanned=rounds.scanned + len(rows)), changed)
+    return _narrowed(given, rounds._replace(scanned=rounds.scanned + len(rows)), changed)
 
 
-def narrowed(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
+def _narrowed(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
     """The loop without what its body does not use of the scanned and the fixed."""
     used = Uses(body).count
     keep = [k < rounds.carried or used[v] > 0 for k, v in enumerate(body.inputs)]

@@ -19,7 +19,7 @@ from ...engine.tape.custom import register_in_graph
 from ..ir.graph import Graph, replay
 from ..trace.derivative import Cotangents
 from ..trace.trace import Trace
-from .subgraphs import Part, batched, captured_by, example_of
+from .subgraphs import Subgraph, batched, captured_by, example_of
 
 Rule = Callable[[tuple[Tensor, ...]], Sequence[Any]]
 
@@ -37,10 +37,10 @@ def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
     ones = [wrap(np.ones(y.dims, y.dtype.numpy), y.dtype) for y in outputs]
     captured: dict[Any, Tensor] = {}
     try:
-        part = Part("rule", lambda *gs: rule(gs), ones)
-        cotangents = Cotangents(part.returned)
-        captured = captured_by([part])
-        traced = Traced(part.graph(captured, part.outputs(cotangents.taken(), ())), cotangents)
+        subgraph = Subgraph("rule", lambda *gs: rule(gs), ones)
+        cotangents = Cotangents(subgraph.returned)
+        captured = captured_by([subgraph])
+        traced = Traced(subgraph.graph(captured, subgraph.outputs(cotangents.taken(), ())), cotangents)
     except Exception as error:
         traced = Traced(None, Cotangents([]), error)
     counts = (len(inputs), len(outputs))

@@ -1,61 +1,15 @@
-"""Matrix products out of loops: what does not wait for the round before is one large product for all rounds.
-
-`hoisted` takes products of rows with what is fixed in front of a loop. `Sums` leaves sums of products, which a backward
-loop makes for what is fixed, until after it.
-"""
+"""Sums out of loops: those of products, which a backward loop makes for what is fixed, wait until after it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...engine.registry.batching import BatchedTensor, leave
-from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ..ir.graph import Graph, Node, Value, replay
-from ..passes.optimize import dead_code
+from ..ir.graph import Graph, Node, Value
 from ..passes.rewriting import Uses
-from .counted_loops import Rounds, Staged, narrowed
-
-
-def hoisted(inputs: list[Tensor], rounds: Rounds, body: Graph) -> Staged:
-    """The loop with products of rows and fixed values computed before it, and their rows handed to the body."""
-    free, products = _movable(body, rounds)
-    if rounds.count is None or not products:
-        return inputs, rounds, body
-    first = rounds.carried
-    end = first + rounds.scanned
-    made = tuple(node.outputs[0] for node in products)
-    before = dead_code(Graph("rows", body.inputs[first:], tuple(free), made))
-    level = dispatch.next_level()
-    rows = [BatchedTensor(x, level) for x in inputs[first:end]]
-    stacked = [leave(y, level, rounds.count) for y in replay(before, [*rows, *inputs[end:]])]
-    handed = [Value(v.shape, v.dtype) for v in made]
-    found = dict(zip(made, handed, strict=True))
-    nodes = [node.on(found) for node in body.nodes if node not in products]
-    changed = replace(body.substituted(nodes, found), inputs=(*body.inputs[:end], *handed, *body.inputs[end:]))
-    given = [*inputs[:end], *stacked, *inputs[end:]]
-    return narrowed(given, rounds._replace(scanned=rounds.scanned + len(handed)), dead_code(changed))
-
-
-def _movable(body: Graph, rounds: Rounds) -> tuple[list[Node], list[Node]]:
-    """The nodes that depend on rows and fixed values only, and the matrix products of rows among them."""
-    rows = set(body.inputs[rounds.carried : rounds.carried + rounds.scanned])
-    known = set(body.inputs[rounds.carried :])
-    free, products = [], []
-    for node in body.nodes:
-        if node.effect or not all(v.constant is not None or v in known for v in node.inputs):
-            continue
-        free.append(node)
-        known.update(node.outputs)
-        if not rows.isdisjoint(node.inputs):
-            rows.update(node.outputs)
-            if node.op.name == "matmul":
-                products.append(node)
-    return free, products
 
 
 class Sums:

@@ -29,8 +29,8 @@ from ..trace.trace import Trace
 from ..trace.traced import Untraceable
 from .cond import extend, node_of
 from .counted_loops import Put, Rounds, counted, put_back
-from .hoisting import Sums, hoisted
-from .subgraphs import Part, batched, captured_by, example_of, present_trace, written_by
+from .hoisting import Sums
+from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
 
 Flat = Sequence[Tensor]
 _UNEVEN = "what a loop emits has another shape in some rounds than in others"
@@ -61,14 +61,14 @@ def _staged(
     """The loop as a node of the present trace."""
     trace = present_trace()
     rows = [_row(example_of(x)) for x in scanned]
-    inner = Part("body", body, [*start, *rows])
+    inner = Subgraph("body", body, [*start, *rows])
     state, emitted = inner.returned
     start = [*start, *inner.trace.late.values()]
-    check = None if test is None else Part("test", test, start)
-    parts = [inner] if check is None else [inner, check]
-    written = written_by(parts)
+    check = None if test is None else Subgraph("test", test, start)
+    subgraphs = [inner] if check is None else [inner, check]
+    written = written_by(subgraphs)
     places = inner.outputs([*state, *emitted], written)
-    captured = captured_by(parts)
+    captured = captured_by(subgraphs)
     # The value of a variable that the body assigns is carried, not fixed.
     keys = [inner.capture_of(variable) for variable in written]
     fixed = [key for key in captured if key not in keys]
@@ -86,8 +86,6 @@ def _staged(
     puts: list[Put] = []
     if known is not None:
         (inputs, rounds, graph), puts = known
-    if rounds.count is not None:
-        inputs, rounds, graph = hoisted(inputs, rounds, graph)
         attrs = {"rounds": rounds, "body": graph, "test": None}
     with recording() as performed:
         outputs = trace.run(loop, inputs, attrs)
@@ -188,7 +186,7 @@ class Loop(Unregistered):
         return *results[: rounds.carried], *(_exchanged(m, y) for y in results[rounds.carried :])
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """Everything: which part of it is needed is known when the derivative is made."""
+        """Everything: what of it is needed is known when the derivative is made."""
         return tuple(inputs), outputs, attrs
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> tuple[Any, ...]:

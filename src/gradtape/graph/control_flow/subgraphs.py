@@ -1,4 +1,4 @@
-"""Pieces of a program inside a trace, as graphs of their own: the branches of a choice, the test and body of a loop.
+"""Pieces of a program inside a trace, as graphs of their own: the branches of a cond, the test and body of a loop.
 
 What a piece uses of the trace around it becomes an input; a variable it assigns, an output.
 """
@@ -21,10 +21,10 @@ from ..trace.trace import Trace, value_of
 from ..trace.traced import Untraceable
 
 
-class Part:
+class Subgraph:
     """What `f` does to tensors with these values, traced inside the present trace.
 
-    `returned` is what it returns; the graph is made when it is known what the other parts use.
+    `returned` is what it returns; the graph is made when it is known what the other subgraphs use.
     """
 
     def __init__(self, name: str, f: Callable[..., Any], values: Sequence[Tensor] = ()) -> None:
@@ -53,16 +53,16 @@ class Part:
         return Graph(self.trace.name, (*self.trace.inputs, *further), tuple(self.trace.nodes), tuple(places))
 
 
-def written_by(parts: Sequence[Part]) -> list[Any]:
-    """The variables that any of the parts assigns."""
-    written = {at: variable for part in parts for at, variable in part.trace.written.items()}
+def written_by(subgraphs: Sequence[Subgraph]) -> list[Any]:
+    """The variables that any of the subgraphs assigns."""
+    written = {at: variable for subgraph in subgraphs for at, variable in subgraph.trace.written.items()}
     if any(variable.dtype.differentiable for variable in written.values()):
         check_not_followed()
     return list(written.values())
 
 
 def check_not_followed() -> None:
-    """Raises if an accumulator is to follow what the parts of a graph assign.
+    """Raises if an accumulator is to follow what the subgraphs of a graph assign.
 
     Their forward derivative is the backward one transposed, and backwards nothing goes to a value that was assigned.
     """
@@ -70,13 +70,13 @@ def check_not_followed() -> None:
         raise Untraceable("a ForwardAccumulator follows variables that are assigned in branches or loops")
 
 
-def captured_by(parts: Sequence[Part]) -> dict[Any, Tensor]:
-    """What the parts use of the trace around them, by its key."""
-    return {key: outer for part in parts for key, (outer, _) in part.trace.captured.items()}
+def captured_by(subgraphs: Sequence[Subgraph]) -> dict[Any, Tensor]:
+    """What the subgraphs use of the trace around them, by its key."""
+    return {key: outer for subgraph in subgraphs for key, (outer, _) in subgraph.trace.captured.items()}
 
 
 def present_trace() -> Trace:
-    """The trace that parts are made in."""
+    """The trace that subgraphs are made in."""
     trace: Trace | None = dispatch.thread.trace
     assert trace is not None
     return trace

@@ -182,14 +182,14 @@ class Variant:
         return dead_code(self.graph)
 
     @cached_property
-    def _assigns_in_parts(self) -> bool:
+    def _assigns_in_subgraphs(self) -> bool:
         """Whether a variable is assigned in a branch or a loop."""
         own = {id(node) for node in self.graph.nodes}
         return any(node.op is assigned and id(node) not in own for node in all_nodes(self.graph))
 
     def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for tensors of any kind, with whoever records: op by op."""
-        if dispatch.thread.trace is not None and self._assigns_in_parts:
+        if dispatch.thread.trace is not None and self._assigns_in_subgraphs:
             check_not_followed()
         with updating if self.graph.updates else _OPEN:
             inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
@@ -440,7 +440,7 @@ class Concrete:
             read, written = trace.read_and_written()
         finally:
             trace.let_go()
-            recording_stops(trace.key, rarely=True)
+            recording_stops(trace.key)
 
         def results() -> Any:
             with updating:

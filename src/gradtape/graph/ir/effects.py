@@ -85,33 +85,6 @@ def once(perform: Callable[[], Any]) -> Any:
     return result
 
 
-@contextmanager
-def given(result: Any) -> Iterator[None]:
-    """The one effect inside the block gives `result`; nobody is told."""
-    before = _performance.frames
-    _performance.frames = (iter((result,)),)
-    try:
-        yield
-    finally:
-        _performance.frames = before
-
-
-def is_imagined() -> bool:
-    """Whether this thread is in a block of `imagining`."""
-    return _performance.imagined
-
-
-@contextmanager
-def imagining() -> Iterator[None]:
-    """A block that is only run to see what it would do."""
-    before = _performance.imagined
-    _performance.imagined = True
-    try:
-        yield
-    finally:
-        _performance.imagined = before
-
-
 def performance() -> dict[str, Any]:
     """What this thread does about effects, for `performed_as`."""
     return dict(vars(_performance))
@@ -119,7 +92,7 @@ def performance() -> dict[str, Any]:
 
 @contextmanager
 def performed_as(those: dict[str, Any]) -> Iterator[None]:
-    """Inside the block this thread does about effects what another one did."""
+    """Inside the block this thread does about effects what another one did, or what is said."""
     before = performance()
     vars(_performance).update(those)
     try:
@@ -127,6 +100,21 @@ def performed_as(those: dict[str, Any]) -> Iterator[None]:
     finally:
         vars(_performance).clear()
         vars(_performance).update(before)
+
+
+def given(result: Any) -> Any:
+    """A context in which the one effect gives `result`; nobody is told."""
+    return performed_as({"frames": (iter((result,)),)})
+
+
+def is_imagined() -> bool:
+    """Whether this thread is in a block of `imagining`."""
+    return _performance.imagined
+
+
+def imagining() -> Any:
+    """A context for what is only run to see what it would do."""
+    return performed_as({"imagined": True})
 
 
 class Check(Unregistered):

@@ -67,11 +67,9 @@ def maker(nodes: Iterable[Node], value: Value) -> Node | None:
 
 
 def subgraphs(node: Node) -> Iterator[Graph]:
-    """The graphs a node runs: the branches of a choice, the parts of a loop."""
+    """The graphs a node runs: the branches of a cond, the test and the body of a loop."""
     for value in node.attrs.values():
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Graph):
-                yield part
+        yield from (g for g in _as_tuple(value) if isinstance(g, Graph))
 
 
 def all_nodes(graph: Graph) -> Iterator[Node]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.registry.op import registry
+from ...engine.registry.op import Unregistered, registry
 from ...ops.losses import sparse_with_slope, sparse_with_softmax
 from ...ops.pooling import max_pool_with_place
 from ..ir.graph import Graph, Node
 
 
-class Joint:
-    """The op of a node that stands for several: a fused op."""
+class FusedOp(Unregistered):
+    """The op of a node that stands for two."""
 
     family = "opaque"
     fresh = True  # as those are that it stands for
@@ -24,17 +24,15 @@ class Joint:
         self.name = self.title = name
         self.numpy = numpy
 
-    def __repr__(self) -> str:
-        return f"<op {self.name}>"
+
+FUSED = {  # by the name of the second
+    "softmax": FusedOp("cross_entropy_and_softmax", sparse_with_softmax),
+    "sparse_softmax_slope": FusedOp("cross_entropy_and_slope", sparse_with_slope),
+    "max_pool_place": FusedOp("max_pool_and_place", max_pool_with_place),
+}
 
 
-with_softmax = Joint("cross_entropy_and_softmax", sparse_with_softmax)
-with_slope = Joint("cross_entropy_and_slope", sparse_with_slope)
-with_place = Joint("max_pool_and_place", max_pool_with_place)
-_SECONDS = {"softmax": with_softmax, "sparse_softmax_slope": with_slope, "max_pool_place": with_place}
-
-
-def joined(graph: Graph) -> Graph:
+def with_fused_ops(graph: Graph) -> Graph:
     """The graph with one node for each pair whose first member comes first."""
     firsts: dict[tuple[Any, ...], int] = {}  # by what the second member will be, and of which values
     nodes: list[Node] = []
@@ -48,11 +46,11 @@ def joined(graph: Graph) -> Graph:
             firsts["sparse_softmax_slope", *inputs] = firsts["softmax", inputs[1]] = len(nodes)
         elif name == "max_pool":
             firsts["max_pool_place", *inputs, *node.outputs] = len(nodes)
-        elif name in _SECONDS and (name != "softmax" or node.attrs["axis"] == len(inputs[0].shape) - 1):
+        elif name in FUSED and (name != "softmax" or node.attrs["axis"] == len(inputs[0].shape) - 1):
             at = firsts.pop((name, *inputs), None)
         if at is None or nodes[at].several or (name == "max_pool_place" and nodes[at].attrs != node.attrs):
             nodes.append(node)
             continue
         first = nodes[at]
-        nodes[at] = Node(_SECONDS[name], first.inputs, first.attrs, (*first.outputs, *node.outputs), True, first.line)
+        nodes[at] = Node(FUSED[name], first.inputs, first.attrs, (*first.outputs, *node.outputs), True, first.line)
     return graph.substituted(nodes)

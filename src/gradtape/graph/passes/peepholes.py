@@ -106,14 +106,6 @@ def _narrower(node: Node, graph: Rewriting) -> Answer:
     return None if inputs == list(node.inputs) else node._replace(inputs=tuple(inputs))
 
 
-def _inverse_of_power_of_two(node: Node, x: Value, c: Value) -> Answer:
-    """Dividing by a power of two is multiplying by another, unless that one is too small or too large."""
-    fraction, _ = np.frexp(c.constant)
-    inverse = c.dtype.numpy.type(1) / c.constant if fraction in (0.5, -0.5) else 0
-    exact = np.isfinite(inverse) and abs(inverse) >= np.finfo(c.dtype.numpy).tiny
-    return _with(node, "mul", x, _constant(inverse, c.dtype)) if exact else None
-
-
 def _of_number(node: Node, graph: Rewriting) -> Answer:
     number = _exact_sum(graph, node) if node.op.name == "sum" else number_of(graph, node.inputs[0])
     return None if number is None else _stretched(node, _constant(number, node.outputs[0].dtype))
@@ -168,7 +160,6 @@ IDENTITIES = [
         lambda c: _is_number(c),
     ),
     Row("div(x, 1)", _stretched),
-    Row("div(x, c)", _inverse_of_power_of_two, lambda c: _is_number(c) and not c.dtype.narrow),
     Row("neg(neg(x))", lambda x: x),
     Row("identity(x)", lambda x: x),
     Row("stop_gradient(x)", lambda x: x),

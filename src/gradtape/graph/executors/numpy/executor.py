@@ -18,7 +18,7 @@ import numpy as np
 from ....engine.run import dispatch
 from ....engine.tape import finite
 from ...ir.graph import Graph, Node
-from ...passes.fused_ops import joined
+from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
 from .fusion import fused
 from .lowering import lowered
@@ -41,7 +41,7 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     if finite.is_on():  # each op, as it is, looks at what it gives
         graph = dead_code(common_subexpressions(graph))
     else:
-        graph = fused(dead_code(common_subexpressions(lowered(joined(graph)))))
+        graph = fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
     program = Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:

@@ -25,9 +25,6 @@ _INFIX = {
     np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=", np.bitwise_and: "&", np.bitwise_or: "|",
     np.bitwise_xor: "^",
 }  # fmt: skip
-# NumPy's loops for these are vectorised over two arrays, not over an array and a number.
-_OF_ARRAYS = frozenset({np.maximum, np.minimum})
-_LARGEST_FULL = 1 << 18  # elements of an array made of one number
 
 
 class Program:
@@ -63,14 +60,6 @@ class Program:
             name = self.names[value] = f"t{len(self.names)}"
         return name
 
-    def _in_shape(self, value: Value, y: Value) -> str:
-        """What the source calls a value; if it is a constant number, one in the shape of `y`."""
-        if value.constant is None or value.shape or not y.shape:
-            return self.name(value, bool(y.shape))
-        key = (y.shape, value.constant.tobytes())
-        found = self._called.get(key)
-        return found or self._global(np.full(y.shape, value.constant), "c", key)
-
     def _add(self, node: Node, dying: Sequence[Value], written: Value | None) -> None:
         out = None if written is None else self.name(written)
         target = self._targets.get(node.outputs[0]) if node.outputs else None
@@ -87,11 +76,7 @@ class Program:
 
     def _primitive(self, node: Node, out: str | None) -> str:
         y = node.outputs[0]
-        in_parts = bool(self._targets) or _size(y) > _LARGEST_FULL
-        if node.op.numpy in _OF_ARRAYS and y.dtype is dtypes.float32 and not in_parts:
-            given = [self._in_shape(v, y) for v in node.inputs]
-        else:
-            given = [self.name(v, bool(y.shape)) for v in node.inputs]
+        given = [self.name(v, bool(y.shape)) for v in node.inputs]
         if node.op is view or node.op is cast:
             return f"{given[0]}.{node.op.name}({self._attribute(node.attrs['dtype'])})"
         infix = _INFIX.get(node.op.numpy)

@@ -8,7 +8,6 @@ for the trace and, where arrays of them go in, for the call.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
@@ -19,16 +18,12 @@ from numpy import asarray
 from ....core import dtypes
 from ....state.variable import Variable, updating
 from ...ir.effects import ATTEMPTS, Changed, draw, performance, recording, replaying
-from ...ir.graph import Graph, Value, all_nodes
+from ...ir.graph import Graph, Value
 from .interrupts import Uninterrupted
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
 _MUCH = 1 << 17  # bytes of variables from which on it is worth while to write over the old ones
 _FEW = 500  # nodes of a program that may be so short that the time of a call matters
-# Bytes of memory that a run gets at once, and more than which malloc never keeps: the system would give each run a new
-# piece, page by page, which takes longer than much of the arithmetic.
-_PIECE, _NEVER_KEPT = 16 << 20, 32 << 20
-_ROOM = 4  # times the largest value that a piece is: XLA makes larger ones on its way, and warns if one does not fit
 
 
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
@@ -173,7 +168,7 @@ class Program:
         self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
         self._alone = not (self._wide or self._may_fail or self._variables or self._updated or large)
         with jax.enable_x64(True):
-            self._call = _compiled(traced.lower(), graph)
+            self._call = traced.lower().compile()
 
 
 def _forget_failed_run() -> None:
@@ -181,21 +176,6 @@ def _forget_failed_run() -> None:
     with suppress(ImportError, AttributeError):  # JAX has no public way to
         tokens: Any = import_module("jax._src.dispatch").runtime_tokens
         tokens.clear()
-
-
-def _compiled(lowered: Any, graph: Graph) -> Callable[..., Any]:
-    """The graph that JAX has lowered, compiled by XLA, with its memory in pieces if this XLA can do that."""
-    sizes = [math.prod(v.shape) * v.dtype.size for node in all_nodes(graph) for v in node.outputs]
-    piece = max(_PIECE, _ROOM * max(sizes, default=0))
-    if piece < _NEVER_KEPT:
-        try:
-            program: Callable[..., Any] = lowered.compile({"xla_multiheap_size_constraint_per_heap": piece})
-            return program
-        except RuntimeError as error:
-            if "No such compile option" not in str(error):
-                raise
-    program = lowered.compile()
-    return program
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
