@@ -8,6 +8,7 @@ for the trace and, where arrays of them go in, for the call.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
