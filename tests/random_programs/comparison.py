@@ -198,6 +198,8 @@ def _far(got: Any, want: Any, neighbours: list[Any], noise: float) -> Any:
         # At the edge of what a dtype has, one way may overflow and the other may not.
         edge = np.where(np.isfinite(y), np.abs(y), np.abs(z)) > float(limits.max) * 0.5
         bad = ~(alike | unstable | (edge & ~np.isnan(y) & ~np.isnan(z)))
+        if not noise:  # of wild numbers, a sum that overflows is infinite or NaN by the order of its terms
+            bad &= np.isfinite(y) | np.isfinite(z)
     return bad.any(-1) if want.dtype.kind == "c" else bad
 
 
