@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy.blas import one_thread_of_scipy
 from ..core.dtypes import FLOAT, INT, NARROW
 from ..engine.registry.families import bilinear, opaque, unbroadcast
 from ..engine.registry.op import sample
@@ -138,7 +139,8 @@ def _triangular_solve(xp, a, b, *, lower, adjoint):
 
     # BLAS divides by a zero on the diagonal and gives inf or nan, as TensorFlow does; LAPACK would complain.
     (trsm,) = get_blas_funcs(("trsm",), (a, b))
-    return each(lambda a, b: trsm(1.0, a, b, lower=lower, trans_a=2 * adjoint), a, b)
+    with one_thread_of_scipy:
+        return each(lambda a, b: trsm(1.0, a, b, lower=lower, trans_a=2 * adjoint), a, b)
 
 
 def _triangular_part(m, x, low):

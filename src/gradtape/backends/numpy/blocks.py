@@ -113,7 +113,7 @@ def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: 
     parts = max(1, min(CORES, count, 4 * size // LARGE))
     if not count or not blas.controllable() or (parts == 1 and (size < LARGE >> 4 or not convolution)):
         return [work(slice(0, count))]
-    with blas.one_thread_each():
+    with blas.one_thread_each:
         return spread(work, count, parts)
 
 
