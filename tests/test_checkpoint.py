@@ -441,3 +441,13 @@ def test_an_iterator_goes_back_to_where_it_was_saved(tmp_path):
     other = iter(tf.data.Dataset.range(20).map(lambda x: x * 10))
     tf.train.Checkpoint(iterator=other, step=tf.Variable(0)).restore(path).assert_consumed()
     assert [int(x) for x in other] == [50 + 10 * i for i in range(15)]
+
+
+def test_a_list_that_holds_itself_can_be_saved(tmp_path):
+    module = tf.Module()
+    module.parts = [tf.Variable(1.0)]
+    module.parts.append(module.parts)
+    path = tf.train.Checkpoint(module=module).save(tmp_path / "cyclic")
+    module.parts[0].assign(2.0)
+    tf.train.Checkpoint(module=module).restore(path).assert_consumed()
+    assert float(module.parts[0]) == 1.0

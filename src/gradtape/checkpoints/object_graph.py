@@ -27,10 +27,13 @@ def variable_of(value: Any) -> Variable | None:
     return value if isinstance(value, Variable) else getattr(value, "_gradtape_variable", None)
 
 
-def is_trackable(value: Any) -> bool:
-    """Whether `value` is a variable or may own some."""
+def is_trackable(value: Any, around: tuple[int, ...] = ()) -> bool:
+    """Whether `value` is a variable or may own some; `around` are the containers that it stands in."""
     if isinstance(value, list | tuple | Mapping):
-        return any(map(is_trackable, value.values() if isinstance(value, Mapping) else value))
+        if id(value) in around:
+            return False
+        inside = (*around, id(value))
+        return any(is_trackable(x, inside) for x in (value.values() if isinstance(value, Mapping) else value))
     return variable_of(value) is not None or hasattr(type(value), "_owns_variables")
 
 
