@@ -1,0 +1,463 @@
+"""Devices: which there are, which are used, and where new tensors go.
+
+The CPU is always there. GPUs are found by the probe of a backend that can drive them, once, when somebody first asks;
+with none registered there are none. *Physical* devices are what the machine has; those that are *visible* become the
+*logical* ones that computations see (several of one, if asked for) when devices are first used, and stay as they are.
+
+Where a new tensor goes is `default_device()`. On the host's first device, where everything is if there is no GPU,
+nobody has to ask: `here.elsewhere` is False.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from . import errors
+from .device_spec import DeviceSpec
+
+Details = dict[str, Any]  # what is known of a GPU: device_name, compute_capability, and whatever else
+_PREFIX = "/job:localhost/replica:0/task:0"
+_EARLIER = "call it before the first tensor is made"
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of this machine.
+
+    >>> import gradtape as tf
+    >>> tf.config.list_physical_devices("CPU")[0].device_type
+    'CPU'
+    """
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device as computations see it; `tf.device` takes it.
+
+    >>> import gradtape as tf
+    >>> with tf.device(tf.config.list_logical_devices("CPU")[0]):
+    ...     x = tf.constant(1.0)
+    """
+
+    name: str
+    device_type: str
+
+
+class LogicalDeviceConfiguration(NamedTuple):
+    """One of the logical devices that a physical one is divided into.
+
+    >>> import gradtape as tf
+    >>> tf.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
+    1024
+    """
+
+    memory_limit: int | None = None  # in megabytes, for GPUs
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+class Device:
+    """A logical device. There is one object for each, so `is` tells whether two are the same.
+
+    `physical` is the number of the GPU that it is, or is part of, among those the probe has found.
+    """
+
+    __slots__ = ("index", "kind", "name", "physical")
+
+    def __init__(self, kind: str, index: int, physical: int = 0) -> None:
+        self.kind = kind
+        self.index = index
+        self.physical = physical
+        self.name = f"{_PREFIX}/device:{kind}:{index}"
+
+    def __repr__(self) -> str:
+        return f"<Device {self.kind}:{self.index}>"
+
+
+HOST = Device("CPU", 0)
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+
+
+class _Machine:
+    """What is known of this machine's devices, and what the program has said of them."""
+
+    def __init__(self) -> None:
+        self.probe: Callable[[], list[Details]] | None = None
+        self.memory: tuple[Callable[[int], dict[str, int]], Callable[[int], None]] | None = None
+        self.physical: dict[PhysicalDevice, Details] | None = None  # None: nobody has asked yet
+        self.visible: list[PhysicalDevice] = []
+        self.growth: dict[PhysicalDevice, bool] = {}
+        self.divided: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
+        self.logical: list[Device] | None = None  # None: devices are not in use yet
+        self.reason = ""  # why there is no GPU
+        self.soft_placement = True
+        self.tensor_float_32 = True
+        self.log_placement = False
+        self.changed: list[Callable[[], None]] = []
+
+
+_machine = _Machine()
+_lock = threading.RLock()
+
+
+class _Here(threading.local):
+    """Where this thread is: in which blocks of `tf.device`, and whether new tensors go elsewhere than to `HOST`."""
+
+    elsewhere = False  # of the class, as the next: what threads have that are in no such block
+    device: Device | None = None  # where new tensors go; None if that is not known, or cannot be had
+    asked: DeviceSpec | None = None  # what the blocks ask for, all together
+    blocks: tuple[Any, ...] = ()
+
+
+here = _Here()
+
+
+# What the machine has.
+
+
+def set_probe(count_gpus: Callable[[], list[Details]] | None) -> None:
+    """Makes `count_gpus()` the one who finds GPUs: a dict of details for each, or an exception that says why none.
+
+    It is called when a device is first asked for, and not at all if `GRADTAPE_DEVICE=cpu` or `CUDA_VISIBLE_DEVICES`
+    (empty, or -1) turn GPUs off. Until then `here.elsewhere` is True.
+    """
+    with _lock:
+        _machine.probe = count_gpus
+        _machine.physical = _machine.logical = None
+        _Here.device = None
+        _Here.elsewhere = count_gpus is not None
+        _tell()
+
+
+def set_memory_probe(info: Callable[[int], dict[str, int]], reset: Callable[[int], None]) -> None:
+    """`info(n)` gives the bytes `current` and `peak` that the physical GPU `n` has in use; `reset(n)` begins anew."""
+    _machine.memory = (info, reset)
+
+
+def when_changed(told: Callable[[], None]) -> None:
+    """`told()` is called, in the thread that it happens in, when the place where new tensors go may have changed."""
+    _machine.changed.append(told)
+
+
+def _tell() -> None:
+    for told in _machine.changed:
+        told()
+
+
+def turned_off() -> str:
+    """Which setting of the environment turns GPUs off, or nothing."""
+    wanted = os.environ.get("GRADTAPE_DEVICE", "").strip().lower()
+    if wanted == "cpu":
+        return "GRADTAPE_DEVICE=cpu"
+    if wanted not in ("", "gpu"):
+        logging.getLogger("gradtape").warning("GRADTAPE_DEVICE is %r: it may be 'cpu' or 'gpu'. Ignored", wanted)
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if seen is not None and seen.strip() in ("", "-1"):
+        return f"CUDA_VISIBLE_DEVICES={seen}"
+    return ""
+
+
+def no_gpu_because() -> str:
+    """Why there is no GPU; nothing if there is one."""
+    _found()
+    return _machine.reason
+
+
+def _found() -> dict[PhysicalDevice, Details]:
+    """The devices of this machine, in order, with what is known of each."""
+    with _lock:
+        if _machine.physical is None:
+            gpus, _machine.reason = _probed()
+            named = {PhysicalDevice(f"/physical_device:GPU:{i}", "GPU"): details for i, details in enumerate(gpus)}
+            _machine.physical = {_CPU: {}, **named}
+            _machine.visible = list(_machine.physical)
+            _machine.growth, _machine.divided = {}, {}
+        return _machine.physical
+
+
+def _probed() -> tuple[list[Details], str]:
+    """The GPUs there are, and if there are none, why."""
+    if off := turned_off():
+        return [], off
+    if _machine.probe is None:
+        return [], "there is no backend for GPUs"
+    try:
+        gpus = _machine.probe()
+    except Exception as error:  # whatever is wrong with a driver: the CPU is there
+        return [], str(error) or type(error).__name__
+    return gpus, "" if gpus else "the backend for GPUs has found none"
+
+
+def physical_devices(kind: str | None = None) -> list[PhysicalDevice]:
+    """The devices of this machine."""
+    return [d for d in _found() if kind in (None, d.device_type)]
+
+
+def _known(device: Any) -> PhysicalDevice:
+    found = _found()
+    if not isinstance(device, PhysicalDevice) or device not in found:
+        raise ValueError(f"Unrecognized device: {device!r}. The devices are {list(found)}")
+    return device
+
+
+def details_of(device: Any) -> Details:
+    """What else is known of a physical device."""
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError(f"device must be a tf.config.PhysicalDevice, but got: {device}")
+    if device not in _found():
+        raise ValueError(
+            f"The PhysicalDevice must be one obtained from calling `tf.config.list_physical_devices`, but got: {device}"
+        )
+    return dict(_found()[device])
+
+
+# What the program says of it, before devices are used.
+
+
+def in_use() -> bool:
+    """Whether devices are in use, so that their settings can no longer be changed."""
+    return _machine.logical is not None
+
+
+def visible_devices(kind: str | None = None) -> list[PhysicalDevice]:
+    """The devices of this machine that computations may use."""
+    _found()
+    return [d for d in _machine.visible if kind in (None, d.device_type)]
+
+
+def set_visible(devices: list[Any], kind: str | None) -> None:
+    """Computations use these devices only, of those of the kind, or of all."""
+    for device in devices:
+        if kind not in (None, _known(device).device_type):
+            raise ValueError(f"Unrecognized device: {device!r}. It is no {kind}")
+    with _lock:
+        kept = [] if kind is None else [d for d in visible_devices() if d.device_type != kind]
+        chosen = [*kept, *devices]
+        if chosen != _machine.visible:
+            if in_use():
+                raise RuntimeError(f"Visible devices cannot be modified after being initialized: {_EARLIER}")
+            _machine.visible = chosen
+
+
+def memory_growth(device: Any) -> bool | None:
+    """Whether a GPU's memory is taken as it is needed; None if nobody has said."""
+    if _known(device).device_type != "GPU":
+        raise KeyError(device)
+    return _machine.growth.get(device)
+
+
+def set_memory_growth(device: Any, enable: bool) -> None:
+    """Whether a GPU's memory is taken as it is needed."""
+    if _known(device) in _machine.divided:
+        raise ValueError("Cannot set memory growth on device when virtual devices configured")
+    if device.device_type != "GPU":
+        raise ValueError(
+            f"Cannot set memory growth on non-GPU and non-Pluggable devices, got {device!r}: the memory of a CPU always "
+            "grows"
+        )
+    with _lock:
+        if _machine.growth.get(device) != enable:
+            if in_use():
+                raise RuntimeError(f"Physical devices cannot be modified after being initialized: {_EARLIER}")
+            _machine.growth[device] = enable
+
+
+def divisions(device: Any) -> list[LogicalDeviceConfiguration] | None:
+    """The logical devices that a physical one is divided into; None if nobody has said."""
+    return _machine.divided.get(_known(device))
+
+
+def divide(device: Any, parts: list[LogicalDeviceConfiguration]) -> None:
+    """A physical device becomes as many logical ones."""
+    _known(device)
+    for part in parts:
+        if device.device_type == "GPU":
+            if part.memory_limit is None:
+                raise ValueError("Setting memory limit is required for GPU virtual devices")
+            continue
+        for name, value in part._asdict().items():
+            if value is not None:
+                shown = "memory limit" if name == "memory_limit" else name
+                raise ValueError(
+                    f"Setting {shown} on CPU virtual devices is currently not supported, got {name}={value!r}"
+                )
+    with _lock:
+        if _machine.divided.get(device) != parts:
+            if in_use():
+                raise RuntimeError(f"Virtual devices cannot be modified after being initialized: {_EARLIER}")
+            _machine.divided[device] = list(parts)
+
+
+# Devices in use.
+
+
+def logical_devices(kind: str | None = None) -> list[Device]:
+    """The devices computations can be placed on. From now on they stay as they are."""
+    with _lock:
+        if _machine.logical is None:
+            found = list(_found())
+            made: list[Device] = []
+            for device in _machine.visible:
+                number = found.index(device) - 1 if device.device_type == "GPU" else 0
+                for _ in range(len(_machine.divided.get(device) or [()])):
+                    index = sum(d.kind == device.device_type for d in made)
+                    is_host = device.device_type == "CPU" and not index
+                    made.append(HOST if is_host else Device(device.device_type, index, number))
+            _machine.logical = made
+            _Here.device = _first(made)
+            _Here.elsewhere = _Here.device is not HOST
+            _tell()
+        return [d for d in _machine.logical if kind in (None, d.kind)]
+
+
+def find(kind: str, index: int) -> Device | None:
+    """The logical device of that kind and number, if there is one."""
+    return next((d for d in logical_devices(kind) if d.index == index), None)
+
+
+def memory_info(name: Any) -> dict[str, int]:
+    """The bytes `current` and `peak` in use on the device of that name; TensorFlow counts none for the CPU."""
+    device = _by_name(name)
+    if device.kind == "CPU" or _machine.memory is None:
+        return {"current": 0, "peak": 0}
+    return _machine.memory[0](device.physical)
+
+
+def reset_memory_stats(name: Any) -> None:
+    """What the device of that name has in use now is its peak from here on."""
+    device = _by_name(name)
+    if device.kind != "CPU" and _machine.memory is not None:
+        _machine.memory[1](device.physical)
+
+
+def _by_name(name: Any) -> Device:
+    if not isinstance(name, str):
+        raise TypeError(f"the device must be given as a string, such as 'GPU:0', got {name!r}")
+    try:
+        spec = DeviceSpec.from_string(name if ":" not in name or "/" in name else f"/device:{name}")
+    except ValueError:
+        spec = DeviceSpec()
+    if spec.device_type is None or spec.device_index is None:
+        raise ValueError(
+            f"Failed parsing device name: {name!r}. Note a valid device string should at least contain a device type "
+            'and a device index, like "GPU:0".'
+        )
+    device = find(spec.device_type, spec.device_index)
+    if device is None:
+        raise ValueError(f"No matching devices found for {name!r}. The devices are {logical_devices()}")
+    return device
+
+
+def soft_placement() -> bool:
+    """Whether another device takes the place of one that is not there."""
+    return _machine.soft_placement
+
+
+def set_soft_placement(enabled: bool) -> None:
+    """Whether another device takes the place of one that is not there, in this thread's blocks and in later ones."""
+    _machine.soft_placement = enabled
+    if here.asked is not None:
+        _settle(here.asked)
+
+
+def tensor_float_32() -> bool:
+    """Whether a GPU may round the factors of float32 products to ten bits."""
+    return _machine.tensor_float_32
+
+
+def set_tensor_float_32(enabled: bool) -> None:
+    """Whether a GPU may round the factors of float32 products to ten bits."""
+    _machine.tensor_float_32 = enabled
+
+
+# Where new tensors go.
+
+
+def default_device() -> Device:
+    """Where a new tensor goes in this thread: where `tf.device` says, else to GPU:0 if one is visible, else to HOST."""
+    return here.device or _placed(here.asked)
+
+
+def _first(devices: list[Device]) -> Device:
+    return next((d for d in devices if d.kind == "GPU"), devices[0] if devices else HOST)
+
+
+def _placed(asked: DeviceSpec | None) -> Device:
+    """The device that a spec stands for."""
+    if asked is None or not asked.to_string():
+        return _first(logical_devices())
+    name = asked.to_string()
+    if (asked.job, asked.replica, asked.task) != ("localhost", 0, 0):
+        raise errors.InvalidArgumentError(f"{name} unknown device. There is one job with one task, {_PREFIX}")
+    kind, index = asked.device_type or "CPU", asked.device_index or 0
+    if index < 0:
+        raise errors.InvalidArgumentError(f"Malformed device specification '{name}': an index is 0 or more")
+    device = find(kind, index)
+    if device is not None:
+        return device
+    if _machine.soft_placement:
+        return _first(logical_devices())
+    there = logical_devices()
+    raise errors.InvalidArgumentError(
+        f"Could not satisfy device specification '{name}'. enable_soft_placement=0. Supported device types "
+        f"[{', '.join(sorted({d.kind for d in there}))}]. All available devices [{', '.join(d.name for d in there)}]. "
+        "Name one of these, or call tf.config.set_soft_device_placement(True)"
+    )
+
+
+def _settle(asked: DeviceSpec | None) -> None:
+    """From now on this thread asks for that; `elsewhere` is True also for what will be refused."""
+    here.asked = asked
+    if asked is None:
+        for name in ("elsewhere", "device"):
+            vars(here).pop(name, None)  # what all threads have
+    else:
+        try:
+            here.device = _placed(asked)
+        except errors.InvalidArgumentError:
+            here.device = None
+        here.elsewhere = here.device is not HOST
+    _tell()
+
+
+class device_scope:
+    """A block in which new tensors go to the device of that name, a string, and ops run there.
+
+    Parts of a name that are not given are those of the block around it, or of the CPU; None leaves all blocks.
+    """
+
+    def __init__(self, name: Any) -> None:
+        self._name = name.name if isinstance(name, LogicalDevice) else name
+        if isinstance(name, DeviceSpec):
+            self._name = name.to_string()
+        self._outer: list[tuple[DeviceSpec | None, tuple[Any, ...]]] = []
+
+    def __enter__(self) -> None:
+        name = self._name
+        if name is not None and not isinstance(name, str):
+            raise ValueError(
+                f"Expecting a string device name. Got {type(name)}({name}). Write it as '/GPU:0', or give a "
+                "tf.DeviceSpec or a tf.config.LogicalDevice"
+            )
+        asked = DeviceSpec()
+        if name is not None:
+            around = here.asked if here.asked is not None and here.asked.to_string() else _OUTERMOST
+            asked = around.make_merged_spec(DeviceSpec.from_string(name))
+        logical_devices()
+        self._outer.append((here.asked, here.blocks))
+        here.blocks = (*here.blocks, self)
+        _settle(asked)
+
+    def __exit__(self, *error: Any) -> None:
+        if here.blocks[-1:] != (self,):
+            raise RuntimeError("Exiting device scope without proper scope nesting: leave the inner one first")
+        asked, here.blocks = self._outer.pop()
+        _settle(asked)
+
+
+_OUTERMOST = DeviceSpec.from_string(HOST.name)
