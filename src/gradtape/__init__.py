@@ -28,6 +28,7 @@ from .engine.tape import inspection as _inspection
 from .engine.tape.questions import UnconnectedGradients as UnconnectedGradients
 from .engine.tape.tape import GradientTape as GradientTape
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
+from .state import gpu as _gpu
 from .state.variable import Variable as Variable
 
 __version__ = "0.1.0"
@@ -39,6 +40,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
+_gpu.use_if_there()
 
 
 def __getattr__(name: str) -> _Any:

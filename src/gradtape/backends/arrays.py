@@ -4,9 +4,41 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+
+class ArrayModule:
+    """A library of arrays that live on a device: its functions, by NumPy's names, and the way to the host and back.
+
+    `to_xla` and `from_xla` hand arrays over to programs of XLA and back, without a copy where both are on one device.
+    `kernels` are those of ops, bound to the library when they are first run; `by_way_of_host` names the ops that it
+    cannot compute.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        xp: Any,
+        array_type: type,
+        device: str,
+        to_host: Callable[[Any], Any],
+        from_host: Callable[[Any], Any],
+        to_xla: Callable[[Any], Any],
+        from_xla: Callable[[Any], Any],
+    ) -> None:
+        self.name = name
+        self.xp = xp
+        self.array_type = array_type
+        self.device = device
+        self.to_host = to_host
+        self.from_host = from_host
+        self.to_xla = to_xla
+        self.from_xla = from_xla
+        self.kernels: dict[Any, Callable[..., Any]] = {}
+        self.by_way_of_host: set[str] = set()
 
 
 def put(array: Any, key: Any, values: Any) -> Any:
@@ -25,12 +57,20 @@ def add_into(array: Any, key: Any, values: Any) -> Any:
     return array
 
 
+_UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}  # as `jax.numpy` calls them
+
+
+def combine_at(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
+    """`array` combined with `values` at `key`, repeated indices again and again; the caller has just made the array."""
+    if hasattr(array, "at"):
+        return getattr(array.at[key], _UPDATES[ufunc])(values)
+    getattr(xp, ufunc).at(array, key, values)
+    return array
+
+
 def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
     """`array` with `values` added at `key`, repeated indices adding up; the array is one the caller has just made."""
-    if hasattr(array, "at"):
-        return array.at[key].add(values)
-    xp.add.at(array, key, values)
-    return array
+    return combine_at(xp, "add", array, key, values)
 
 
 def into(f: Any, x: Any, *others: Any) -> Any:
@@ -56,5 +96,7 @@ def masked(xp: Any, mask: Any, x: Any) -> Any:
 @functools.cache
 def special(xp: Any) -> Any:
     """The module of special functions that goes with an array module."""
+    if hasattr(xp, "special"):
+        return xp.special
     modules = {"numpy": "scipy.special", "cupy": "cupyx.scipy.special"}
     return importlib.import_module(modules.get(xp.__name__.split(".")[0], "jax.scipy.special"))

@@ -40,6 +40,20 @@ def when_made(mark_of: Callable[[Tensor], Any] | None) -> None:
     _made = mark_of
 
 
+_placed: Callable[[Tensor], Tensor] | None = None
+
+
+def when_placed(place: Callable[[Tensor], Tensor] | None) -> None:
+    """From now on a tensor made from what is none goes where `place(tensor)` takes it; without it, it stays here."""
+    global _placed
+    _placed = place
+
+
+def placed(x: Tensor) -> Tensor:
+    """A new tensor of the host, or the same where new tensors go: on the device in use."""
+    return x if _placed is None else _placed(x)
+
+
 class Tensor:
     """An immutable array with a dtype and a shape, made by `gradtape.constant` and by every op.
 
@@ -158,6 +172,12 @@ class Tensor:
     def computed(self) -> Tensor:
         """Itself: kinds of tensors whose value is not known yet compute it."""
         return self
+
+    def own_read(self) -> Tensor:
+        """For what was read of a variable: the same as an object of its own, which the user may watch."""
+        x = wrap(self.array, self.dtype)
+        x.mark = self.marks
+        return x
 
     def cpu(self) -> Tensor:
         """The tensor in host memory: itself."""
@@ -354,7 +374,7 @@ def constant(array: Any, dtype: DType) -> Tensor:
     y.array = array
     y.dtype = dtype
     y.mark = None if _made is None else _made(y)
-    return y
+    return y if _placed is None or not array.shape else _placed(y)
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:

@@ -70,13 +70,13 @@ def _diag_part(xp, x, *, low, high, align):
     rows, columns = x.shape[-2:]
     if low == high:
         return xp.diagonal(x, low, -2, -1)
-    d, p, i, j = places(rows, columns, low, high, align)
+    d, p, i, j = map(xp.asarray, places(rows, columns, low, high, align))
     shape = (*x.shape[:-2], high - low + 1, longest(rows, columns, low, high))
     return put(xp.zeros(shape, x.dtype), (..., d, p), x[..., i, j])
 
 
 def _diag(xp, x, *, rows, columns, low, high, align):
-    d, p, i, j = places(rows, columns, low, high, align)
+    d, p, i, j = map(xp.asarray, places(rows, columns, low, high, align))
     several = low != high
     zeros = xp.zeros((*x.shape[: -2 if several else -1], rows, columns), x.dtype)
     return put(zeros, (..., i, j), x[..., d, p] if several else x[..., p])

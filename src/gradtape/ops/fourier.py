@@ -153,7 +153,7 @@ def _frame(xp, x, *, length, step, count):
     if xp is np and count and length:
         windows = np.lib.stride_tricks.sliding_window_view(x[..., : (count - 1) * step + length], length, axis=-1)
         return np.ascontiguousarray(windows[..., ::step, :])
-    return x[..., np.arange(count)[:, None] * step + np.arange(length)]
+    return x[..., xp.arange(count)[:, None] * step + xp.arange(length)]
 
 
 def _overlap_add(xp, x, *, step, size):

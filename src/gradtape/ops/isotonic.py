@@ -37,7 +37,7 @@ def _run_means(xp, x, segments):
     if not x.size:
         return x
     width = x.shape[-1]
-    first = np.arange(0, x.size, width).reshape((*x.shape[:-1], 1))
+    first = xp.arange(0, x.size, width).reshape((*x.shape[:-1], 1))
     places = (segments + first).reshape(-1)
     totals = add_at(xp, xp.zeros(x.size, x.dtype), places, x.reshape(-1))
     counts = add_at(xp, xp.zeros(x.size, x.dtype), places, xp.ones(x.size, x.dtype))

@@ -79,7 +79,7 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
 def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings, dilations):
     """The position of each maximum in its flattened image, or in the whole flattened batch."""
     count, rows, columns, channels = place.shape
-    n, i, j, c = xp.ogrid[:count, :rows, :columns, :channels]
+    n, i, j, c = map(xp.asarray, np.ogrid[:count, :rows, :columns, :channels])
     place = place.astype(np.int64)
     row = i * strides[0] - paddings[0][0] + place // window[1] * dilations[0]
     column = j * strides[1] - paddings[1][0] + place % window[1] * dilations[1]

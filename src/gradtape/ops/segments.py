@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.arrays import put
+from ..backends.arrays import combine_at, put
 from ..backends.numpy.sums import sum_at
 from ..core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ..core.errors import InvalidArgumentError
@@ -18,7 +18,6 @@ from ..engine.registry.families import conjugate, linear, opaque
 from ..engine.registry.op import sample
 
 REAL = INT | FLOAT | NARROW
-_UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
 
 
 def _weakest(ufunc, dtype):
@@ -35,8 +34,8 @@ def _reduce(xp, x, ids, count, ufunc, empty):
     if xp is not np:
         rows = xp.where(ids < 0, count, ids)  # one row more than asked for takes those that belong to no segment
         start = xp.full((count + 1, *x.shape[1:]), _weakest(ufunc, x.dtype), x.dtype)
-        y = getattr(start.at[rows], _UPDATES[ufunc])(x)
-        used = xp.zeros(count + 1, bool).at[rows].set(True).reshape((-1, *(1,) * (x.ndim - 1)))
+        y = combine_at(xp, ufunc, start, rows, x)
+        used = put(xp.zeros(count + 1, bool), rows, True).reshape((-1, *(1,) * (x.ndim - 1)))
         return xp.where(used, y, xp.asarray(empty, x.dtype))[:count]
     if len(ids) and ids.min() < 0:
         x, ids = x[ids >= 0], ids[ids >= 0]

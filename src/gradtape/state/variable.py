@@ -32,6 +32,7 @@ from .variable_parts import Parts, updating
 _new = object.__new__
 _ARITHMETIC = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 _creation = itertools.count().__next__
+homes: dict[type, type] = {}  # the class of variables whose value is a tensor of a kind of its own, on a device
 
 
 class VariableSynchronization(enum.Enum):
@@ -125,8 +126,11 @@ class Variable(Parts):
         self._name = scoped("Variable" if name is None else name) + ":0"
         self._shape = allowed
         self._created = _creation()
-        self._array = value.array
-        self._read = wrap(self._array, value.dtype)
+        if type(value) is Tensor:
+            self._array = value.array
+            self._read = wrap(self._array, value.dtype)
+        else:
+            self._settle(value)
         if trace is not None:
             if experimental_enable_variable_lifting:
                 trace.made(self)
@@ -134,6 +138,15 @@ class Variable(Parts):
                 trace.made_for_a_run(self, to_tensor(start, dtype=value.dtype))
         elif value.mark is not None:
             dispatch.left(value, "tf.Variable")
+
+    def _settle(self, value: Any) -> None:
+        """Makes a tensor that is not of the host the first value."""
+        home = homes.get(type(value)) if type(self) is Variable else None
+        if home is None:
+            self._take(value.array)
+        else:
+            self.__class__ = home
+            self._replace(value)
 
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
@@ -408,17 +421,17 @@ class Variable(Parts):
         self._read = wrap(array, self.dtype)
 
     @staticmethod
-    def _take_all(take: Callable[[Any, Any], None], variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        """`take(variable, array)`, which is `_take` or `_take_from_device`, for each. The caller holds `updating`.
+    def _take_all(take: str, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
+        """Calls the method `take`, `_take` or `_take_from_device`, of each. The caller holds `updating`.
 
         An interrupt that comes in between is raised when all variables have their arrays.
         """
         try:
             for variable, array in zip(variables, arrays, strict=True):
-                take(variable, array)
+                getattr(variable, take)(array)
         except BaseException:
             for variable, array in zip(variables, arrays, strict=True):
-                take(variable, array)
+                getattr(variable, take)(array)
             raise
 
     def _holds(self, array: Any) -> bool:

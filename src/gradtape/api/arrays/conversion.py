@@ -35,7 +35,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         if hasattr(value, "_as_tensor") and value.dtype is not dtype:
             value = ops.stop_gradient(ops.cast(value.value(), dtype=dtype))  # taken for an array, which may be cast
         tensor = convert.to_constant(value, dtype)
-    dispatch.made_of_nothing(tensor)
+    tensor = dispatch.made_of_nothing(tensor)
     if shape is None:
         return tensor
     target = TensorShape(shape if not isinstance(shape, Tensor) else shape.numpy().tolist())

@@ -79,11 +79,7 @@ def with_default(value: Any, default: DType, kinds: int) -> Tensor:
 def own_read(variable: Any) -> Tensor:
     """The value of a variable as an object of its own: a function may hand it on to the user, who may watch it."""
     read: Tensor = variable._as_tensor()
-    if type(read) is not Tensor:
-        return read  # in a trace, every read is an object of its own
-    x = wrap(read.array, read.dtype)
-    x.mark = read.marks
-    return x
+    return read.own_read()
 
 
 def to_constant(value: Any, dtype: DType | None = None) -> Tensor:

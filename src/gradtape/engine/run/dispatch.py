@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
-from ...core.tensor import Tensor, is_tensor_like, when_left, wrap
+from ...core.tensor import Tensor, is_tensor_like, placed, when_left, wrap
 from .namespace import ops
 
 # Recorders and batches entered later have a higher level: a batch entered later sees an op before those around it.
@@ -236,7 +236,9 @@ class traced_by(recorded_by):
 def made_of_nothing(x: Tensor) -> Tensor:
     """A tensor that the user has just made of Python values: in a function that asks for its gradient, followed."""
     trace = thread.trace
-    if trace is not None and trace.follows_all and type(x) is Tensor and not trace.is_followed(x):
+    if trace is None:
+        return placed(x)
+    if trace.follows_all and type(x) is Tensor and not trace.is_followed(x):
         trace.follow(x)
     return x
 

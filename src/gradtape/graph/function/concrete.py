@@ -11,11 +11,14 @@ from typing import Any
 from ...core import nest
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.tensor import Tensor, wrap
+from ...backends.arrays import ArrayModule
+from ...engine.registry.devices import DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
+from ...state.device_variable import DeviceVariable
 from ...state.variable import Variable, updating
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..control_flow.subgraphs import check_not_followed
@@ -35,6 +38,7 @@ logger = logging.getLogger("gradtape")
 
 _OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
 _OPEN = nullcontext()
+_REAL = (Tensor, DeviceTensor)  # the kinds of tensors that have a value and nothing else
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
@@ -91,7 +95,7 @@ class NumpyProgram:
             for i, variable in self._replaced:
                 if variable._array is not arrays[i] and not variable._holds(arrays[i]):
                     return None
-            Variable._take_all(Variable._take, self._updated, results[self._outputs :])
+            Variable._take_all("_take", self._updated, results[self._outputs :])
         return results[: self._outputs]
 
 
@@ -118,6 +122,8 @@ class Variant:
         self.dtypes = [value.dtype for value in graph.outputs]
         self.jit_compile = jit_compile
         self._recorded_streams = recorded_streams
+        # The device that a variable is on, if one is.
+        self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
         self._program: Any = None
         self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
         self._opened: dict[tuple[Value, ...], Variant] = {}
@@ -147,6 +153,15 @@ class Variant:
             self._program = program_of(self.graph, self.jit_compile)
         results = self._program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
+
+    def run_there(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for tensors of a device, or of the host, with nobody recording: compiled, or op by op."""
+        if not self.jit_compile:
+            return self.replayed([sent(module, x) for x in tensors])
+        if self._program is None:
+            self._program = program_of(self.graph, self.jit_compile)
+        results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
+        return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
 
     def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
         """The outputs for plain tensors, with one tape recording: the call is one record."""
@@ -332,12 +347,21 @@ class Concrete:
             tensors = [*tensors, *further]
         for x in tensors:
             if type(x) is not Tensor:
-                check_scope(tensors)
-                return variant.replayed(tensors)
+                return self._run_elsewhere(variant, tensors, recorder)
+        if variant.home is not None:
+            return self._run_elsewhere(variant, tensors, recorder)
         if recorder is None:
             return variant.run(tensors)
         if dispatch.thread.trace is None and isinstance(recorder, Log):
             return variant.run_recorded(tensors, recorder)
+        return variant.replayed(tensors)
+
+    def _run_elsewhere(self, variant: Variant, tensors: Sequence[Tensor], recorder: Any) -> list[Tensor]:
+        """Runs a graph on tensors of which some are not of the host, or on variables that are not."""
+        module = next((x.module for x in tensors if type(x) is DeviceTensor), variant.home)
+        if module is not None and recorder is None and all([type(x) in _REAL for x in tensors]):
+            return variant.run_there(module, tensors)
+        check_scope(tensors)
         return variant.replayed(tensors)
 
     def _trace_and_run(
@@ -446,7 +470,7 @@ class Concrete:
             with updating:
                 if not all(variable._holds(array) for variable, array in read):
                     return _OUTDATED
-                Variable._take_all(Variable._take, [v for v, _ in written], [array for _, array in written])
+                Variable._take_all("_take", [v for v, _ in written], [array for _, array in written])
             read.clear()  # the values of this run are used once
             written.clear()
             return variant.packed(returned)

@@ -18,6 +18,7 @@ from typing import Any
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, wrap
+from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
@@ -178,7 +179,7 @@ class Trace(dispatch.Recorder):
                 return x
             else:
                 places.append(self.place_of(x))
-                values.append(x)
+                values.append(x.cpu() if type(x) is DeviceTensor else x)
         recorder, thread.recorder = thread.recorder, None
         try:
             # As it is called eagerly, an op knows what to do with large arrays.
@@ -220,7 +221,7 @@ class Trace(dispatch.Recorder):
             return x.place if x.trace is self else self.capture(x).place
         if type(x) is Failed:
             raise x.error
-        if type(x) is not Tensor:
+        if type(x) is not Tensor and type(x) is not DeviceTensor:
             raise Untraceable(f"a {type(x).__name__} from outside the function")
         if x.mark is not None and self.is_followed(x):
             place: Value | None = dispatch.note(x.marks, self.key)
@@ -452,6 +453,6 @@ def value_of(x: Tensor) -> Tensor:
     """The real value of a tensor in this run, as a plain one."""
     while type(x) is TracedTensor:
         x = x.value
-    if type(x) is not Tensor:
+    if type(x) is not Tensor and type(x) is not DeviceTensor:
         raise Untraceable(f"it is called with a {type(x).__name__}")
     return wrap(x.array, x.dtype)

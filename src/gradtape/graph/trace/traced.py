@@ -59,6 +59,10 @@ class TracedTensor(Tensor):
         """The value in this run; from now on the graph is for this value only."""
         return self.trace.known(self)
 
+    def own_read(self) -> Tensor:
+        """Itself: in a trace, every read is an object of its own."""
+        return self
+
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` and adds it to the graph of the innermost trace."""
         trace = dispatch.thread.trace

@@ -59,10 +59,14 @@ class Program:
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Runs the graph, then carries out its updates."""
+        return [asarray(y)[()] for y in self.run(arrays)]  # a number as a NumPy scalar, an array as a view
+
+    def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The same with results that stay where XLA has made them."""
         if self._call is None:
             self._compile()
-        results = self._call(*arrays) if self._alone else self._run(arrays)
-        return [asarray(y)[()] for y in results]  # a number as a NumPy scalar, an array as a view
+        results: Sequence[Any] = self._call(*arrays) if self._alone else self._run(arrays)
+        return results
 
     def _run(self, given: Sequence[Any]) -> Sequence[Any]:
         """The outputs of a program that takes 64-bit values, or more than inputs; its updates are carried out."""
@@ -114,7 +118,7 @@ class Program:
             return self._jax.device_put(array)
 
     def _commit(self, updates: Sequence[Any]) -> None:
-        Variable._take_all(Variable._take_from_device, self._updated, updates)
+        Variable._take_all("_take_from_device", self._updated, updates)
 
     def _seen(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """The outputs and updates of a run that went through."""

@@ -1,0 +1,71 @@
+"""CuPy: arrays and kernels on NVIDIA's GPUs. Imported when a device is first asked for, and only if CuPy is there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ..core import devices
+from .arrays import ArrayModule
+
+
+def gpus() -> list[dict[str, Any]]:
+    """The GPUs of this machine, with what is known of each."""
+    found = []
+    for i in range(cupy.cuda.runtime.getDeviceCount()):
+        properties = cupy.cuda.runtime.getDeviceProperties(i)
+        capability = (properties["major"], properties["minor"])
+        found.append({"device_name": properties["name"].decode(), "compute_capability": capability})
+    return found
+
+
+def memory_info(number: int) -> dict[str, int]:
+    """The bytes in use by arrays, and what the pool has held at most since it was last emptied."""
+    with cupy.cuda.Device(number):
+        pool = cupy.get_default_memory_pool()
+        return {"current": pool.used_bytes(), "peak": pool.total_bytes()}
+
+
+def reset_memory_stats(number: int) -> None:
+    """Gives what no array uses back to the device, so that the peak is what is in use now."""
+    with cupy.cuda.Device(number):
+        cupy.get_default_memory_pool().free_all_blocks()
+
+
+@cache
+def module_of(device: devices.Device) -> ArrayModule:
+    """The library for one GPU."""
+    use_tensor_float_32(devices.tensor_float_32())
+    return ArrayModule(
+        "CuPy", cupy, cupy.ndarray, device.name,
+        to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla,
+    )  # fmt: skip
+
+
+def use_tensor_float_32(enabled: bool) -> None:
+    """Whether products of float32 matrices round their factors to ten bits, which is eight times as fast."""
+    with suppress(ImportError, AttributeError):  # CuPy has an environment variable, and no public way after import
+        from cupy._core import COMPUTE_TYPE_DEFAULT, COMPUTE_TYPE_TF32, set_compute_type
+
+        set_compute_type(np.float32, COMPUTE_TYPE_TF32 if enabled else COMPUTE_TYPE_DEFAULT)
+
+
+def _to_xla(array: Any) -> Any:
+    """The array for a program of XLA, on its GPU in memory of XLA's own, else by way of the host."""
+    import jax
+
+    if jax.default_backend() != "gpu":
+        return cupy.asnumpy(array)
+    with jax.enable_x64(True):
+        return jax.numpy.array(jax.dlpack.from_dlpack(cupy.ascontiguousarray(array)), copy=True)
+
+
+def _from_xla(array: Any) -> Any:
+    """The result of a program of XLA, as it is in the GPU's memory, else by way of the host."""
+    if array.devices() and next(iter(array.devices())).platform != "gpu":
+        return cupy.asarray(np.asarray(array))
+    return cupy.from_dlpack(array)

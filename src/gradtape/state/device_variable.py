@@ -1,0 +1,154 @@
+"""Variables whose value is in the memory of a device: read, replaced and updated there."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.tensor import Tensor
+from ..engine.registry.devices import DeviceTensor, on_device, sent
+from ..engine.run import dispatch
+from ..engine.run.dispatch import thread
+from ..engine.run.convert import readable, register
+from ..engine.run.namespace import ops
+from .rows import Combine, named_rows, scattered
+from .variable import Variable, _converted, homes, updating
+
+
+class DeviceVariable(Variable):
+    """What `Variable` becomes when its initial value is on a device. `_read` holds the value, `_array` is None.
+
+    A program of XLA leaves the value in `_in_xla`, memory of its own, which it may write over in its next run; once it
+    was read by others, `_read` is a view of it, and the next run gets a copy.
+    """
+
+    _array = None
+    _held: DeviceTensor | None
+    _in_xla: Any = None
+
+    @property
+    def _read(self) -> DeviceTensor:
+        held = self._held
+        if held is None:
+            with updating:
+                if self._held is None:
+                    self._held = on_device(self._module, self._module.from_xla(self._in_xla), self.dtype)
+                    self._in_xla = None
+                held = self._held
+        return held
+
+    @_read.setter
+    def _read(self, value: DeviceTensor) -> None:
+        self._held, self._module, self._in_xla = value, value.module, None
+
+    def _on_device(self, put: Any) -> Any:
+        """The value as an array of XLA, whose memory it may have. The caller holds `updating`."""
+        if self._in_xla is None:
+            self._in_xla = self._module.to_xla(self._held.buffer)  # type: ignore[union-attr]
+        return self._in_xla
+
+    def _take_from_device(self, array: Any) -> None:
+        """Makes an array of XLA, of the right shape and dtype, the value."""
+        self._held, self._in_xla = None, array
+
+    def _as_tensor(self) -> Tensor:
+        recorder, read = thread.recorder, self._read
+        mark = read.mark
+        if mark is None:
+            if recorder is None:
+                return read
+        elif recorder is not None and (
+            read.home is recorder.key if type(mark) is int else mark[2] is None and mark[0] is recorder.key
+        ):
+            return read
+        if thread.trace is not None:
+            value: Tensor = thread.trace.read(self)
+            return value
+        # Another thread may be using the old read: a new one is made, and the marks of the old one left alone.
+        fresh = on_device(read.module, read.buffer, self.dtype)
+        if recorder is not None:
+            recorder.mark_read(self, fresh)
+        with updating:
+            if self._read.buffer is fresh.buffer:
+                self._read = fresh
+        return fresh
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the present value as a plain tuple."""
+        return self._read.dims
+
+    def _settled(self) -> Any:
+        """The value on the host."""
+        return self._read.array
+
+    def _take(self, array: Any) -> None:
+        """Makes `array`, of the host or of the device, the value. The caller holds `updating`."""
+        module = self._read.module
+        there = array if type(array) is module.array_type else module.from_host(np.asarray(array))
+        self._read = on_device(module, there, self.dtype)
+
+    def _replace(self, new: Tensor) -> None:
+        trace = thread.trace
+        for r in dispatch.listeners():
+            r.mark_of(self, None)
+            r.assigned(self, new)
+        if trace is not None:
+            trace.write(self, new)
+            return
+        if type(new) is not DeviceTensor:
+            new = sent(self._read.module, new)
+        with updating:
+            self._read = on_device(new.module, new.buffer, self.dtype)  # type: ignore[attr-defined]
+
+    def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
+        """Combines the value with `delta`, in place when nobody else can see the array."""
+        there = self._checked(delta)
+        with updating:
+            if thread.recorder is None and self.dtype.kind & _NUMBERS:
+                module = self._read.module
+                change = (there if type(there) is DeviceTensor else sent(module, there)).buffer  # type: ignore[attr-defined]
+                buffer, combine = self._read.buffer, getattr(module.xp, ufunc.__name__)
+                # It is known here and to the last read, that read to the variable; each count sees itself.
+                alone = sys.getrefcount(buffer) <= 3 and sys.getrefcount(self._read) <= 2
+                combined = combine(buffer, change, out=buffer) if alone else combine(buffer, change)
+                self._read = on_device(module, combined, self.dtype)
+                return
+            self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), there))
+
+    def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
+        with updating:
+            value = self._as_tensor()
+            at, values = named_rows(value.dims, self.dtype, indices, updates)
+            self._replace(scattered(value, indices.dims[-1], at, values, combine))
+        return self
+
+    def _holds(self, array: Any) -> bool:
+        """Whether the value is still the array that was read. The caller holds `updating`."""
+        return self._read.buffer is array
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name not in _OF_DEVICE}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.__getstate__(),)
+
+
+_OF_DEVICE = ("_held", "_module", "_in_xla")
+_NUMBERS = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
+
+
+def _rebuilt(state: dict[str, Any]) -> Variable:
+    """A variable from its state, where new tensors go."""
+    variable = object.__new__(Variable)
+    variable.__setstate__(state)
+    return variable
+
+
+homes[DeviceTensor] = DeviceVariable
+register(DeviceVariable, _converted, 0)
+readable.add(DeviceVariable)

@@ -1,0 +1,37 @@
+"""Makes GPUs known if CuPy is installed; it is imported when the first tensor is made, not before."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from ..backends.arrays import ArrayModule
+from ..core import devices
+from ..core.devices import Device
+
+
+def use_if_there() -> None:
+    """New tensors go to a GPU if there is one that CuPy can drive, and nothing turns it off."""
+    if devices.turned_off() or find_spec("cupy") is None:
+        return
+    from ..engine.registry.devices import use
+
+    use(_gpus, _module_of)
+
+
+def _cupy() -> Any:
+    return import_module("gradtape.backends.cupy")
+
+
+def _gpus() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = _cupy().gpus()
+    devices.set_memory_probe(_cupy().memory_info, _cupy().reset_memory_stats)
+    from . import device_variable  # noqa: F401  what variables become there
+
+    return found
+
+
+def _module_of(device: Device) -> ArrayModule:
+    module: ArrayModule = _cupy().module_of(device)
+    return module

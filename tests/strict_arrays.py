@@ -1,0 +1,175 @@
+"""A library of arrays on no device, as strict as CuPy: it drives device tensors where there is no GPU.
+
+Its functions are NumPy's, but they take arrays of this library and numbers only; NumPy's arrays are refused, and so is
+every way of reading a value on the host other than `to_host`.
+"""
+
+import operator
+import types
+
+import numpy as np
+import scipy.special
+
+from gradtape.backends.arrays import ArrayModule
+
+# What NumPy has and CuPy has not, as far as kernels might use it.
+MISSING = {"apply_along_axis_nan", "frompyfunc", "vectorize", "memmap", "nditer", "char", "datetime64", "errstate"}
+
+
+class StrictArray:
+    """An array that only its own library can look into."""
+
+    __array_ufunc__ = None
+    __slots__ = ("_inside",)
+
+    def __init__(self, inside):
+        self._inside = np.asarray(inside)
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+    def _refuse(self, *args):
+        raise TypeError("the value of a device's array was read on the host")
+
+    __bool__ = __int__ = __float__ = __complex__ = __index__ = item = tolist = tobytes = _refuse
+    __hash__ = None
+
+    def __len__(self):
+        return len(self._inside)
+
+    def __iter__(self):
+        return map(StrictArray, self._inside)
+
+    shape = property(lambda self: self._inside.shape)
+    dtype = property(lambda self: self._inside.dtype)
+    ndim = property(lambda self: self._inside.ndim)
+    size = property(lambda self: self._inside.size)
+    nbytes = property(lambda self: self._inside.nbytes)
+    itemsize = property(lambda self: self._inside.itemsize)
+    strides = property(lambda self: self._inside.strides)
+    flags = property(lambda self: self._inside.flags)
+    T = property(lambda self: StrictArray(self._inside.T))
+    real = property(lambda self: StrictArray(self._inside.real))
+    imag = property(lambda self: StrictArray(self._inside.imag))
+
+    def __getitem__(self, key):
+        return StrictArray(self._inside[inside(key)])
+
+    def __setitem__(self, key, value):
+        self._inside[inside(key)] = inside(value)
+
+    def __repr__(self):
+        return f"StrictArray({self._inside!r})"
+
+
+_OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+_COMPARISONS = "eq ne lt le gt ge".split()
+_METHODS = (
+    "reshape transpose swapaxes astype copy sum prod max min mean any all argmax argmin cumsum cumprod ravel squeeze "
+    "conj conjugate take repeat view clip round dot nonzero argsort sort diagonal trace std var ptp fill"
+).split()
+
+
+def _operator(name):
+    function = getattr(operator, {"and": "and_", "or": "or_"}.get(name, name))
+    setattr(StrictArray, f"__{name}__", lambda a, b: outside(function(a._inside, inside(b))))
+    setattr(StrictArray, f"__r{name}__", lambda a, b: outside(function(inside(b), a._inside)))
+
+    def in_place(a, b):
+        function(a._inside, inside(b))
+        a._inside[...] = function(a._inside, inside(b))
+        return a
+
+    setattr(StrictArray, f"__i{name}__", in_place)
+
+
+for _name in _OPERATORS:
+    _operator(_name)
+for _name in _COMPARISONS:
+    _compare = getattr(operator, _name)
+    setattr(StrictArray, f"__{_name}__", lambda a, b, f=_compare: outside(f(a._inside, inside(b))))
+for _name in ("neg", "abs", "invert", "pos"):
+    setattr(StrictArray, f"__{_name}__", lambda a, f=getattr(operator, _name): outside(f(a._inside)))
+for _name in _METHODS:
+    setattr(
+        StrictArray, _name,
+        lambda a, *args, _m=_name, **named: outside(getattr(a._inside, _m)(*map(inside, args), **inside(named))),
+    )  # fmt: skip
+
+
+def inside(x):
+    """What a function of NumPy is given for an argument."""
+    if isinstance(x, StrictArray):
+        return x._inside
+    if isinstance(x, np.ndarray) and x.ndim and x.size:
+        raise TypeError(f"Unsupported type {type(x)}: an array of the host of shape {x.shape}")
+    if isinstance(x, list | tuple) and not hasattr(x, "_fields"):
+        return type(x)(map(inside, x))
+    if isinstance(x, slice):
+        return slice(inside(x.start), inside(x.stop), inside(x.step))
+    if isinstance(x, dict):
+        return {key: inside(value) for key, value in x.items()}
+    return x
+
+
+def copied(x):
+    """What `asarray` is given: arrays of the host too."""
+    return x if isinstance(x, np.ndarray) else inside(x)
+
+
+def outside(x):
+    """What a function gives, as this library's."""
+    if isinstance(x, np.ndarray | np.generic):
+        return StrictArray(x)
+    if isinstance(x, list):
+        return list(map(outside, x))
+    if isinstance(x, tuple):
+        return tuple(map(outside, x))
+    return x
+
+
+class _Function:
+    """A function of NumPy for strict arrays; a ufunc's methods too."""
+
+    def __init__(self, function):
+        self._function = function
+        self.__name__ = getattr(function, "__name__", "function")
+
+    def __call__(self, *args, **named):
+        out = named.get("out")
+        with np.errstate(all="ignore"):
+            result = outside(self._function(*map(inside, args), **inside(named)))
+        return result if out is None else out
+
+    def __getattr__(self, name):
+        return _Function(getattr(self._function, name))
+
+
+class _Module:
+    """A module of NumPy or SciPy for strict arrays."""
+
+    def __init__(self, module, name):
+        self._module = module
+        self.__name__ = name
+
+    def __getattr__(self, name):
+        if name in MISSING or name == "at":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        found = getattr(self._module, name)
+        if isinstance(found, types.ModuleType):
+            found = _Module(found, f"{self.__name__}.{name}")
+        elif callable(found) and not isinstance(found, type):
+            found = _Function(found)
+        setattr(self, name, found)
+        return found
+
+
+xp = _Module(np, "strict")
+xp.special = _Module(scipy.special, "strict.special")
+xp.ndarray = StrictArray
+xp.asarray = xp.array = lambda x, dtype=None, **_: StrictArray(np.array(copied(x), dtype))  # from the host, if asked for
+MODULE = ArrayModule(
+    "strict", xp, StrictArray, "/job:localhost/replica:0/task:0/device:GPU:0",
+    to_host=lambda a: a._inside.copy(), from_host=lambda a: StrictArray(np.array(a)),
+    to_xla=lambda a: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)),
+)  # fmt: skip

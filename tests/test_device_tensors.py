@@ -1,0 +1,265 @@
+"""Tensors on a device, on a machine without one: the library of arrays is a strict stand-in (`strict_arrays`)."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import strict_arrays
+from strict_arrays import MODULE
+
+import gradtape as tf
+from gradtape import ops
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.devices import DeviceTensor, sent, use
+from gradtape.engine.registry.op import registry
+from gradtape.inspect.opcheck import draw
+from gradtape.state.device_variable import DeviceVariable
+
+ops.load_all()
+CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
+# What the stand-in, as CuPy, cannot compute: SciPy's functions of matrices, and what looks at values on its way.
+BY_WAY_OF_HOST = {
+    "banded_solve", "check_numerics", "expm", "isotonic", "logm", "lu", "random_bounded_normal", "random_candidates",
+    "random_gamma_grad", "random_shuffle", "sqrtm",
+}  # fmt: skip
+
+
+@pytest.fixture
+def gpu():
+    """New tensors go to the stand-in."""
+    use(lambda: [{"device_name": "a strict stand-in"}], lambda device: MODULE)
+    yield
+    use(None, lambda device: MODULE)
+
+
+def tensors_of(op, case):
+    return [Tensor(np.asarray(array)) for array in draw(op, case)]
+
+
+def assert_same(got, expected):
+    got, expected = (x if isinstance(x, tuple) else (x,) for x in (got, expected))
+    assert len(got) == len(expected)
+    for a, b in zip(got, expected, strict=True):
+        assert a.dtype is b.dtype
+        assert a.dims == b.dims
+        if a.dtype is tf.string:
+            assert np.asarray(a.numpy()).tolist() == np.asarray(b.numpy()).tolist()
+            continue
+        np.testing.assert_allclose(np.asarray(a.numpy()), np.asarray(b.numpy()), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("op", "case"), CASES.values(), ids=CASES)
+def test_op(op, case):
+    """The value is that of the host; the result is on the device."""
+    given = tensors_of(op, case)
+    expected = op(*given, **case.attrs)
+    there = [sent(MODULE, x) for x in given]
+    got = op(*there, **case.attrs)
+    assert_same(got, expected)
+    if any(isinstance(x, DeviceTensor) for x in there):
+        for y in got if isinstance(got, tuple) else (got,):
+            assert isinstance(y, DeviceTensor) or y.dtype is tf.string
+        assert (op.name in MODULE.by_way_of_host) <= (op.name in BY_WAY_OF_HOST)
+
+
+@pytest.mark.parametrize(("op", "case"), CASES.values(), ids=CASES)
+def test_gradient(op, case):
+    """The gradient on the device is that of the host."""
+    if op.vjp is None or op.random:
+        pytest.skip("it has no derivative")
+
+    def gradients(given):
+        sources = [x for i, x in enumerate(given) if x.dtype.is_floating and i not in op.inert]
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            y = op(*given, **case.attrs)
+            targets = [t for t in (y if isinstance(y, tuple) else (y,)) if t.dtype.is_floating or t.dtype.is_complex]
+            loss = sum([tf.reduce_sum(tf.abs(t * t)) for t in targets])
+        return [tf.convert_to_tensor(g) for g in tape.gradient(loss, sources) if g is not None]
+
+    host = tensors_of(op, case)
+    if not any(x.dtype.is_floating for x in host):
+        pytest.skip("it takes no floats")
+    expected = gradients(host)
+    got = gradients([sent(MODULE, x) for x in host])
+    assert_same(tuple(got), tuple(expected))
+
+
+def test_new_tensors_go_where_tensorflow_has_them(gpu):
+    assert "GPU:0" in tf.constant([1.0, 2.0]).device
+    assert "GPU:0" in tf.constant(1.0).device
+    assert "GPU:0" in tf.zeros([2]).device
+    assert "GPU:0" in tf.constant([1, 2], tf.int64).device
+    assert "CPU:0" in tf.constant([1, 2]).device
+    assert "CPU:0" in tf.constant("a").device
+    with tf.device("/CPU:0"):
+        assert "CPU:0" in tf.constant([1.0, 2.0]).device
+    assert "GPU:0" in tf.Variable([1.0]).device
+
+
+def test_mixed_devices_are_brought_together(gpu):
+    there = tf.constant([1.0, 2.0])
+    with tf.device("/CPU:0"):
+        here = tf.constant([3.0, 4.0])
+    assert (there + here).numpy().tolist() == [4.0, 6.0]
+    assert "GPU:0" in (here + there).device
+    assert (2.0 * there).numpy().tolist() == [2.0, 4.0]
+    assert tf.stack([here, there]).numpy().tolist() == [[3.0, 4.0], [1.0, 2.0]]
+
+
+def test_copies_between_devices_are_differentiated(gpu):
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v.value().cpu() ** 2)
+    assert "CPU:0" in y.device
+    assert tape.gradient(y, v).numpy().tolist() == [2.0, 4.0]
+
+
+def test_values_reach_python(gpu):
+    x = tf.constant(2.5)
+    assert float(x) == 2.5
+    assert bool(tf.constant([True]))
+    assert f"{x:.1f}" == "2.5"
+    assert "2.5" in repr(x)
+    assert np.asarray(x) == 2.5
+    assert int(tf.argmax(tf.constant([1.0, 3.0, 2.0]))) == 1
+    assert isinstance(pickle.loads(pickle.dumps(x)), Tensor)
+    assert isinstance(copy.deepcopy(x), DeviceTensor)
+
+
+def trained(function=None):
+    """What a small network learns in a few steps, and what else a tape is asked."""
+    rng = np.random.default_rng(0)
+    w, b, v = (tf.Variable(rng.normal(size=s).astype("f") / 4) for s in [(8, 16), (16,), (16, 4)])
+    x, labels = tf.constant(rng.normal(size=(32, 8)).astype("f")), tf.constant(rng.integers(0, 4, 32))
+
+    def step(x, labels):
+        with tf.GradientTape() as tape:
+            logits = tf.matmul(tf.nn.gelu(tf.matmul(x, w) + b), v)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+            loss = tf.reduce_mean(losses)
+        for variable, gradient in zip([w, b, v], tape.gradient(loss, [w, b, v]), strict=True):
+            variable.assign_sub(0.5 * gradient)
+        return loss
+
+    step = step if function is None else function(step)
+    results = [step(x, labels).numpy() for _ in range(4)]
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(tf.tanh(tf.matmul(x, w)) ** 3)
+        slope = inner.gradient(y, x)
+        steep = tf.reduce_sum(slope * slope)
+    results.append(outer.gradient(steep, x).numpy())
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        rows = tf.reduce_sum(tf.sin(x), axis=1)
+    results.append(tape.jacobian(rows, x).numpy())
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as forward:
+        y = tf.reduce_sum(tf.sin(tf.matmul(x, w)))
+    results.append(forward.jvp(y).numpy())
+    return [*results, w.numpy()]
+
+
+@pytest.mark.parametrize(
+    "function", [None, tf.function, lambda f: tf.function(f, jit_compile=True)], ids=["eager", "function", "xla"]
+)
+def test_a_training_loop(function, request):
+    expected = trained(function)
+    request.getfixturevalue("gpu")
+    for got, value in zip(trained(function), expected, strict=True):
+        np.testing.assert_allclose(got, value, rtol=2e-4, atol=2e-5)
+
+
+def test_a_function_is_recorded_by_a_tape(gpu):
+    v = tf.Variable([1.0, 2.0])
+    for jit in (False, True):
+        f = tf.function(lambda x: tf.reduce_sum(x * v), jit_compile=jit)
+        for _ in range(3):
+            with tf.GradientTape() as tape:
+                y = f(tf.constant([3.0, 4.0]))
+            assert tape.gradient(y, v).numpy().tolist() == [3.0, 4.0]
+
+
+def test_control_flow_in_functions(gpu):
+    @tf.function
+    def f(x):
+        for _ in tf.range(3):
+            x = tf.where(x > 0.0, x * 2.0, x - 1.0)
+        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: x, lambda: -x)
+
+    for _ in range(2):
+        assert f(tf.constant([1.0, -1.0])).numpy().tolist() == [8.0, -4.0]
+
+
+def test_variables(gpu):
+    v = tf.Variable([1.0, 2.0, 3.0])
+    assert type(v) is DeviceVariable
+    before = v.value()
+    v.assign_add([1.0, 1.0, 1.0])
+    v.assign_sub(tf.constant([0.5, 0.5, 0.5]))
+    assert before.numpy().tolist() == [1.0, 2.0, 3.0]
+    assert v.numpy().tolist() == [1.5, 2.5, 3.5]
+    v.assign([7.0, 8.0, 9.0])
+    v.scatter_add(tf.IndexedSlices(tf.constant([1.0, 1.0]), tf.constant([0, 0])))
+    v[1].assign(0.0)
+    assert v.numpy().tolist() == [9.0, 0.0, 9.0]
+    with pytest.raises(ValueError, match="Shape mismatch"):
+        v.assign([1.0])
+    assert v.numpy().tolist() == [9.0, 0.0, 9.0]
+    assert pickle.loads(pickle.dumps(v)).numpy().tolist() == [9.0, 0.0, 9.0]
+    assert isinstance(v, tf.Variable)
+
+
+def test_updates_in_place_are_not_seen_by_others(gpu):
+    v = tf.Variable(np.zeros(100_000, np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v * v)
+    seen = v.value()
+    v.assign_add(tf.ones(100_000))
+    assert float(tf.reduce_sum(seen)) == 0.0
+    assert float(tf.reduce_sum(tape.gradient(y, v))) == 0.0
+
+
+def test_a_checkpoint_comes_back(gpu, tmp_path):
+    v = tf.Variable([1.0, 2.0])
+    path = tf.train.Checkpoint(v=v).write(str(tmp_path / "saved"))
+    v.assign([0.0, 0.0])
+    tf.train.Checkpoint(v=v).read(path)
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_what_the_library_lacks_is_computed_on_the_host_and_said_once(gpu, caplog):
+    MODULE.by_way_of_host.discard("expm")
+    MODULE.kernels.clear()
+    x = tf.constant([[0.0, 1.0], [0.0, 0.0]])
+    for _ in range(2):
+        assert tf.linalg.expm(x).numpy().tolist() == [[1.0, 1.0], [0.0, 1.0]]
+    assert sum("expm" in record.message for record in caplog.records) == 1
+
+
+def test_bad_arguments_are_the_users_not_the_librarys(gpu):
+    before = set(MODULE.by_way_of_host)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.matmul(tf.zeros([2, 3]), tf.zeros([2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
+    assert MODULE.by_way_of_host == before
+
+
+def test_random_numbers_are_those_of_the_host(gpu):
+    tf.random.set_seed(3)
+    there = tf.random.normal([4]).numpy()
+    with tf.device("/CPU:0"):
+        tf.random.set_seed(3)
+        here = tf.random.normal([4]).numpy()
+    assert there.tolist() == here.tolist()
+
+
+def test_the_stand_in_is_strict():
+    x = strict_arrays.StrictArray(np.ones(3))
+    for read in (float, bool, np.asarray, lambda x: x + np.ones(3), lambda x: x.tolist()):
+        with pytest.raises(TypeError):
+            read(x)
