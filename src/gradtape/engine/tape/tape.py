@@ -16,6 +16,7 @@ from ...core import nest
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
 from ..registry.cotangents import PendingProduct
+from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
@@ -418,3 +419,6 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
         return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
     return Tensor(g) if plain else g
+
+
+makes_tensors(GradientTape, "batch_jacobian", "gradient", "jacobian")
