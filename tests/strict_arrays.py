@@ -11,6 +11,7 @@ import numpy as np
 import scipy.special
 
 from gradtape.backends.arrays import ArrayModule
+from gradtape.engine.registry.formula import Symbol
 
 # What NumPy has and CuPy has not, as far as kernels might use it.
 MISSING = {"apply_along_axis_nan", "frompyfunc", "vectorize", "memmap", "nditer", "char", "datetime64", "errstate"}
@@ -89,7 +90,8 @@ for _name in _COMPARISONS:
     _compare = getattr(operator, _name)
     setattr(StrictArray, f"__{_name}__", lambda a, b, f=_compare: outside(f(a._inside, inside(b))))
 for _name in ("neg", "abs", "invert", "pos"):
-    setattr(StrictArray, f"__{_name}__", lambda a, f=getattr(operator, _name): outside(f(a._inside)))
+    _unary = getattr(operator, _name)
+    setattr(StrictArray, f"__{_name}__", lambda a, f=_unary: outside(f(a._inside)))
 for _name in _METHODS:
     setattr(
         StrictArray, _name,
@@ -167,9 +169,26 @@ class _Module:
 xp = _Module(np, "strict")
 xp.special = _Module(scipy.special, "strict.special")
 xp.ndarray = StrictArray
-xp.asarray = xp.array = lambda x, dtype=None, **_: StrictArray(np.array(copied(x), dtype))  # from the host, if asked for
+# From the host, if that is asked for.
+xp.asarray = xp.array = lambda x, dtype=None, **_: StrictArray(np.array(copied(x), dtype))
+
+
+def fused(formula):
+    """The steps of a formula, one after the other."""
+
+    def kernel(*arrays):
+        known = dict(zip(formula.inputs, map(inside, arrays), strict=True))
+        with np.errstate(all="ignore"):
+            for step in formula.steps:
+                given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
+                known[step.output] = step.function(*given, **step.attrs)
+        return outside(known[formula.result])
+
+    return kernel
+
+
 MODULE = ArrayModule(
     "strict", xp, StrictArray, "/job:localhost/replica:0/task:0/device:GPU:0",
     to_host=lambda a: a._inside.copy(), from_host=lambda a: StrictArray(np.array(a)),
-    to_xla=lambda a: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)),
+    to_xla=lambda a: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)), fuse=fused,
 )  # fmt: skip

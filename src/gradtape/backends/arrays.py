@@ -14,6 +14,7 @@ class ArrayModule:
     """A library of arrays that live on a device: its functions, by NumPy's names, and the way to the host and back.
 
     `to_xla` and `from_xla` hand arrays over to programs of XLA and back, without a copy where both are on one device.
+    `fuse` makes one kernel of the steps of an elementwise formula, or None.
     `kernels` are those of ops, bound to the library when they are first run; `by_way_of_host` names the ops that it
     cannot compute.
     """
@@ -28,6 +29,7 @@ class ArrayModule:
         from_host: Callable[[Any], Any],
         to_xla: Callable[[Any], Any],
         from_xla: Callable[[Any], Any],
+        fuse: Callable[[Any], Callable[..., Any] | None],
     ) -> None:
         self.name = name
         self.xp = xp
@@ -37,6 +39,8 @@ class ArrayModule:
         self.from_host = from_host
         self.to_xla = to_xla
         self.from_xla = from_xla
+        self.fuse = fuse
+        self.ops: Any = None  # for bare arrays, when they have been asked for
         self.kernels: dict[Any, Callable[..., Any]] = {}
         self.by_way_of_host: set[str] = set()
 

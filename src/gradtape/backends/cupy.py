@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import cupy
 import numpy as np
 
-from ..core import devices
 from .arrays import ArrayModule
+from .cupy_fusion import fuse
 
 
 def gpus() -> list[dict[str, Any]]:
@@ -37,21 +39,21 @@ def reset_memory_stats(number: int) -> None:
 
 
 @cache
-def module_of(device: devices.Device) -> ArrayModule:
-    """The library for one GPU."""
-    use_tensor_float_32(devices.tensor_float_32())
+def module_of(name: str) -> ArrayModule:
+    """The library for the GPU of that name."""
+    # XLA would take three quarters of the memory at once, and leave the rest to CuPy.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     return ArrayModule(
-        "CuPy", cupy, cupy.ndarray, device.name,
-        to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla,
+        "CuPy", cupy, cupy.ndarray, name,
+        to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla, fuse=fuse,
     )  # fmt: skip
 
 
 def use_tensor_float_32(enabled: bool) -> None:
     """Whether products of float32 matrices round their factors to ten bits, which is eight times as fast."""
     with suppress(ImportError, AttributeError):  # CuPy has an environment variable, and no public way after import
-        from cupy._core import COMPUTE_TYPE_DEFAULT, COMPUTE_TYPE_TF32, set_compute_type
-
-        set_compute_type(np.float32, COMPUTE_TYPE_TF32 if enabled else COMPUTE_TYPE_DEFAULT)
+        linalg = import_module("cupy._core._routines_linalg")
+        linalg.set_compute_type(np.float32, linalg.COMPUTE_TYPE_TF32 if enabled else linalg.COMPUTE_TYPE_DEFAULT)
 
 
 def _to_xla(array: Any) -> Any:

@@ -97,8 +97,9 @@ class _Machine:
         self.reason = ""  # why there is no GPU
         self.soft_placement = True
         self.tensor_float_32 = True
-        self.log_placement = False
+        self.rounding: list[Callable[[bool], None]] = []
         self.changed: list[Callable[[], None]] = []
+        self.readers: dict[int, Callable[[Any], Any]] = {}
 
 
 _machine = _Machine()
@@ -134,9 +135,24 @@ def set_probe(count_gpus: Callable[[], list[Details]] | None) -> None:
         _tell()
 
 
+def has_probe() -> bool:
+    """Whether there is a backend that can drive GPUs."""
+    return _machine.probe is not None
+
+
 def set_memory_probe(info: Callable[[int], dict[str, int]], reset: Callable[[int], None]) -> None:
     """`info(n)` gives the bytes `current` and `peak` that the physical GPU `n` has in use; `reset(n)` begins anew."""
     _machine.memory = (info, reset)
+
+
+def set_capsule_reader(kind: int, read: Callable[[Any], Any]) -> None:
+    """`read(capsule)` makes a tensor of a DLPack capsule of that kind of device, such as `dlpack.CUDA`."""
+    _machine.readers[kind] = read
+
+
+def capsule_reader(kind: int) -> Callable[[Any], Any] | None:
+    """Who makes tensors of DLPack capsules of that kind of device; nobody for the host's."""
+    return _machine.readers.get(kind)
 
 
 def when_changed(told: Callable[[], None]) -> None:
@@ -257,8 +273,7 @@ def set_memory_growth(device: Any, enable: bool) -> None:
         raise ValueError("Cannot set memory growth on device when virtual devices configured")
     if device.device_type != "GPU":
         raise ValueError(
-            f"Cannot set memory growth on non-GPU and non-Pluggable devices, got {device!r}: the memory of a CPU always "
-            "grows"
+            f"Cannot set memory growth on non-GPU and non-Pluggable devices, got {device!r}: a CPU's always grows"
         )
     with _lock:
         if _machine.growth.get(device) != enable:
@@ -373,6 +388,14 @@ def tensor_float_32() -> bool:
 def set_tensor_float_32(enabled: bool) -> None:
     """Whether a GPU may round the factors of float32 products to ten bits."""
     _machine.tensor_float_32 = enabled
+    for told in _machine.rounding:
+        told(enabled)
+
+
+def when_tensor_float_32(told: Callable[[bool], None]) -> None:
+    """`told(enabled)` is called now and when it is switched on or off."""
+    _machine.rounding.append(told)
+    told(_machine.tensor_float_32)
 
 
 # Where new tensors go.

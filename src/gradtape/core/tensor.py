@@ -10,7 +10,7 @@ import numpy as np
 from numpy import array as new_array
 from numpy import ndarray
 
-from . import dtypes
+from . import devices, dtypes
 from .dtypes import DType
 from .shapes import TensorShape
 
@@ -31,13 +31,45 @@ def when_left(told: Callable[[Tensor, str], None]) -> None:
     _left = told
 
 
+def _begin(x: Tensor) -> None:
+    """The first tensor is made: devices are in use from now on."""
+    place_made(None)
+    devices.logical_devices()
+
+
 _made: Callable[[Tensor], Any] | None = None
+_mark_of: Callable[[Tensor], Any] | None = None
+_place: Callable[[Tensor], None] | None = None
 
 
 def when_made(mark_of: Callable[[Tensor], Any] | None) -> None:
     """From now on a tensor that is made from what is none has the mark `mark_of(tensor)`, or none."""
+    global _mark_of
+    _mark_of = mark_of
+    _settle_made()
+
+
+def place_made(place: Callable[[Tensor], None] | None) -> None:
+    """From now on `place(tensor)`, or nobody, puts a tensor that is made from what is none where it belongs."""
+    global _place
+    _place = place
+    _settle_made()
+
+
+def _settle_made() -> None:
+    """Makes one function of the two: where there is neither, as mostly, a new tensor costs one question."""
     global _made
-    _made = mark_of
+    mark_of, place = _mark_of, _place
+
+    def placed(x: Tensor) -> Any:
+        if place is not None:
+            place(x)
+        return None if mark_of is None else mark_of(x)
+
+    _made = mark_of if place is None else placed
+
+
+place_made(_begin)
 
 
 _placed: Callable[[Tensor], Tensor] | None = None
@@ -75,6 +107,7 @@ class Tensor:
     dtype: DType
     home: object
     mark: Any
+    placement: devices.Device = devices.HOST  # of the class: only a tensor that is elsewhere has its own
 
     # Attached by `gradtape.ops.operators`.
     __add__: Callable[..., Tensor]
@@ -97,6 +130,11 @@ class Tensor:
         return (self.home, mark, None) if type(mark) is int else mark
 
     @property
+    def buffer(self) -> Any:
+        """The array where the tensor lives: for one on a device, the array there."""
+        return self.array
+
+    @property
     def dims(self) -> tuple[int, ...]:
         """The shape as a plain tuple."""
         return self.array.shape
@@ -114,9 +152,14 @@ class Tensor:
     @property
     def device(self) -> str:
         """Where the value lives, in TensorFlow's spelling."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
+        return self.placement.name
 
-    backing_device = device
+    @property
+    def backing_device(self) -> str:
+        """Where the memory of the value is: integers and strings are in that of the first CPU."""
+        placed = self.placement.kind != "CPU" or self.dtype.is_floating or self.dtype.is_complex
+        return (self.placement if placed else devices.HOST).name
+
     is_packed = False
 
     @property
@@ -184,8 +227,8 @@ class Tensor:
         return self
 
     def gpu(self, gpu_index: int = 0) -> Tensor:
-        """The tensor in the memory of a GPU, of which NumPy knows none."""
-        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+        """The tensor in the memory of a GPU, if there is one."""
+        raise RuntimeError(f"GPU:{gpu_index} unknown device. The devices are {devices.logical_devices()}")
 
     def ref(self) -> Reference:
         """A hashable reference to this very tensor, for use as a key."""
@@ -206,7 +249,9 @@ class Tensor:
         return view
 
     def __dlpack__(self, **options: Any) -> Any:
-        return np.asarray(self.array).__dlpack__(**options)
+        from . import dlpack
+
+        return dlpack.exported(self.array, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return np.asarray(self.array).__dlpack_device__()

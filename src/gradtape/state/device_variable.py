@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from typing import Any
 
@@ -12,8 +11,8 @@ from ..core import dtypes
 from ..core.tensor import Tensor
 from ..engine.registry.devices import DeviceTensor, on_device, sent
 from ..engine.run import dispatch
-from ..engine.run.dispatch import thread
 from ..engine.run.convert import readable, register
+from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .rows import Combine, named_rows, scattered
 from .variable import Variable, _converted, homes, updating

@@ -17,11 +17,12 @@ from numpy import add, ndarray, subtract
 
 from ..backends.numpy.blocks import accumulate, combined
 from ..backends.tuning import LARGE, UPDATED_IN_PLACE
-from ..core import dtypes, errors
+from ..core import devices, dtypes, errors
 from ..core.dtypes import DType, as_dtype
 from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
+from ..engine.registry.placement import makes_tensors
 from ..engine.run import dispatch
 from ..engine.run.convert import own_read, readable, register, to_tensor
 from ..engine.run.dispatch import thread
@@ -75,6 +76,7 @@ class Variable(Parts):
 
     dtype: DType
     constraint: Callable[[Any], Any] | None
+    placement: devices.Device = devices.HOST  # of the class: only a variable that is elsewhere has its own
     _copy: tuple[Any, Any] | None = None  # an array that was the value, and the same on a device
 
     def __init__(
@@ -126,6 +128,8 @@ class Variable(Parts):
         self._name = scoped("Variable" if name is None else name) + ":0"
         self._shape = allowed
         self._created = _creation()
+        if devices.here.elsewhere:
+            self.placement = devices.default_device()
         if type(value) is Tensor:
             self._array = value.array
             self._read = wrap(self._array, value.dtype)
@@ -237,8 +241,8 @@ class Variable(Parts):
 
     @property
     def device(self) -> str:
-        """Where the value lives."""
-        return self._read.device
+        """Where the value lives: where new tensors went when the variable was made."""
+        return self.placement.name
 
     @property
     def handle(self) -> Variable:
@@ -509,3 +513,4 @@ def _has_own_memory(array: Any) -> bool:
 attach(Variable)
 register(Variable, _converted, 0)
 readable.add(Variable)
+makes_tensors(Variable, "assign", "assign_add", "assign_sub")

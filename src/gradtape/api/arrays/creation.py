@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, constant
 from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
 from ...engine.run.dispatch import made_of_nothing
 from ...engine.run.namespace import ops
@@ -45,10 +45,10 @@ def _filled(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
     if dtype is dtypes.string:
         if value:
             raise TypeError("Cannot convert 1 to EagerTensor of dtype string: there is no string that is one")
-        return wrap(np.full(shape, b"", object), dtype)
+        return constant(np.full(shape, b"", object), dtype)
     if not shape:
-        return wrap(dtype.as_numpy_dtype(value), dtype)
-    return wrap(np.zeros(shape, dtype.numpy) if not value else np.ones(shape, dtype.numpy), dtype)
+        return constant(dtype.as_numpy_dtype(value), dtype)
+    return constant(np.zeros(shape, dtype.numpy) if not value else np.ones(shape, dtype.numpy), dtype)
 
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
@@ -131,10 +131,10 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             f"Requires start {order} limit when delta {sign} 0: {first}/{last} [Op:Range]"
         )
     if target.is_integer:
-        return wrap(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
+        return constant(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
     # The dtype's own arithmetic says how many there are: 3 / 0.00375 is 800 in float32, and a little more in float64.
     count = math.ceil(abs((last - first) / step))
-    return made_of_nothing(wrap(np.arange(count).astype(target.numpy) * step + first, target))
+    return made_of_nothing(constant(np.arange(count).astype(target.numpy) * step + first, target))
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
@@ -199,7 +199,7 @@ def eye(
     matrix = np.eye(rows, columns, dtype=target.numpy)
     if batch_shape is not None:
         matrix = np.tile(matrix, (*to_shape(batch_shape), 1, 1))
-    return made_of_nothing(wrap(matrix, target))
+    return made_of_nothing(constant(matrix, target))
 
 
 def one_hot(

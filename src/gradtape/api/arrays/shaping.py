@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, constant
 from ...engine.run.convert import integers, to_shape, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
@@ -30,7 +30,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     >>> tf.shape([[1, 2, 3]]).numpy()
     array([1, 3], dtype=int32)
     """
-    return wrap(np.array(_dims(input), _count_dtype(out_type).numpy), _count_dtype(out_type))
+    return constant(np.array(_dims(input), _count_dtype(out_type).numpy), _count_dtype(out_type))
 
 
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
@@ -51,7 +51,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     tf.Tensor(3, shape=(), dtype=int32)
     """
     dtype = dtypes.int32 if out_type is None else as_dtype(out_type)
-    return wrap(dtype.as_numpy_dtype(math.prod(_dims(input))), dtype)
+    return constant(dtype.as_numpy_dtype(math.prod(_dims(input))), dtype)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
@@ -61,7 +61,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     >>> print(tf.rank([[1, 2, 3]]))
     tf.Tensor(2, shape=(), dtype=int32)
     """
-    return wrap(np.int32(len(_dims(input))), dtypes.int32)
+    return constant(np.int32(len(_dims(input))), dtypes.int32)
 
 
 def _dims(x: Any) -> tuple[int, ...]:

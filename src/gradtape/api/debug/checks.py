@@ -10,6 +10,7 @@ import numpy as np
 from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...engine.registry import placement
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -26,7 +27,7 @@ __all__ = [
     "is_traceback_filtering_enabled", "set_log_device_placement",
 ]  # fmt: skip
 
-_settings = {"log_device_placement": False, "traceback_filtering": True}
+_settings = {"traceback_filtering": True}
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
@@ -404,13 +405,13 @@ def get_log_device_placement() -> bool:
     >>> tf.debugging.get_log_device_placement()
     False
     """
-    return _settings["log_device_placement"]
+    return placement.logs_placements()
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Part of TensorFlow's interface: there is one device, and nothing to log.
+    """Whether each op that runs eagerly is logged, with the device it runs on: to `tf.get_logger()`, as INFO.
 
     >>> import gradtape as tf
     >>> tf.debugging.set_log_device_placement(False)
     """
-    _settings["log_device_placement"] = bool(enabled)
+    placement.log_placements(bool(enabled))

@@ -5,83 +5,88 @@ Settings for hardware gradtape does not drive are kept and answered, so that a s
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from ...core import devices as machine
+from ...core.devices import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
 
 NAMESPACES = ("config", "config.experimental", "config.threading", "config.optimizer")
 __all__ = [
-    "LogicalDevice", "PhysicalDevice", "enable_op_determinism", "enable_tensor_float_32_execution",
-    "experimental_functions_run_eagerly", "experimental_run_functions_eagerly", "functions_run_eagerly",
-    "get_device_details", "get_inter_op_parallelism_threads",
-    "get_intra_op_parallelism_threads", "get_jit", "get_memory_growth", "get_soft_device_placement",
-    "get_visible_devices", "list_logical_devices", "list_physical_devices", "run_functions_eagerly",
-    "set_inter_op_parallelism_threads", "set_intra_op_parallelism_threads", "set_jit", "set_memory_growth",
+    "LogicalDevice", "LogicalDeviceConfiguration", "PhysicalDevice", "enable_op_determinism",
+    "enable_tensor_float_32_execution", "experimental_functions_run_eagerly", "experimental_run_functions_eagerly",
+    "functions_run_eagerly", "get_device_details", "get_inter_op_parallelism_threads",
+    "get_intra_op_parallelism_threads", "get_jit", "get_logical_device_configuration", "get_memory_growth",
+    "get_memory_info", "get_memory_usage", "get_soft_device_placement", "get_visible_devices", "list_logical_devices",
+    "list_physical_devices", "reset_memory_stats", "run_functions_eagerly", "set_inter_op_parallelism_threads",
+    "set_intra_op_parallelism_threads", "set_jit", "set_logical_device_configuration", "set_memory_growth",
     "set_soft_device_placement", "set_visible_devices", "tensor_float_32_execution_enabled",
 ]  # fmt: skip
 
-
-class PhysicalDevice(NamedTuple):
-    """A device of this machine."""
-
-    name: str
-    device_type: str
-
-
-class LogicalDevice(NamedTuple):
-    """A device as computations see it."""
-
-    name: str
-    device_type: str
-
-
-_PHYSICAL = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
-_LOGICAL = [LogicalDevice("/device:CPU:0", "CPU")]
-_settings: dict[str, Any] = {
-    "soft_placement": True, "inter_op": 0, "intra_op": 0, "jit": "", "tensor_float_32": True
-}  # fmt: skip
+_settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": ""}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine that gradtape uses.
+    """The devices of this machine that gradtape can use.
 
     >>> import gradtape as tf
     >>> tf.config.list_physical_devices("CPU")
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
-    return [d for d in _PHYSICAL if device_type in (None, d.device_type)]
+    return machine.physical_devices(device_type)
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices computations can be placed on.
+    """The devices computations can be placed on: those that are visible, or what they were divided into.
 
     >>> import gradtape as tf
-    >>> tf.config.list_logical_devices()
+    >>> tf.config.list_logical_devices("CPU")
     [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
     """
-    return [d for d in _LOGICAL if device_type in (None, d.device_type)]
+    found = machine.logical_devices(device_type)
+    return [LogicalDevice(f"/device:{device.kind}:{device.index}", device.kind) for device in found]
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine that computations may use: all of them.
+    """The devices of this machine that computations may use.
 
     >>> import gradtape as tf
-    >>> tf.config.get_visible_devices("GPU")
-    []
+    >>> tf.config.get_visible_devices("CPU")
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
-    return list_physical_devices(device_type)
+    return machine.visible_devices(device_type)
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Chooses the devices to use; the CPU cannot be left out.
+    """Chooses the devices to use, of one type or of all. It must be said before the first tensor is made.
 
     >>> import gradtape as tf
-    >>> tf.config.set_visible_devices([], "GPU")
+    >>> tf.config.set_visible_devices(tf.config.list_physical_devices("CPU"), "CPU")
     """
-    chosen = list(devices) if isinstance(devices, list | tuple) and not hasattr(devices, "_fields") else [devices]
-    for device in chosen:
-        if device not in _PHYSICAL:
-            raise ValueError(f"Unrecognized device: {device!r}. The devices are {_PHYSICAL}")
-    if device_type in (None, "CPU") and not any(d.device_type == "CPU" for d in chosen):
-        raise RuntimeError("Visible devices cannot be modified after being initialized: the CPU is always there")
+    machine.set_visible(devices if isinstance(devices, list) else [devices], device_type)
+
+
+def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfiguration] | None:
+    """What `set_logical_device_configuration` has divided a device into, or None.
+
+    >>> import gradtape as tf
+    >>> tf.config.get_logical_device_configuration(tf.config.list_physical_devices("CPU")[0])
+    """
+    return machine.divisions(device)
+
+
+def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
+    """Divides a device into several logical ones. It must be said before the first tensor is made.
+
+    >>> import gradtape as tf
+    >>> cpu = tf.config.list_physical_devices("CPU")[0]
+    >>> x = tf.constant(1.0)
+    >>> try:
+    ...     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    ... except RuntimeError as error:
+    ...     print(error)
+    Virtual devices cannot be modified after being initialized: call it before the first tensor is made
+    """
+    machine.divide(device, logical_devices)
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
@@ -127,56 +132,81 @@ def experimental_functions_run_eagerly() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Whether an op may run on another device than the one named; there is one device only.
+    """Whether an op may run on another device than the one named, if that is not there; otherwise it is an error.
 
     >>> import gradtape as tf
     >>> tf.config.set_soft_device_placement(True)
     """
-    _settings["soft_placement"] = bool(enabled)
+    machine.set_soft_placement(bool(enabled))
 
 
 def get_soft_device_placement() -> bool:
-    """What the last call of `set_soft_device_placement` said.
+    """What the last call of `set_soft_device_placement` said; at first, that it may.
 
     >>> import gradtape as tf
     >>> tf.config.get_soft_device_placement()
     True
     """
-    return _settings["soft_placement"]
+    return machine.soft_placement()
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:
-    """Whether a GPU's memory is taken as it is needed; the CPU's always is.
+    """Whether a GPU's memory is taken as it is needed. It must be said before the first tensor is made.
 
     >>> import gradtape as tf
     >>> for gpu in tf.config.list_physical_devices("GPU"):
     ...     tf.config.experimental.set_memory_growth(gpu, True)
     """
-    if device not in _PHYSICAL:
-        raise ValueError(f"Unrecognized device: {device!r}. The devices are {_PHYSICAL}")
-    raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    machine.set_memory_growth(device, enable)
 
 
-def get_memory_growth(device: Any) -> bool:
-    """Whether a GPU's memory is taken as it is needed.
+def get_memory_growth(device: Any) -> bool | None:
+    """What `set_memory_growth` has said of a GPU, or None.
 
     >>> import gradtape as tf
-    >>> [tf.config.experimental.get_memory_growth(gpu) for gpu in tf.config.list_physical_devices("GPU")]
-    []
+    >>> for gpu in tf.config.list_physical_devices("GPU"):
+    ...     growth = tf.config.experimental.get_memory_growth(gpu)
     """
-    raise ValueError(f"Unrecognized device: {device!r}. Memory growth is a setting of GPUs, and there are none")
+    return machine.memory_growth(device)
+
+
+def get_memory_info(device: str) -> dict[str, int]:
+    """The bytes that tensors take on a device, now and at most; none are counted for the CPU.
+
+    >>> import gradtape as tf
+    >>> tf.config.experimental.get_memory_info("CPU:0")
+    {'current': 0, 'peak': 0}
+    """
+    return machine.memory_info(device)
+
+
+def get_memory_usage(device: str) -> int:
+    """The older way to ask for `get_memory_info(device)["current"]`.
+
+    >>> import gradtape as tf
+    >>> tf.config.experimental.get_memory_usage("CPU:0")
+    0
+    """
+    return machine.memory_info(device)["current"]
+
+
+def reset_memory_stats(device: str) -> None:
+    """The peak of `get_memory_info` is what is in use now.
+
+    >>> import gradtape as tf
+    >>> tf.config.experimental.reset_memory_stats("CPU:0")
+    """
+    machine.reset_memory_stats(device)
 
 
 def get_device_details(device: Any) -> dict[str, Any]:
-    """What else is known of a device.
+    """What else is known of a device: of a GPU `device_name` and `compute_capability`.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.get_device_details(tf.config.list_physical_devices("CPU")[0])
     {}
     """
-    if device not in _PHYSICAL:
-        raise ValueError(f"Unrecognized device: {device!r}. The devices are {_PHYSICAL}")
-    return {}
+    return machine.details_of(device)
 
 
 def enable_op_determinism() -> None:
@@ -188,22 +218,22 @@ def enable_op_determinism() -> None:
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Whether some GPUs may round float32 products; NumPy never does.
+    """Whether GPUs may round the factors of float32 products to ten bits, which is faster; the CPU never does.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.enable_tensor_float_32_execution(True)
     """
-    _settings["tensor_float_32"] = bool(enabled)
+    machine.set_tensor_float_32(bool(enabled))
 
 
 def tensor_float_32_execution_enabled() -> bool:
-    """What the last call of `enable_tensor_float_32_execution` said.
+    """What the last call of `enable_tensor_float_32_execution` said; at first, that they may.
 
     >>> import gradtape as tf
     >>> tf.config.experimental.tensor_float_32_execution_enabled()
     True
     """
-    return _settings["tensor_float_32"]
+    return machine.tensor_float_32()
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:

@@ -1,4 +1,4 @@
-"""What surrounds a computation: printing, devices, scopes, ordering, Python functions as ops."""
+"""What surrounds a computation: printing, scopes, ordering, Python functions as ops."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import builtins
 import functools
 import logging
 import pprint
-import re
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -26,7 +24,7 @@ from ...state.sparse_tensor import SparseTensor
 
 NAMESPACES = ("",)
 __all__ = [
-    "control_dependencies", "device", "executing_eagerly", "get_logger", "group", "init_scope", "inside_function",
+    "control_dependencies", "executing_eagerly", "get_logger", "group", "init_scope", "inside_function",
     "is_symbolic_tensor", "no_op", "numpy_function", "print", "py_function", "timestamp", "tuple",
 ]  # fmt: skip
 
@@ -150,49 +148,6 @@ def get_logger() -> logging.Logger:
     'gradtape'
     """
     return logging.getLogger("gradtape")
-
-
-_DEVICE = re.compile(
-    r"(/job:[\w-]+)?(/replica:\d+)?(/task:\d+)?(/?(device:)?(CPU|GPU|TPU|XLA_CPU|XLA_GPU)(:(\d+|\*))?)?", re.IGNORECASE
-)
-
-
-def device(device_name: Any) -> Any:
-    """A context that asks for a device; a device that is not there is replaced by one that is.
-
-    >>> import gradtape as tf
-    >>> with tf.device("/GPU:0"):
-    ...     x = tf.constant(1.0)
-    """
-    if callable(device_name):
-        raise RuntimeError("tf.device does not support functions.")
-    name = getattr(device_name, "name", device_name)
-    if name is not None and not _DEVICE.fullmatch(str(name).replace("physical_device", "device")):
-        raise ValueError(
-            f"Unknown attribute is encountered while parsing the device spec: {name!r}. Write it as '/CPU:0'"
-        )
-    return _Device()
-
-
-class _Devices(threading.local):
-    """The device scopes that this thread is in."""
-
-    open: builtins.tuple[Any, ...] = ()
-
-
-_devices = _Devices()
-
-
-class _Device:
-    """A block for which a device was asked; blocks are left in the order opposite to that of entry."""
-
-    def __enter__(self) -> None:
-        _devices.open = (*_devices.open, self)
-
-    def __exit__(self, *error: Any) -> None:
-        if not _devices.open or _devices.open[-1] is not self:
-            raise RuntimeError("Exiting device scope without proper scope nesting: leave the inner one first")
-        _devices.open = _devices.open[:-1]
 
 
 _PYTHON_ERRORS = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import errors, nest
+from ...core import devices, errors, nest
 from ...core.dtypes import as_dtype
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
@@ -29,45 +29,47 @@ _SEED = 87654321  # what TensorFlow begins its tests with
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
-    """Whether gradtape can use a GPU here.
+    """Whether gradtape can use a GPU here, of that compute capability, a pair such as (8, 0), or better.
 
     >>> import gradtape as tf
-    >>> tf.test.is_gpu_available() == bool(tf.config.list_physical_devices("GPU"))
+    >>> tf.test.is_gpu_available() == bool(tf.config.list_logical_devices("GPU"))
     True
     """
-    from ..runtime.config import list_physical_devices
-
-    return bool(list_physical_devices("GPU"))
+    least = min_cuda_compute_capability or (0, 0)
+    used = {device.physical for device in devices.logical_devices("GPU")}
+    gpus = enumerate(devices.physical_devices("GPU"))
+    return any(i in used and devices.details_of(gpu).get("compute_capability", (0, 0)) >= least for i, gpu in gpus)
 
 
 def is_built_with_cuda() -> bool:
-    """Whether gradtape was made for CUDA: it is made for NumPy.
+    """Whether gradtape has a backend for CUDA's GPUs, whether or not there is one.
 
     >>> import gradtape as tf
-    >>> tf.test.is_built_with_cuda()
-    False
+    >>> tf.test.is_built_with_cuda() or not tf.config.list_physical_devices("GPU")
+    True
     """
-    return False
+    return devices.has_probe()
 
 
 def is_built_with_gpu_support() -> bool:
-    """Whether gradtape was made for GPUs of any kind: it is made for NumPy.
+    """Whether gradtape has a backend for GPUs of any kind: those of CUDA.
 
     >>> import gradtape as tf
-    >>> tf.test.is_built_with_gpu_support()
-    False
+    >>> tf.test.is_built_with_gpu_support() == tf.test.is_built_with_cuda()
+    True
     """
-    return False
+    return is_built_with_cuda()
 
 
 def gpu_device_name() -> str:
     """The name of a GPU, or an empty string.
 
     >>> import gradtape as tf
-    >>> tf.test.gpu_device_name()
-    ''
+    >>> bool(tf.test.gpu_device_name()) == tf.test.is_gpu_available()
+    True
     """
-    return ""
+    gpus = devices.logical_devices("GPU")
+    return f"/device:GPU:{gpus[0].index}" if gpus else ""
 
 
 def main(argv: Any = None) -> None:

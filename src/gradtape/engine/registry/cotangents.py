@@ -12,7 +12,7 @@ import numpy as np
 from ...backends.numpy.blocks import add, product
 from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
 from ...core.slices import IndexedSlices
-from ..run.namespace import ops, raw
+from ..run.namespace import raw
 
 
 class PendingProduct:
@@ -89,7 +89,7 @@ def densify(m: Any, slices: IndexedSlices) -> Any:
 def zeros(m: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """A cotangent of zeros."""
     array = np.zeros(shape, dtype.numpy)
-    return array if m is raw else ops.constant(array)
+    return array if m is raw else m.constant(array)
 
 
 def combined(m: Any, first: Any, second: Any) -> Any:

@@ -16,12 +16,14 @@ import numpy as np
 from numpy import asarray
 
 from ...backends.arrays import ArrayModule
-from ...core import devices, dtypes
+from ...core import devices, dtypes, errors
 from ...core.devices import Device
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, when_placed, wrap
 from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
+from ..run.namespace import raw
+from .formula import neutral, traced
 from .op import Op, bind, registry
 
 logger = logging.getLogger("gradtape")
@@ -65,14 +67,18 @@ class DeviceTensor(Tensor):
         kernel = module.kernels.get(op)
         if kernel is None:
             kernel = module.kernels[op] = _kernel(module, op)
+        for x in inputs:
+            if type(x) is not DeviceTensor:
+                inputs = _together(module, op, inputs)
+                break
         try:
-            if op.family == "elementwise":
-                arrays = [x.buffer if type(x) is DeviceTensor else _operand(module, x) for x in inputs]
-            else:
-                arrays = [x.buffer if type(x) is DeviceTensor else module.from_host(asarray(x.array)) for x in inputs]
-            value = kernel(*arrays, **attrs)
+            value = kernel(*[x.buffer for x in inputs], **attrs)
         except (ValueError, np.linalg.LinAlgError) as error:
             raise dispatch.failure(op, [x.dims for x in inputs], error) from error
+        except _NOT_FOR_DEVICE as error:
+            value = _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
+        except MemoryError as error:
+            raise _exhausted(op, inputs, error) from error
         like = inputs[0].dtype
         outputs: Any
         if type(value) is tuple:
@@ -169,10 +175,18 @@ def _moved(x: Tensor, y: Tensor) -> Tensor:
     return y
 
 
-def _operand(module: ArrayModule, x: Tensor) -> Any:
-    """A tensor of the host as an argument of an elementwise kernel: a number as it is, which needs no copy."""
-    array = x.array
-    return module.from_host(array) if array.shape else array[()]
+def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The inputs with those of the host sent to the device; a number stays, which an elementwise kernel takes as is."""
+    elementwise = op.family == "elementwise"
+    found: list[Tensor] = []
+    for x in inputs:
+        if type(x) is Tensor and not (elementwise and not x.array.shape):
+            y = on_device(module, module.from_host(asarray(x.array)), x.dtype)
+            if x.mark is not None:
+                y.mark = x.marks
+            x = y
+        found.append(x)
+    return found
 
 
 def _result(module: ArrayModule, value: Any, like: DType) -> Tensor:
@@ -184,33 +198,103 @@ def _result(module: ArrayModule, value: Any, like: DType) -> Tensor:
 
 
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
-    """The kernel for arrays of the device; what the device's library cannot compute goes by way of the host."""
-
-    def on_host(*arrays: Any, **attrs: Any) -> Any:
-        given = [module.to_host(a)[()] if type(a) is module.array_type else a for a in arrays]
-        value = op.numpy(*given, **attrs)
-        return tuple(map(returned, value)) if type(value) is tuple else returned(value)
-
-    def returned(y: Any) -> Any:
-        return module.from_host(asarray(y)) if asarray(y).dtype.kind != "O" else y
-
+    """The kernel of an op for the arrays of a device: a formula of several steps in one launch."""
     if not isinstance(op, Op):  # a graph's branch or loop, or the user's own code
-        return on_host
+        return _on_host(module, op)
     try:
         there = bind(op.kernel, module.xp)
-    except AttributeError:
-        there = None
+    except AttributeError as error:
+        return _by_way_of_host(module, op, error)
+    return _in_one_launch(module, op, there) if op.family == "elementwise" and callable(op.kernel) else there
+
+
+def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of an elementwise op as one of the device's own, for each combination of dtypes, if that is possible.
+
+    A kernel that is one function is that already.
+    """
+    formula = bind(op.kernel, neutral)
+    fused: dict[Any, Callable[..., Any]] = {}
 
     def kernel(*arrays: Any, **attrs: Any) -> Any:
-        if there is not None and op.name not in module.by_way_of_host:
-            try:
-                return there(*arrays, **attrs)
-            except _NOT_FOR_DEVICE:
-                value = on_host(*arrays, **attrs)  # raises what is wrong with the arguments themselves
-        else:
-            return on_host(*arrays, **attrs)
-        module.by_way_of_host.add(op.name)
-        logger.warning("op %s has no kernel for %s: it is computed on the host", op.name, module.name)
-        return value
+        given = tuple([x.dtype for x in arrays])
+        key = (given, *attrs.items()) if attrs else given
+        run = fused.get(key)
+        if run is None:
+            steps = traced(partial(formula, **attrs), given)
+            run = None if steps is None or len(steps.steps) < 2 else module.fuse(steps)
+            run = fused[key] = partial(there, **attrs) if run is None else run
+        return run(*arrays)
 
     return kernel
+
+
+def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:
+    """The kernel of NumPy for arrays of a device, which are copied there and back."""
+
+    def returned(y: Any) -> Any:
+        return y if asarray(y).dtype.kind == "O" else module.from_host(asarray(y))
+
+    def kernel(*arrays: Any, **attrs: Any) -> Any:
+        value = op.numpy(*[module.to_host(a)[()] if type(a) is module.array_type else a for a in arrays], **attrs)
+        return tuple(map(returned, value)) if type(value) is tuple else returned(value)
+
+    return kernel
+
+
+def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable[..., Any]:
+    """The same, from now on, for an op that the device's library cannot compute; it is said once."""
+    on_host = _on_host(module, op)
+
+    def first(*arrays: Any, **attrs: Any) -> Any:
+        value = on_host(*arrays, **attrs)  # raises what is wrong with the arguments themselves
+        if op.name not in module.by_way_of_host:
+            module.by_way_of_host.add(op.name)
+            logger.warning("op %s has no kernel for %s: it is computed on the host (%s)", op.name, module.name, reason)
+        module.kernels[op] = on_host
+        return value
+
+    return first
+
+
+def _exhausted(op: Any, inputs: Sequence[Tensor], error: MemoryError) -> Exception:
+    """What is raised when the device has no memory left for an op."""
+    return errors.ResourceExhaustedError(
+        f"the device has no memory left for op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]} "
+        f"({error}). "
+        "What a tape has recorded is kept until its gradient is taken or it is deleted; smaller batches, "
+        "tf.recompute_grad or a half-precision dtype need less"
+    )
+
+
+class DeviceOps:
+    """The ops under their names for bare arrays of a device, as rules call them: see `namespace.raw`."""
+
+    def __init__(self, module: ArrayModule) -> None:
+        self._module = module
+        self.constant = module.xp.asarray
+        self.fuse = module.fuse
+
+    def __getattr__(self, name: str) -> Any:
+        getattr(raw, name)  # loads the ops, or says that there is no such one
+        module, op = self._module, registry[name]
+
+        def call(*arrays: Any, **attrs: Any) -> Any:
+            kernel = module.kernels.get(op)
+            if kernel is None:
+                kernel = module.kernels[op] = _kernel(module, op)
+            try:
+                return kernel(*arrays, **attrs)
+            except _NOT_FOR_DEVICE as error:
+                return _by_way_of_host(module, op, error)(*arrays, **attrs)
+
+        setattr(self, name, call)
+        return call
+
+
+def ops_of(module: ArrayModule) -> DeviceOps:
+    """The ops for bare arrays of this device."""
+    if module.ops is None:
+        module.ops = DeviceOps(module)
+    found: DeviceOps = module.ops
+    return found

@@ -26,7 +26,7 @@ from ..run.namespace import raw
 from .arguments import matched, read_both
 from .batching import aligned
 from .cotangents import pending_sum
-from .formula import traced, written_over
+from .formula import symbolic, traced, written_over
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
 
 _new = object.__new__
@@ -55,7 +55,7 @@ def _formula(partial: Any) -> Any:
     return partial.formula if isinstance(partial, Mask | ZeroWins) else partial
 
 
-def _product(i: int, partial: Any, saved: Saved, arrays: bool, conjugate: bool) -> str:
+def _product(i: int, partial: Any, saved: Saved, arrays: str, conjugate: bool) -> str:
     """Source code for the cotangent `g` times partial number `i`."""
     if partial is None or isinstance(partial, str):
         return str(partial)
@@ -172,7 +172,9 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
             op.second = _alone(op, 1, partials, saved, names, large)
             op.defer("keep_both", lambda: _keep_both(op.args, saved.names))
 
-    def vjp(arrays: bool, conjugate: bool) -> Any:
+    def vjp(arrays: str, conjugate: bool) -> Any:
+        if arrays == "buffer":
+            return _vjp_there(saved, partials, names, conjugate)
         products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
         asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
         result = f"({', '.join(asked)},)"
@@ -185,21 +187,22 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
         source = f"lambda m, g, s, parents: ({result}) if {_SMALL} else large(m, g, s, parents)"
         return compile_rule(source, large=large(conjugate), ndarray=ndarray, **names, **narrowing)
 
-    def vjp_first(arrays: bool) -> Any:
+    def vjp_first(arrays: str) -> Any:
         """The rule of an op with one argument: that of the op as a function of it, where one value is kept bare."""
 
         def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: Any) -> tuple[Any]:
             first: Any = op.first
-            rule = first.vjp_raw if arrays else first.vjp
+            rule = first.vjp_raw if arrays == "array" else first.vjp
             return (rule(m, g, s[0] if len(s) == 1 else s),)
 
         return vjp
 
-    op.defer_vjp(vjp_first if quiet and not several else lambda arrays: vjp(arrays, False))
+    short = quiet and not several
+    op.defer_vjp(lambda arrays: vjp_first(arrays) if short and arrays != "buffer" else vjp(arrays, False))
 
     def jvp_of() -> Any:
         tangents = [
-            None if p is None else compile_rule(f"lambda m, g, s: {_product(i, p, saved, False, False)}", **names)
+            None if p is None else compile_rule(f"lambda m, g, s: {_product(i, p, saved, '', False)}", **names)
             for i, p in enumerate(partials)
         ]
 
@@ -228,7 +231,7 @@ def _differentiate_elementwise(op: Op, partials: list[Any], quiet: bool) -> Op |
 def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
     """`vjp_raw` for large arrays: each product is computed on all cores, where the arrays line up for that."""
     tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
-    products = [_product(i, partial, saved, True, conjugate) for i, partial in enumerate(partials)]
+    products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
     rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
 
     def product(i: int, s: Sequence[Any]) -> Any:
@@ -258,6 +261,44 @@ def _vjp_large(saved: Saved, partials: list[Any], names: dict[str, Any], conjuga
                 continue
             value = blocks.run(in_place(i, g.dtype) or blocks.into(product(i, s)), arrays, g.dtype)
             cotangents.append(product(i, s)(*arrays) if value is None else value)
+        broadcast = len(partials) > 1 and s[-1] is not None
+        return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
+
+    return vjp
+
+
+def _vjp_there(saved: Saved, partials: list[Any], names: dict[str, Any], conjugate: bool) -> Any:
+    """`vjp_there`: each product is one launch on the device, if it is a formula."""
+    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
+    products = [_product(i, partial, saved, "buffer", conjugate) for i, partial in enumerate(partials)]
+    rules = [compile_rule(f"lambda m, g, s: {product}", **names) for product in products]
+    fused: dict[Any, Any] = {}
+
+    def fuse(m: Any, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
+        """Product number `i` as one kernel of the arrays given, or None. What else was kept is known to it."""
+
+        def product(g: Any, *arrays: Any) -> Any:
+            filled = list(s)
+            for k, array in zip(tensors, arrays, strict=True):
+                filled[k] = SimpleNamespace(buffer=array)
+            return rules[i](symbolic, g, filled)
+
+        formula = traced(product, given) if len(tensors) == len(saved.names) else None
+        return None if formula is None or not formula.steps else m.fuse(formula)
+
+    def vjp(m: Any, g: Any, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
+        cotangents: list[Any] = []
+        for i, (parent, partial) in enumerate(zip(parents, partials, strict=True)):
+            if parent < 0 or partial is None or partial == ONE:
+                cotangents.append(g if parent >= 0 and partial == ONE else None)
+                continue
+            arrays = (g, *[s[k].buffer for k in tensors])
+            given = tuple([x.dtype for x in arrays])
+            key = (m, i, given)
+            if key not in fused:
+                fused[key] = fuse(m, i, s, given)
+            kernel = fused[key]
+            cotangents.append(rules[i](m, g, s) if kernel is None else kernel(*arrays))
         broadcast = len(partials) > 1 and s[-1] is not None
         return _narrowed(m, s[-1], tuple(cotangents)) if broadcast else tuple(cotangents)
 
@@ -315,7 +356,7 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
     def vjp_large(m: Any, g: Any, value: Any) -> Any:
         return large(False)(m, g, spread(value), alone.placed(0))[i]
 
-    def vjp(arrays: bool) -> Any:
+    def vjp(arrays: str) -> Any:
         product = _product(i, partials[i], kept, arrays, False)
         if not arrays:
             return compile_rule(f"lambda m, g, s: {product}", **names)

@@ -140,7 +140,7 @@ def bilinear(
 
     names = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
 
-    def cotangent(f: Any, arrays: bool) -> str:
+    def cotangent(f: Any, arrays: str) -> str:
         texts = []
         for n in parameters(f):
             value = saved.lookup(n, arrays)
@@ -149,11 +149,11 @@ def bilinear(
             texts.append(f"{n}=({conjugated})" if n in args else f"{n}={value}")
         return f"{'da' if f is da else 'db'}({', '.join(texts)})"
 
-    def both(arrays: bool) -> Any:
+    def both(arrays: str) -> Any:
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
         return compile_rule(f"lambda m, g, s, parents: ({first}, {second})", **names)
 
-    def alone(f: Any, arrays: bool) -> Any:
+    def alone(f: Any, arrays: str) -> Any:
         return compile_rule(f"lambda m, g, s: {cotangent(f, arrays)}", **names)
 
     op.defer_vjp(both)

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from ...backends.arrays import special
 from ...backends.tuning import FEW
+from .op import bind, registry
 
 
 class _NotAFormula(Exception):
@@ -34,6 +36,32 @@ class Formula(NamedTuple):
     inputs: tuple[Symbol, ...]
     steps: list[Step]
     result: Symbol
+
+
+class _Neutral:
+    """NumPy's functions, but not the module: a kernel that does something else with NumPy's arrays does not do it."""
+
+    @property
+    def special(self) -> Any:
+        return special(np)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+class _Symbolic:
+    """The ops for rules that run on symbols: their kernels, as they are for any library of arrays."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in registry:
+            raise _NotAFormula
+        function = bind(registry[name].kernel, neutral)
+        setattr(self, name, function)
+        return function
+
+
+neutral = _Neutral()
+symbolic = _Symbolic()
 
 
 def traced(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:

@@ -46,10 +46,11 @@ def sample(*inputs: Any, domain: tuple[float, float] | None = None, **attrs: Any
 class Deferring:
     """What has functions that are made when they are first called."""
 
-    __slots__ = ("vjp", "vjp_raw")
+    __slots__ = ("vjp", "vjp_raw", "vjp_there")
 
     vjp: Callable[..., Any] | None
     vjp_raw: Callable[..., Any] | None
+    vjp_there: Callable[..., Any] | None
 
     def defer(self, attribute: str, build: Callable[[], Callable[..., Any]]) -> None:
         """Sets a function that is built when it is first called, so that importing an op costs next to nothing."""
@@ -61,10 +62,14 @@ class Deferring:
 
         setattr(self, attribute, first)
 
-    def defer_vjp(self, build: Callable[[bool], Callable[..., Any]]) -> None:
-        """Sets `vjp_raw`, which runs on arrays, and `vjp`, on tensors: `build` makes either."""
-        self.defer("vjp_raw", lambda: build(True))
-        self.defer("vjp", lambda: build(False))
+    def defer_vjp(self, build: Callable[[str], Callable[..., Any]]) -> None:
+        """Sets `vjp`, which runs on tensors, `vjp_raw`, on NumPy's arrays, and `vjp_there`, on those of a device.
+
+        `build(attribute)` makes each of them: it says where a tensor that was kept has its array, if that is wanted.
+        """
+        self.defer("vjp", lambda: build(""))
+        self.defer("vjp_raw", lambda: build("array"))
+        self.defer("vjp_there", lambda: build("buffer"))
 
 
 class Op(Deferring):
@@ -125,7 +130,7 @@ class Op(Deferring):
         self.inert: tuple[int, ...] = ()  # the arguments that the op has no derivative for
         self.numpy = self._own_kernel = with_accelerated(name, bind(kernel, np))
         self.vjp: Callable[..., Any] | None = None
-        self.vjp_raw: Callable[..., Any] | None = None
+        self.vjp_raw = self.vjp_there = None
         self.keep: Callable[..., tuple[Any, ...]] = _keep_nothing
         self.kept: tuple[str, ...] = ()  # the names of what `keep` keeps
         # The quiet case of one or two arguments: what is kept when both are on the tape, and when one alone is.
@@ -313,18 +318,18 @@ class Saved:
             return f"[x.dims for x in xs[{args.index(f'*{owner}')}:]]"
         return f"attrs.get({name!r})"
 
-    def lookup(self, name: str, arrays: bool, saved: str = "s") -> str:
-        """Source code that finds `name` in what was kept, as a tensor or as its bare array."""
+    def lookup(self, name: str, arrays: str, saved: str = "s") -> str:
+        """Source code that finds `name` in what was kept, as a tensor or as the array in its attribute `arrays`."""
         if name in ("m", "g", "t", "need"):
             return name
         slot = saved if self.bare else f"{saved}[{self.names.index(name)}]"
         if arrays and self.is_tensor(name):
-            return f"{slot}.array"
+            return f"{slot}.{arrays}"
         if arrays and self.is_tuple(name):
-            return f"tuple(x.array for x in {slot})"
+            return f"tuple(x.{arrays} for x in {slot})"
         return slot
 
-    def call(self, function: str, f: Callable[..., Any], arrays: bool) -> str:
+    def call(self, function: str, f: Callable[..., Any], arrays: str) -> str:
         """Source code that calls formula `f`, known as `function`, on what was kept."""
         if f.__code__.co_code == _ITSELF and len(parameters(f)) == 1:
             return self.lookup(parameters(f)[0], arrays)
@@ -342,7 +347,7 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
     result = "rule_result" if len(op.args) > 1 or op.variadic else "(rule_result,)"
     asks = "need" in parameters(rule)
 
-    def vjp(arrays: bool) -> Callable[..., Any]:
+    def vjp(arrays: str) -> Callable[..., Any]:
         body = result.replace("rule_result", saved.call("rule", rule, arrays))
         if asks:
             body = f"(lambda need: {body})([p >= 0 for p in parents])"

@@ -16,7 +16,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor, constant, is_tensor_like, wrap
+from ...core.tensor import Tensor, constant, is_tensor_like
 from .namespace import ops
 
 # What a dtype can hold of Python's numbers: the kinds (of NumPy) of the values it takes.

@@ -15,6 +15,7 @@ from ...backends.numpy.blocks import accumulate, add
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.cotangents import UNFINISHED, PendingProduct, combined, finished, zeros
+from ..registry.devices import DeviceOps
 from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
 from .log import Log
@@ -47,7 +48,7 @@ def sweep(
     """
     log_ops, log_parents, kept, several = log.ops, log.parents, log.saved, log.several
     owned: set[int] = set()  # for `joined`
-    arrays = m is raw
+    arrays, there = m is raw, type(m) is DeviceOps
     for i in order:
         g = grads[i]
         if g is None:
@@ -76,7 +77,7 @@ def sweep(
         if type(parents) is int:  # the op as a function of one argument
             if need is not None and parents not in need:
                 continue
-            vjp = op.vjp_raw if arrays else op.vjp
+            vjp = op.vjp_raw if arrays else op.vjp_there if there else op.vjp
             gp = vjp(m, g, saved)
             if grads[parents] is None:
                 grads[parents] = gp
@@ -85,7 +86,7 @@ def sweep(
         else:
             if need is not None:
                 parents = tuple(p if p in need else -1 for p in parents)
-            pulled = (op.vjp_raw if arrays else op.vjp)(m, g, saved, parents)
+            pulled = (op.vjp_raw if arrays else op.vjp_there if there else op.vjp)(m, g, saved, parents)
         nth = 0
         for p in parents:  # `zip` takes longer to be made than the rest of the loop
             gp = pulled[nth]

@@ -9,7 +9,8 @@ from typing import Any, overload
 from weakref import ref
 
 from ...core.tensor import Tensor
-from ..registry.op import Partial
+from ..registry.devices import DeviceTensor
+from ..registry.op import Op, Partial
 from ..run.dispatch import Recorder, next_level, note
 
 _NO_ATTRIBUTES: dict[str, Any] = {}
@@ -36,6 +37,8 @@ class Log(Recorder):
 
     keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
     plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
+    _module: Any = None  # the library of the device that records are on
+    _there = 0  # how many are
     fragile = False  # a record runs a user's code backwards, which may raise
     question: Any = None  # then: the last one, as (targets, their cotangents, sources)
     notes: Mapping[int, Any] = MappingProxyType({})  # by position: what a traced log has noted of a record
@@ -164,8 +167,23 @@ class Log(Recorder):
                 y.mark = (key, i, y.marks)
         if not plain:
             self.plain = False
+            self._note_device(op, inputs)
         if op.fragile:
             self.fragile = True
+
+    def _note_device(self, op: Any, inputs: Sequence[Tensor]) -> None:
+        """Counts the records whose arrays are on one device, apart from numbers."""
+        if type(op) is Op:
+            there = [x.module for x in inputs if type(x) is DeviceTensor]
+            numbers = [x for x in inputs if type(x) is Tensor]
+            if len(there) + len(numbers) == len(inputs) and there.count(self._module or there[0]) == len(there):
+                self._module = there[0]
+                self._there += 1
+
+    @property
+    def module(self) -> Any:
+        """The library of a device that all that is recorded is on, so a sweep over its bare arrays is possible."""
+        return self._module if self._there == len(self.ops) - self.ops.count(None) else None
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Notes which positions go into an op that has no derivative; what comes out may be a source."""

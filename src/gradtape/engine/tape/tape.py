@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ...core import nest
+from ...core import dtypes, nest
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
 from ..registry.cotangents import PendingProduct
+from ..registry.devices import DeviceTensor, on_device, ops_of, sent
+from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
@@ -335,6 +337,11 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
             for position in seeds:
                 seeds[position] = seeds[position].array
             found = self._sweep(log, seeds, wanted, raw)
+        elif (module := self._device(log, seeds)) is not None:
+            seeds = {position: sent(module, g).buffer for position, g in seeds.items()}
+            found = self._sweep(log, seeds, wanted, ops_of(module))
+            for position in wanted:
+                found[position] = _as_tensors(module, found[position])
         else:
             trace = None if log.fragile or self._hooks else dispatch.thread.trace
             with nullcontext() if trace is None else trace.from_here():
@@ -356,6 +363,13 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
                 answers[position] = _finished(found[position], source, plain)
             results.append(answers[position])
         return results
+
+    def _device(self, log: Log, seeds: dict[int, Any]) -> Any:
+        """The library of a device whose bare arrays a sweep may run on, if all that it meets is there."""
+        if self._hooks or not dispatch.unrecorded():
+            return None
+        real = all([type(g) is Tensor or type(g) is DeviceTensor for g in seeds.values()])
+        return log.module if real else None
 
     def _sweep(self, log: Log, seeds: dict[int, Any], wanted: set[int], m: Any) -> Any:
         """The cotangents by position, those of the `wanted` ones among them."""
@@ -395,6 +409,13 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         )
 
 
+def _as_tensors(module: Any, g: Any) -> Any:
+    """A cotangent of bare arrays of a device as one of tensors there."""
+    if type(g) is IndexedSlices:
+        return IndexedSlices(_as_tensors(module, g.values), _as_tensors(module, g.indices), g.dense_shape)
+    return g if g is None or isinstance(g, Tensor) else on_device(module, g, dtypes.of_numpy(g.dtype))
+
+
 def _is_leaf(x: Any) -> bool:
     """Whether `x` is a tensor or a variable without further questions."""
     kind = type(x)
@@ -418,3 +439,6 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
         return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
     return Tensor(g) if plain else g
+
+
+makes_tensors(GradientTape, "batch_jacobian", "gradient", "jacobian")

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
+from ...backends.arrays import ArrayModule
 from ...core import nest
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.tensor import Tensor, wrap
-from ...backends.arrays import ArrayModule
 from ...engine.registry.devices import DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...core import errors, nest
 from ...core.tensor import Tensor
+from ...engine.registry.placement import makes_tensors
 from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec, spec_of
 from ...state.variable import Variable
@@ -379,3 +380,6 @@ def _shown(key: Any) -> str:
     if type(key) is tuple and len(key) == 2:
         return repr(key[1]) if isinstance(key[0], type) else f"a {key[1]!r} of shape {key[0]}"
     return repr(key)
+
+
+makes_tensors(Function, "__call__")
