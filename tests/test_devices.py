@@ -1,7 +1,7 @@
 """Devices: which there are, where tensors go, and what is refused.
 
-What TensorFlow 2.21 says on a machine without a GPU is in recorded/devices; here is what cannot be had there: GPUs, made up
-by a probe, and several CPUs, with what TensorFlow says of them.
+What TensorFlow 2.21 says on a machine without a GPU is in recorded/devices; here is what cannot be had there: GPUs,
+made up by a probe, and several CPUs, with what TensorFlow says of them.
 """
 
 import logging
