@@ -13,8 +13,9 @@ import pytest
 
 from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
-from gradtape.cli import main
+from gradtape.cli import gpus, main
 from gradtape.cli.check import judge
+from gradtape.cli.doctor import doctor
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
 with_keras = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
@@ -366,6 +367,51 @@ def test_doctor_finds_this_machine_in_good_health():
     assert done.returncode == 0 and {test["status"] for test in report["tests"]} <= {"passed", "skipped"}
     assert report["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
     assert {"processor", "BLAS", "devices"} <= set(report["machine"])
+    assert {"CPU:0", "NVIDIA driver", "CuPy", "JAX"} <= set(report["devices"])
+    on_cpu, on_gpus = (t for t in report["tests"] if t["name"].startswith("a product and a gradient"))
+    assert on_cpu["status"] == "passed"
+    assert on_gpus["status"] == ("skipped" if "GPU" in report["devices"] else "passed"), on_gpus["note"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("raise ImportError('libcublas.so.11: cannot open shared object file')", "libcublas.so.11"),
+        ("import os; os.abort()", "the process ended with"),
+        ("import sys; sys.exit(3)", "the process ended with 3"),
+    ],
+)
+def test_doctor_survives_a_broken_library(tmp_path, source, said):
+    (tmp_path / "cupy.py").write_text(source)
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = gradtape("doctor", "--json", "--no-test", env={**ENVIRONMENT, "PYTHONPATH": paths, "GRADTAPE_DEVICE": "cpu"})
+    found = json.loads(done.stdout)["devices"]
+    assert done.returncode == 0 and "does not work" in found["CuPy"] and said in found["CuPy"]
+    assert found["GPU"] == "none is used: GRADTAPE_DEVICE=cpu turns GPUs off"
+
+
+def test_doctor_shows_brackets(capsys):
+    doctor(test=False)
+    assert "'gradtape'" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("driver", "cupy", "said"),
+    [
+        (None, {"missing": True}, "no NVIDIA driver"),
+        ({"version": "12.8", "count": 0}, {"missing": True}, "for CUDA 12.8, sees no GPU"),
+        ({"version": "12.8", "count": 1}, {"missing": True}, "CuPy is missing: pip install 'gradtape[cuda]'"),
+        ({"version": "11.4", "count": 1}, {"error": "no libcublas"}, "(no libcublas). The driver is for CUDA 11.4"),
+        ({"version": "12.8", "count": 1}, {"cuda": "12.8", "sees": ["H200"]}, "because"),
+    ],
+)
+def test_doctor_says_why_there_is_no_gpu(monkeypatch, driver, cupy, said):
+    monkeypatch.setattr(gpus.devices, "logical_devices", lambda kind=None: [])
+    monkeypatch.setattr(gpus.devices, "physical_devices", lambda kind=None: [])
+    monkeypatch.setattr(gpus.devices, "turned_off", lambda: "")
+    monkeypatch.setattr(gpus.devices, "no_gpu_because", lambda: "because")
+    monkeypatch.setattr(gpus, "_cuda", lambda: driver)
+    assert said in gpus.why_no_gpu(cupy)
 
 
 def test_usage(capsys):

@@ -17,6 +17,7 @@ from rich.markup import escape
 
 import gradtape
 
+from .gpus import cupy_distribution, device_facts
 from .output import console, table
 from .self_test import TESTS, Outcome, perform
 
@@ -25,6 +26,7 @@ PARTS = [
     ("keras", "keras", "tf.keras", "gradtape[keras]"),
     ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
     ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
+    ("cupy", cupy_distribution(), "GPUs", "gradtape[cuda]"),
     ("PIL", "pillow", "image files", "gradtape[jpeg]"),
     ("tensorboardX", "tensorboardX", "tf.summary", "gradtape[summary]"),
     ("matplotlib", "matplotlib", "the demo's pictures", "gradtape[examples]"),
@@ -33,7 +35,7 @@ PARTS = [
 
 def doctor(*, test: bool = True, as_json: bool = False) -> int:
     """Shows versions, machine, parts and the outcome of the tests; 1 if a test fails."""
-    sections = {"versions": versions(), "machine": machine()}
+    sections = {"versions": versions(), "machine": machine(), "devices": _devices()}
     parts = [part_found(*part) for part in PARTS]
     outcomes: list[Outcome] = []
     if as_json:
@@ -52,6 +54,14 @@ def versions() -> dict[str, str]:
     for name in ("numpy", "scipy", "ml_dtypes", "rich"):
         found[name] = _version(name) or "missing"
     return found
+
+
+def _devices() -> dict[str, str]:
+    """The devices, and what is known of GPUs."""
+    try:
+        return device_facts()
+    except Exception as error:  # whatever is wrong with a driver
+        return {"GPU": f"could not be asked: {type(error).__name__}: {error}"}
 
 
 def machine() -> dict[str, str]:
@@ -127,7 +137,7 @@ def _show(sections: dict[str, dict[str, str]], parts: list[dict[str, str | None]
     for title, facts in sections.items():
         shown = table(out, title, "", "")
         for name, value in facts.items():
-            shown.add_row(name, value)
+            shown.add_row(name, escape(value))
         out.print(shown)
     shown = table(out, "optional parts", "", "", "")
     for part in parts:

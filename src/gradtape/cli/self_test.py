@@ -12,6 +12,8 @@ import numpy as np
 
 import gradtape as tf
 
+from .gpus import why_no_gpu
+
 
 class Outcome(NamedTuple):
     """How a test ended."""
@@ -64,6 +66,29 @@ def _gradients() -> None:
     _agree(lambda x: tf.nn.log_softmax(x)[:, 0] + tf.math.lgamma(x)[:, 1], _values(3, 4))
     _agree(lambda x: tf.linalg.inv(x @ tf.transpose(x) + tf.eye(3, dtype=x.dtype)), _values(3, 3))
     _agree(lambda x: tf.nn.conv2d(x, tf.ones((2, 2, 2, 3), x.dtype), 1, "SAME") ** 2, _values(1, 4, 4, 2))
+
+
+def _on(kind: str) -> None:
+    """A product, and a gradient through it, on every device of that kind, against NumPy."""
+    x, w = _values(256, 128).astype("float32"), _values(128, 64).astype("float32")
+    for device in tf.config.list_logical_devices(kind):
+        with tf.device(device.name):
+            variable: Any = tf.Variable(w)
+            with tf.GradientTape() as tape:
+                y = tf.matmul(tf.constant(x), variable)
+                loss = tf.reduce_sum(y * y)
+            gradient = tape.gradient(loss, variable)
+        for made in (y, gradient):
+            assert made.device.endswith(device.name), f"{device.name} was asked for, but a result is on {made.device}"
+        np.testing.assert_allclose(y.numpy(), x @ w, rtol=5e-3)  # a GPU may round to TF32
+        np.testing.assert_allclose(gradient.numpy(), 2 * x.T @ (x @ w), rtol=5e-3)
+
+
+def _on_gpus() -> None:
+    reason = why_no_gpu()
+    if reason:
+        raise NotInstalled(f"no GPU is used: {reason}")
+    _on("GPU")
 
 
 def _second_order() -> None:
@@ -128,6 +153,8 @@ def _need(module: str, extra: str) -> None:
 TESTS: dict[str, Callable[[], None]] = {
     "gradients against finite differences": _gradients,
     "second derivatives": _second_order,
+    "a product and a gradient on the CPU": lambda: _on("CPU"),
+    "a product and a gradient on each GPU": _on_gpus,
     "a traced function": _traced,
     "AutoGraph": _autograph,
     "a function on XLA": _xla,

@@ -22,7 +22,6 @@ from ..core.dtypes import DType, as_dtype
 from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
-from ..engine.registry.placement import makes_tensors
 from ..engine.run import dispatch
 from ..engine.run.convert import own_read, readable, register, to_tensor
 from ..engine.run.dispatch import thread
@@ -513,4 +512,3 @@ def _has_own_memory(array: Any) -> bool:
 attach(Variable)
 register(Variable, _converted, 0)
 readable.add(Variable)
-makes_tensors(Variable, "assign", "assign_add", "assign_sub")

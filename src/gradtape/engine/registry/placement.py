@@ -37,7 +37,10 @@ _now = _Now()
 
 def makes_tensors(owner: Any, *names: str) -> None:
     """These methods of a class return tensors that they have not made by ops."""
-    _others.extend((owner, name) for name in names)
+    with _lock:
+        _others.extend((owner, name) for name in names)
+        if _originals:  # modules are loaded when they are first used, which may be now
+            _exchange_others([(owner, name) for name in names])
 
 
 def log_placements(enabled: bool) -> None:
@@ -85,7 +88,11 @@ def _exchange_all() -> None:
     for name, method in list(vars(Tensor).items()):
         if name in _OPERATORS:
             _exchange(Tensor, name, by_call.get(method) or _placing(method, None))
-    for owner, name in _others:
+    _exchange_others(_others)
+
+
+def _exchange_others(methods: list[tuple[Any, str]]) -> None:
+    for owner, name in methods:
         _exchange(owner, name, _placing(getattr(owner, name), None))
 
 
