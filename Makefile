@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-plain fuzz lint docs bench bench-peers keras-suite keras-slice clean
+.PHONY: help demo example test test-gpu test-plain fuzz lint docs bench bench-peers keras-suite keras-slice clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,9 @@ test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, RE
 fuzz: $(VENV)/.test  ## Runs N= random programs from SEED= on, eagerly, as functions and by XLA, and every op at every size
 	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
+
+test-gpu: $(VENV)/.test  ## Runs the tests of tensors on devices on a GPU, which must be there, and CuPy (`pip install '.[cuda]'`)
+	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/test_device_tensors.py
 
 test-plain: $(VENV)/.test  ## Runs the tests that reach convolutions and pooling without oneDNN
 	GRADTAPE_ONEDNN=0 $(RUN) -m pytest -n $(JOBS) -q tests/test_nn.py tests/test_onednn.py tests/test_ops.py tests/test_image.py \
