@@ -30,6 +30,8 @@ logger = logging.getLogger("gradtape")
 
 _new = object.__new__
 _NEVER_THERE = dtypes.STRING
+# Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as such.
+_IN_FLOAT32 = ("opaque", "reduction")
 # What a kernel raises that asks for what the device's library has not, or for the values themselves.
 _NOT_FOR_DEVICE = (AttributeError, NotImplementedError, TypeError)
 
@@ -64,6 +66,8 @@ class DeviceTensor(Tensor):
     def interpret(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
         """Runs `op` on this tensor's device; whoever records is told."""
         module = self.module
+        if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
+            return dispatch.run_in_float32(op, inputs, attrs)
         kernel = module.kernels.get(op)
         if kernel is None:
             kernel = module.kernels[op] = _kernel(module, op)

@@ -20,7 +20,7 @@ from gradtape.core import dtypes
 from gradtape.core.owners import Owner
 from gradtape.core.shapes import TensorShape
 from gradtape.engine.run import dispatch
-from gradtape.engine.run.convert import own_read, register, to_tensor
+from gradtape.engine.run.convert import own_read, readable, register, to_tensor
 from gradtape.engine.run.randomness import Streams, drawing_from
 
 from .. import sparse as sparse_tensors
@@ -74,7 +74,7 @@ class Variable(KerasVariable):
         """The present value, in the dtype that autocasting asks for. `value` is the variable that holds it."""
         if self._value is None or in_stateless_scope():
             held = self.value
-            return own_read(held) if type(held) is tf.Variable else held
+            return own_read(held) if type(held) in readable else held
         return self._maybe_autocast(own_read(self._value))
 
     @property

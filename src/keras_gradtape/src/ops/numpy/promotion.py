@@ -17,9 +17,8 @@ from keras.src.backend.config import floatx
 
 from gradtape.core.dtypes import NUMERIC, DType, as_dtype
 from gradtape.core.tensor import Tensor, wrap
-from gradtape.engine.run.convert import own_read
+from gradtape.engine.run.convert import own_read, readable
 from gradtape.engine.run.namespace import ops
-from gradtape.state.variable import Variable
 
 from ..core import dense_tensor
 
@@ -78,9 +77,9 @@ def promote(*values: Any) -> Sequence[Tensor]:
         x, y = values
         if type(x) is Tensor is type(y) and x.dtype is y.dtype:
             return values
-        if type(x) is Variable:
+        if type(x) in readable:
             x = own_read(x)
-        if type(y) is Variable:
+        if type(y) in readable:
             y = own_read(y)
         values = x, y
         if not isinstance(x, Tensor):
