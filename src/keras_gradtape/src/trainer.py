@@ -18,6 +18,7 @@ from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import gradtape as tf
+from gradtape.core.devices import default_device
 
 from . import steps
 from .ops.core import convert_to_numpy, convert_to_tensor
@@ -78,7 +79,7 @@ class Trainer(base_trainer.Trainer):
             return step
         if not self.jit_compile:
             return steps.planned(step)
-        if self.jit_compile == "auto":
+        if self.jit_compile == "auto" and default_device().kind == "CPU":
             return steps.best(step, self._logs_metrics(step), any(map(_is_convolution, self._flatten_layers())))
         return steps.compiled(step, self._logs_metrics(step))
 
