@@ -13,8 +13,27 @@ import scipy.special
 from gradtape.backends.arrays import ArrayModule
 from gradtape.engine.registry.formula import Symbol
 
-# What NumPy has and CuPy has not, as far as kernels might use it.
-MISSING = {"apply_along_axis_nan", "frompyfunc", "vectorize", "memmap", "nditer", "char", "datetime64", "errstate"}
+# What NumPy or SciPy has and CuPy has not, as far as kernels might use it.
+MISSING = {
+    "apply_along_axis_nan", "frompyfunc", "vectorize", "memmap", "nditer", "char", "datetime64", "errstate",
+    "block", "insert", "spacing", "unstack", "vecdot", "matvec", "vecmat", "dawsn", "fresnel", "spence", "multi_dot",
+}  # fmt: skip
+# The arguments that CuPy's functions and methods of the same name do not take.
+_REDUCING = {name: {"initial", "where"} for name in "max min amax amin sum prod mean std var all any".split()}
+UNKNOWN = {
+    **_REDUCING, "argsort": {"stable"}, "sort": {"stable"}, "as_strided": {"writeable", "subok"}, "cholesky": {"upper"},
+    "count_nonzero": {"keepdims"}, "lexsort": {"axis"}, "svd": {"hermitian"}, "take": {"mode"},
+}  # fmt: skip
+# CuPy sorts stably, always; the unstable way of NumPy must not be what makes a test pass.
+STABLE = {"argsort", "sort"}
+# What `ufunc.at` writes to: CuPy's `maximum.at` rounds float64 to float32 on its way, and loses NaN.
+_INTEGERS = {"int32", "int64", "uint32", "uint64"}
+SCATTERED = {
+    "add": {*_INTEGERS, "float16", "float32", "float64"}, "maximum": _INTEGERS, "minimum": _INTEGERS,
+}  # fmt: skip
+UFUNC_METHODS = {
+    "at": set(SCATTERED), "reduce": {"add", "multiply"}, "accumulate": {"add", "multiply"}, "reduceat": {"add"}
+}  # fmt: skip
 
 
 class StrictArray:
@@ -92,11 +111,25 @@ for _name in _COMPARISONS:
 for _name in ("neg", "abs", "invert", "pos"):
     _unary = getattr(operator, _name)
     setattr(StrictArray, f"__{_name}__", lambda a, f=_unary: outside(f(a._inside)))
+
+
+def _method(name):
+    def method(a, *args, **named):
+        return outside(getattr(a._inside, name)(*map(inside, args), **inside(known(name, named))))
+
+    setattr(StrictArray, name, method)
+
+
+def known(name, named):
+    """The arguments of a function, if CuPy has them."""
+    refused = named.keys() & UNKNOWN.get(name, ())
+    if refused:
+        raise TypeError(f"{name}() got an unexpected keyword argument {sorted(refused)[0]!r}")
+    return {**named, "kind": "stable"} if name in STABLE else named
+
+
 for _name in _METHODS:
-    setattr(
-        StrictArray, _name,
-        lambda a, *args, _m=_name, **named: outside(getattr(a._inside, _m)(*map(inside, args), **inside(named))),
-    )  # fmt: skip
+    _method(_name)
 
 
 def inside(x):
@@ -139,12 +172,54 @@ class _Function:
 
     def __call__(self, *args, **named):
         out = named.get("out")
+        named = known(self.__name__, named)
+        CHECKS.get(self.__name__, lambda *args, **named: None)(*args, **named)
         with np.errstate(all="ignore"):
             result = outside(self._function(*map(inside, args), **inside(named)))
         return result if out is None else out
 
     def __getattr__(self, name):
-        return _Function(getattr(self._function, name))
+        if self.__name__ not in UFUNC_METHODS.get(name, ()):
+            raise NotImplementedError(f"`{self.__name__}.{name}` is not supported yet")
+        return _Scatter(self._function) if name == "at" else _Function(getattr(self._function, name))
+
+
+class _Scatter:
+    """`ufunc.at` for the dtypes that CuPy has it for."""
+
+    def __init__(self, ufunc):
+        self._ufunc = ufunc
+
+    def __call__(self, a, indices, b):
+        if a.dtype.name not in SCATTERED[self._ufunc.__name__]:
+            raise TypeError(f"{self._ufunc.__name__}.at is not right for {a.dtype}")
+        self._ufunc.at(a._inside, inside(indices), inside(b))
+
+
+def _only_arrays(arrays, *args, **named):
+    if not all(isinstance(a, StrictArray) for a in arrays):
+        raise TypeError("Only cupy arrays can be concatenated")
+
+
+def _same_stacks(a, b):
+    if a.shape[:-1] != b.shape[:-1]:
+        raise ValueError("a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b")
+
+
+def _steps_of_dtype(start, stop=None, step=1, dtype=None):
+    if dtype is not None:
+        np.dtype(dtype).type(step)  # -1 is no unsigned number
+
+
+def _no_numbers(*args):
+    if not all(isinstance(a, StrictArray) for a in args):
+        raise TypeError("Only arrays are broadcast")
+
+
+CHECKS = {
+    "concatenate": _only_arrays, "stack": _only_arrays, "solve": _same_stacks, "arange": _steps_of_dtype,
+    "polygamma": _no_numbers, "broadcast_arrays": _no_numbers,
+}  # fmt: skip
 
 
 class _Module:

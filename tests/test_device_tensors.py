@@ -13,6 +13,7 @@ import pytest
 import strict_arrays
 import gradtape as tf
 from gradtape import ops
+from gradtape.backends.arrays import combine_at, search_rows
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, sent, use
 from gradtape.engine.registry.op import registry
@@ -23,10 +24,11 @@ ops.load_all()
 ON_GPU = os.environ.get("GRADTAPE_TEST_DEVICE") == "gpu"
 MODULE = tf.zeros([1]).module if ON_GPU else strict_arrays.MODULE
 CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
-# What the stand-in, as CuPy, cannot compute: SciPy's functions of matrices, and what looks at values on its way.
+# What the stand-in, as CuPy, cannot compute: SciPy's functions of matrices, special functions that CuPy has not, and
+# what looks at values on its way.
 BY_WAY_OF_HOST = {
-    "banded_solve", "check_numerics", "expm", "isotonic", "logm", "lu", "random_bounded_normal", "random_candidates",
-    "random_gamma_grad", "random_shuffle", "sqrtm",
+    "banded_solve", "check_numerics", "dawsn", "expm", "fresnel_cos", "fresnel_sin", "isotonic", "logm", "lu",
+    "random_bounded_normal", "random_candidates", "random_gamma_grad", "random_shuffle", "spence", "sqrtm",
 }  # fmt: skip
 
 
@@ -109,6 +111,35 @@ def test_gradient(op, case):
         expected = gradients(host)
     got = gradients([sent(MODULE, x) for x in host])
     assert_same(tuple(got), tuple(expected))
+
+
+@pytest.mark.parametrize("ufunc", ["add", "multiply", "maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int16", "int64", "complex128"])
+@pytest.mark.parametrize("width", [(), (3,)])
+def test_values_are_combined_at_repeated_rows(ufunc, dtype, width):
+    if dtype == "complex128" and "imum" in ufunc:
+        pytest.skip("complex numbers have no order")
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 5, 23)  # no 5, 6, 7
+    array, values = (rng.integers(-4, 5, (n, *width)).astype(dtype) for n in (8, 23))
+    if dtype.startswith("float"):
+        values[2], array[1], array[6] = np.nan, -np.inf, -0.0
+    if dtype == "float64":
+        values[:3] = 1 + rng.random(values[:3].shape) * 1e-12  # not to be told apart in float32
+    got = combine_at(strict_arrays.xp, ufunc, *map(MODULE.from_host, (array, rows, values)))
+    expected = array.copy()
+    getattr(np, ufunc).at(expected, rows, values)
+    assert got.dtype == expected.dtype
+    np.testing.assert_allclose(MODULE.to_host(got), expected, rtol=1e-15 if "imum" in ufunc else 2e-3)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 8, 9])
+def test_rows_are_searched(side, size):
+    rng = np.random.default_rng(0)
+    rows, values = np.sort(rng.integers(0, 6, (3, size))), rng.integers(-1, 7, (3, 11))
+    got = search_rows(strict_arrays.xp, MODULE.from_host(rows), MODULE.from_host(values), side)
+    assert MODULE.to_host(got).tolist() == search_rows(np, rows, values, side).tolist()
 
 
 def test_new_tensors_go_where_tensorflow_has_them(gpu):

@@ -65,16 +65,106 @@ _UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "
 
 
 def combine_at(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
-    """`array` combined with `values` at `key`, repeated indices again and again; the caller has just made the array."""
+    """`array` combined with `values` at `key`, repeated indices again and again; the caller has just made the array.
+
+    All but `add` are for a key that is one array of numbers of rows.
+    """
     if hasattr(array, "at"):
         return getattr(array.at[key], _UPDATES[ufunc])(values)
-    getattr(xp, ufunc).at(array, key, values)
-    return array
+    if xp is np:
+        getattr(xp, ufunc).at(array, key, values)
+        return array
+    return _combined_on_device(xp, ufunc, array, key, values)
+
+
+def _combined_on_device(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
+    """`combine_at` with what a GPU can do at once to one place in memory: adding, and comparing integers."""
+    dtype = array.dtype
+    if ufunc == "multiply":
+        return array * _products(xp, key, values, len(array))
+    if dtype.kind == "c":
+        xp.add.at(array.real, key, values.real)
+        xp.add.at(array.imag, key, values.imag)
+        return array
+    if dtype.itemsize < 4:
+        wide = np.int32 if dtype.kind in "biu" else np.float32
+        return _combined_on_device(xp, ufunc, array.astype(wide), key, values.astype(wide)).astype(dtype)
+    if ufunc == "add" or dtype.kind in "iu":
+        getattr(xp, ufunc).at(array, key, values)
+        return array
+    # CuPy compares float64 after rounding to float32, and loses NaN: integers in the order of the floats do neither.
+    order = _ordered(xp, array, ufunc)
+    getattr(xp, ufunc).at(order, key, _ordered(xp, values, ufunc))
+    return _turned(xp, order).view(dtype)
+
+
+def _ordered(xp: Any, x: Any, ufunc: str) -> Any:
+    """Integers in the order of the floats `x`; NaN is what wins `ufunc`."""
+    bits = np.dtype(f"i{x.dtype.itemsize}")
+    limits = np.iinfo(bits)
+    winner = limits.max if ufunc == "maximum" else limits.min
+    return xp.where(xp.isnan(x), bits.type(winner), _turned(xp, x.view(bits)))
+
+
+def _turned(xp: Any, bits: Any) -> Any:
+    """The bits of floats as integers in their order, and back: of negative floats the larger ones have lower bits."""
+    return xp.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+
+
+def _products(xp: Any, rows: Any, values: Any, count: int) -> Any:
+    """For each of `count` rows the product of the `values` that belong to it; 1 where there are none.
+
+    Sorted by row, every value is multiplied by those before it in its row, by doubling.
+    """
+    if not len(rows):
+        return xp.ones((count, *values.shape[1:]), values.dtype)
+    order = stable_argsort(xp, rows)
+    rows, values = rows[order], values[order]
+    apart = (slice(None), *(None,) * (values.ndim - 1))
+    step = 1
+    while step < len(rows):
+        factor = xp.where((rows[step:] == rows[:-step])[apart], values[:-step], xp.ones((), values.dtype))
+        values = xp.concatenate([values[:step], values[step:] * factor])
+        step *= 2
+    numbers = xp.arange(count)
+    last = xp.searchsorted(rows, numbers, side="right") - 1
+    return xp.where((rows[last] == numbers)[apart], values[last], xp.ones((), values.dtype))
 
 
 def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
     """`array` with `values` added at `key`, repeated indices adding up; the array is one the caller has just made."""
     return combine_at(xp, "add", array, key, values)
+
+
+def stable_argsort(xp: Any, x: Any, axis: int = -1) -> Any:
+    """What sorts `x`, equal values in the order they are in: NumPy has to be told, the others do nothing else."""
+    return np.argsort(x, axis=axis, stable=True) if xp is np else xp.argsort(x, axis=axis)
+
+
+def search_rows(xp: Any, rows: Any, values: Any, side: str) -> Any:
+    """`searchsorted` of each row of `values` in the same row of `rows`; elsewhere than on the host for all at once.
+
+    By halving: `found` numbers are known to stand before the value, and steps from a half of all to one are tried.
+    """
+    if xp is np:
+        found = [np.searchsorted(row, value, side=side) for row, value in zip(rows, values, strict=True)]
+        return np.stack(found) if found else np.zeros(values.shape, int)
+    size = rows.shape[1]
+    found = xp.zeros(values.shape, np.int64)
+    for bit in reversed(range(size.bit_length())):
+        further = found + (1 << bit)
+        number = xp.take_along_axis(rows, xp.minimum(further, size) - 1, axis=1)
+        before = number <= values if side == "right" else number < values
+        found = xp.where((further <= size) & before, further, found)
+    return found
+
+
+def stacked(xp: Any, *matrices: Any) -> tuple[Any, ...]:
+    """Matrices with their leading axes broadcast, where the library's linear algebra does not do that by itself."""
+    if xp is np or hasattr(matrices[0], "at") or len({x.shape[:-2] for x in matrices}) == 1:
+        return matrices
+    batch = np.broadcast_shapes(*(x.shape[:-2] for x in matrices))
+    return tuple([xp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in matrices])
 
 
 def into(f: Any, x: Any, *others: Any) -> Any:

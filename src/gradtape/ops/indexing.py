@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.arrays import add_at, put
+from ..backends.arrays import add_at, combine_at, put
 from ..backends.numpy.sums import sum_at
 from ..backends.tuning import ONE_HOT
 from ..core import errors
@@ -249,14 +249,7 @@ put_row = opaque(
 
 
 def _extreme_rows(which):
-    def kernel(xp, x, indices, u):
-        y = xp.array(x)
-        if hasattr(y, "at"):
-            return getattr(y.at[indices], which)(u)
-        getattr(xp, f"{which}imum").at(y, indices, u)
-        return y
-
-    return kernel
+    return lambda xp, x, indices, u: combine_at(xp, f"{which}imum", xp.array(x), indices, u)
 
 
 def _extreme_rows_back(m, g, x, indices, u, y):

@@ -23,7 +23,7 @@ _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 def _shifted(xp, logits):
     """The logits less their largest, and the logarithm of the sum of their exponentials."""
-    z = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf) if logits.size else logits
+    z = logits - logits.max(axis=-1, keepdims=True) if logits.size else logits
     return z, xp.log(xp.exp(z).sum(axis=-1))
 
 

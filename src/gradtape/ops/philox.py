@@ -120,6 +120,6 @@ def _interleaved(xp, a, b):
 
 def scrambled(xp, seed):
     """The state of a stateless draw from its seed, two integers."""
-    start = xp.stack([seed[0].astype(xp.uint64), seed[1].astype(xp.uint64), xp.uint64(0x02461E293EC8F720)])
-    key, counter = pairs(xp, words(xp, start, xp.zeros(1, xp.uint64))[0])
-    return xp.stack([xp.uint64(0), counter, key])
+    start = xp.concatenate([seed.astype(xp.uint64), xp.full(1, 0x02461E293EC8F720, xp.uint64)])
+    both = pairs(xp, words(xp, start, xp.zeros(1, xp.uint64))[0])  # the key, and the counter's upper half
+    return xp.concatenate([xp.zeros(1, xp.uint64), both[1:], both[:1]])

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..backends.arrays import search_rows, stable_argsort
 from ..core import dtypes
 from ..engine.registry.families import constant
 from ..engine.registry.op import sample
@@ -72,7 +73,7 @@ def _truncated_normal(xp, state, *, shape, dtype):
         candidates = numbers(xp, philox.words(xp, state, blocks)).reshape(pending.size, -1)
         inside = xp.abs(candidates) < 2
         done = inside.sum(axis=1) >= each
-        kept = xp.argsort(~inside[done], axis=1, stable=True)[:, :each]
+        kept = stable_argsort(xp, ~inside[done], 1)[:, :each]
         out[pending[done]] = xp.take_along_axis(candidates[done], kept, axis=1)
         pending, tries = pending[~done], 2 * tries
     return out.reshape(-1)[:count].astype(dtype.numpy, copy=False).reshape(shape)
@@ -119,13 +120,12 @@ def _categorical(xp, state, logits, *, count, dtype):
     rows, classes = logits.shape
     usable = xp.isfinite(logits)
     logits = xp.where(usable, logits, -xp.inf).astype(xp.float64)
-    top = xp.max(logits, axis=1, keepdims=True, initial=-xp.inf)
+    top = xp.max(logits, axis=1, keepdims=True) if classes else xp.zeros((rows, 1))
     weights = xp.where(usable, xp.exp(logits - xp.where(xp.isfinite(top), top, 0)), 0)
     cumulative = xp.cumsum(weights, axis=1)
     total = cumulative[:, -1] if classes else xp.zeros(rows)
     drawn = philox.filled(xp, state, rows * count, 2, philox.unit_doubles).reshape(rows, count) * total[:, None]
-    found = [xp.searchsorted(cumulative[i], drawn[i], side="right") for i in range(rows)]
-    return (xp.stack(found) if rows else xp.zeros((0, count), int)).astype(dtype.numpy)
+    return search_rows(xp, cumulative, drawn, "right").astype(dtype.numpy)
 
 
 random_categorical = constant(
@@ -139,7 +139,7 @@ def _shuffle(xp, state, value):
     size = value.shape[0]
     order = list(range(size))
     drawn = philox.filled(xp, state, max(size - 1, 0), 4, lambda xp, word: word)
-    jumps = drawn % xp.arange(size, 1, -1, dtype=xp.uint32)
+    jumps = drawn % xp.arange(size, 1, -1).astype(xp.uint32)
     for i, j in enumerate((xp.arange(jumps.size) + jumps).tolist()):
         order[i], order[j] = order[j], order[i]
     return value[xp.array(order, dtype=xp.int64)]

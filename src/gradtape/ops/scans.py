@@ -111,8 +111,18 @@ def _cumulative_logsumexp_back(m, g, x, y, axis):
     return m.exp(x - y0) * tail
 
 
+def _cumulative_logsumexp(xp, x, *, axis):
+    if xp is np:
+        return np.logaddexp.accumulate(x, axis=axis)
+    y, d = xp.moveaxis(x, axis, 0), 1
+    while d < y.shape[0]:  # by doubling, as the recurrence
+        y = xp.concatenate([y[:d], xp.logaddexp(y[d:], y[:-d])])
+        d *= 2
+    return xp.moveaxis(y, 0, axis)
+
+
 cumulative_logsumexp = opaque(
-    "cumulative_logsumexp", lambda xp, x, *, axis: xp.logaddexp.accumulate(x, axis=axis),
+    "cumulative_logsumexp", _cumulative_logsumexp,
     vjp=_cumulative_logsumexp_back, on=FLOAT | NARROW,
     batch=lambda m, size, inputs, flags, attrs: m.cumulative_logsumexp(inputs[0], **shift_axes(attrs, size)),
     samples=[sample((2, 4), axis=1), sample((5,), axis=0), sample((0, 2), axis=0)],

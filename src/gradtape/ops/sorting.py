@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.arrays import add_at, put
+from ..backends.arrays import add_at, put, search_rows, stable_argsort
 from ..backends.tuning import WORTH_SELECTING
 from ..core.dtypes import FLOAT, INT, NARROW
 from ..core.errors import InvalidArgumentError
@@ -54,8 +54,8 @@ add_along = linear(
 def _argsort(xp, x, *, axis, descending=False):
     """Equal values keep their order, in both directions."""
     if not descending:
-        return xp.argsort(x, axis=axis, stable=True).astype(np.int32)
-    backwards = xp.argsort(xp.flip(x, axis), axis=axis, stable=True)
+        return stable_argsort(xp, x, axis).astype(np.int32)
+    backwards = stable_argsort(xp, xp.flip(x, axis), axis)
     return (x.shape[axis] - 1 - xp.flip(backwards, axis)).astype(np.int32)
 
 
@@ -189,10 +189,7 @@ unique_slices = constant(
 
 def _search_sorted(xp, sequence, values, *, side, dtype):
     """Each row of `values` sought in the same row of `sequence`."""
-    found = xp.empty(values.shape, dtype)
-    for i in range(len(values)):
-        found[i] = xp.searchsorted(sequence[i], values[i], side=side)
-    return found
+    return search_rows(xp, sequence, values, side).astype(dtype)
 
 
 search_sorted = constant(

@@ -117,7 +117,9 @@ def _igamma_by_a(xp, a, x, *, order):
     lower = (x < a) | (x < 1)
     width = xp.where(lower, 1 / xp.minimum(a, xp.sqrt(a)), xp.sqrt(x))
     log_gamma = functions.gammaln(a)
-    constants = [-functions.digamma(a), *(-functions.polygamma(k, a) for k in range(1, order))]
+    signed_factorials = [(-1) ** k * math.factorial(k) for k in range(1, order)]
+    polygammas = [factor * functions.zeta(k + 1.0, a) for k, factor in enumerate(signed_factorials, 1)]
+    constants = [-functions.digamma(a), *polygammas]
     total = xp.zeros_like(a + x)
     for v in _NODES.tolist():
         s = math.exp(v - math.exp(-v)) * width
