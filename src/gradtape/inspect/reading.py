@@ -23,7 +23,7 @@ from ..engine.run.source_lines import Line, LineReference, line_at
 from ..engine.tape.backprop import SparseCotangents, between, sweep
 from ..engine.tape.log import Log, Past
 from ..engine.tape.questions import differentiable, native, ones
-from ..engine.tape.witness import TracingLog
+from .witness import TracingLog
 
 
 class Reading:

@@ -13,7 +13,6 @@ from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...engine.tape import finite
 from ..runtime.system import print_values
 
 NAMESPACES = ("debugging", "")
@@ -346,6 +345,8 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     ...     tf.debugging.disable_check_numerics()
     !!! Detected Infinity or NaN in output 0 of eagerly-executing op "Div" (# of outputs: 1) !!!
     """
+    from ...inspect import finite
+
     finite.switch_on()
 
 
@@ -355,6 +356,8 @@ def disable_check_numerics() -> None:
     >>> import gradtape as tf
     >>> tf.debugging.disable_check_numerics()
     """
+    from ...inspect import finite
+
     finite.switch_off()
 
 

@@ -26,6 +26,7 @@ _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the valu
 _VARIADIC = 4  # the flag of a code object that takes *args
 
 registry: dict[str, Op] = {}
+exchanged: set[Op] = set()  # those that compute with another kernel than their own
 when_published: Callable[[Op], None] | None = None  # is told of each op that is defined
 _defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
 
@@ -159,6 +160,7 @@ class Op(Deferring):
     def use_kernel(self, kernel: Callable[..., Any] | None = None) -> None:
         """From now on the op computes with `kernel` wherever it is called from; without one, with its own again."""
         self.numpy = self._own_kernel if kernel is None else kernel
+        (exchanged.discard if kernel is None else exchanged.add)(self)
 
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""

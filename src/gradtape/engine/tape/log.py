@@ -12,7 +12,6 @@ from ...core.tensor import Tensor
 from ..registry.op import Partial
 from ..run.dispatch import Recorder, next_level, note
 
-_NO_ATTRIBUTES: dict[str, Any] = {}
 _living: dict[int, Any] = {}  # by the id of its key: each recorder that exists
 
 
@@ -279,32 +278,6 @@ class Log(Recorder):
     def records(self) -> Records:
         """All that is recorded, for those who read it at leisure."""
         return Records(self)
-
-
-class NotingLog(Log):
-    """A log that notes something of each op, whether it has recorded it or not."""
-
-    def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
-        """Records `y = op(x)` for plain tensors."""
-        _record(self, op, x, y)
-        self._note(op, (x,), y, _NO_ATTRIBUTES)
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
-        """Records `y = op(a, b)` for plain tensors."""
-        _record(self, op, a, b, y)
-        self._note(op, (a, b), y, _NO_ATTRIBUTES)
-
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Records any op, if it has a derivative and one of its inputs is on the tape."""
-        if op.vjp is None:
-            self.constant(op, inputs, outputs)
-            return
-        Log.record(self, op, inputs, outputs, attrs)
-        self._note(op, inputs, outputs, attrs)
-
-    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Notes it."""
-        raise NotImplementedError
 
 
 class Records(Sequence[Any]):

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ....engine.registry.op import exchanged
 from ....engine.run import dispatch
-from ....engine.tape import finite
 from ...ir.graph import Graph, Node
 from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
@@ -38,7 +38,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    if finite.is_on():  # each op, as it is, looks at what it gives
+    if exchanged:  # each op is to be run by its kernel, which looks at what it gives
         graph = dead_code(common_subexpressions(graph))
     else:
         graph = fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))

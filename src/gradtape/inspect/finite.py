@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
-from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor
-from ..registry import op as op_module
-from ..registry.cotangents import PendingProduct
-from ..registry.op import Op, registry
-from ..run.namespace import Namespace
-from . import backprop, repeated_sweeps, tape
-from .log import Log
+from ..core import dtypes, errors
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor
+from ..engine.registry import op as op_module
+from ..engine.registry.cotangents import PendingProduct
+from ..engine.registry.op import Op, registry
+from ..engine.run.namespace import Namespace
+from ..engine.tape import backprop, repeated_sweeps, tape
+from ..engine.tape.log import Log
 
 _on = False
 
@@ -44,11 +44,6 @@ def switch_off() -> None:
         for each in _with_twin(op):
             each.use_kernel()
     tape.sweep, tape.repeated_sweep = backprop.sweep, repeated_sweeps.repeated_sweep
-
-
-def is_on() -> bool:
-    """Whether it is switched on."""
-    return _on
 
 
 def _watch(op: Op) -> None:
