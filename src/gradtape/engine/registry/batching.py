@@ -151,8 +151,7 @@ def fold(op: Any) -> Callable[..., Any]:
         result = op(merged, *inputs[1:], **attrs)
 
         def unmerged(y: Tensor) -> Tensor:
-            result: Tensor = m.reshape(y, shape=(size, y.dims[0] // max(size, 1) if size else x.dims[1], *y.dims[1:]))
-            return result
+            return m.reshape(y, shape=(size, y.dims[0] // max(size, 1) if size else x.dims[1], *y.dims[1:]))
 
         return tuple(map(unmerged, result)) if type(result) is tuple else unmerged(result)
 
@@ -212,10 +211,8 @@ def leave(y: Tensor, level: int, size: int) -> Tensor:
         return y.value
     if type(y) is BatchedTensor and y.level > level:
         return BatchedTensor(_exchanged(leave(y.value, level, size)), y.level)
-    result: Tensor = ops.broadcast_to(y, shape=(size, *y.dims))
-    return result
+    return ops.broadcast_to(y, shape=(size, *y.dims))
 
 
 def _exchanged(x: Tensor) -> Tensor:
-    result: Tensor = ops.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
-    return result
+    return ops.transpose(x, perm=(1, 0, *range(2, len(x.dims))))

@@ -323,8 +323,7 @@ def _dtype_of_first_tensor(value: Any) -> DType | None:
 def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
     """A nest of tensors and numbers stacked into one tensor, recorded like any op; numbers follow the tensors."""
     if isinstance(value, list | tuple):
-        result: Tensor = ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
-        return result
+        return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
     if isinstance(value, Tensor) or _is_tensor(type(value)):
         x = to_tensor(value)
         return x if dtype is None or x.dtype is dtype else ops.cast(x, dtype=dtype)
@@ -379,8 +378,7 @@ def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
         raise ValueError(
             f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {slices!r}"
         )
-    result: Tensor = ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
-    return result
+    return ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
 
 
 register(TensorShape, _of_shape)

@@ -200,5 +200,4 @@ def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
     cotangent = finished(ops, cotangent)
     if cotangent.dtype.is_complex:
         cotangent = ops.conj(cotangent)
-    result: Tensor = ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)
-    return result
+    return ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)

@@ -251,8 +251,7 @@ class Log(Recorder):
             mark = x.mark
             if type(mark) is int:
                 return mark if x.home is self.key else None
-            result: int | None = note(mark, self.key)
-            return result
+            return note(mark, self.key)
         position = self.places.get(id(x), -1)
         return None if position < 0 else position
 

@@ -62,8 +62,7 @@ def _is_finite(x: Tensor) -> bool:
 
 def _transposed(x: Tensor) -> Tensor:
     rank = len(x.dims)
-    result: Tensor = ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
-    return result
+    return ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
 
 
 def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
@@ -71,8 +70,7 @@ def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
     rows = ops.reshape(a, shape=(*a.dims, 1))
     columns = ops.reshape(b, shape=(*b.dims[:-2], 1, *b.dims[-2:]))
     terms = ops.multiply_no_nan(columns, rows) if g_first else ops.multiply_no_nan(rows, columns)
-    result: Tensor = ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
-    return result
+    return ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
 
 
 def is_nan(target: Any) -> bool:

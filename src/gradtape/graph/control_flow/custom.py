@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
@@ -46,8 +45,7 @@ def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
     counts = (len(inputs), len(outputs))
     with dispatch.recorded_by(()):
         attrs = {"rule": traced, "counts": counts}
-        result: tuple[Tensor, ...] = trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], attrs)
-        return result
+        return trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], attrs)
 
 
 class CustomGradient(Unregistered):
@@ -90,11 +88,6 @@ class CustomGradient(Unregistered):
             raise rule.failure
         found = rule.cotangents.of(replay(rule.graph, [*gs, *used]))
         return [*found, *[None] * (len(parents) - inputs)]
-
-    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """The same on arrays."""
-        found = self.vjp(m, [wrap(g, dtypes.of_numpy(g.dtype)) for g in gs], saved, parents)
-        return [None if g is None else g.array for g in found]
 
 
 custom_gradient = CustomGradient()

@@ -56,5 +56,4 @@ def _flags(attrs: dict[str, Any]) -> tuple[bool, bool]:
 
 
 def _rows(x: Tensor) -> Tensor:
-    result: Tensor = ops.reshape(x, shape=(math.prod(x.dims[:-1]), x.dims[-1]))
-    return result
+    return ops.reshape(x, shape=(math.prod(x.dims[:-1]), x.dims[-1]))

@@ -212,8 +212,7 @@ def _zeros_like(x: Tensor) -> Tensor:
 
 
 def _exchanged(m: Any, x: Tensor) -> Tensor:
-    result: Tensor = m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
-    return result
+    return m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
 
 
 class _Backward:

@@ -45,12 +45,6 @@ class _Seen:
         return self.first
 
 
-def _remembered(seen: _Seen, results: tuple[Any, ...]) -> tuple[Any, ...]:
-    if seen.first is None:
-        seen.first = tuple(np.zeros_like(array) for array in results)
-    return results
-
-
 def _plain(arrays: Sequence[Any], dtypes: Sequence[Any]) -> list[Tensor]:
     return [wrap(array, dtype) for array, dtype in zip(arrays, dtypes, strict=True)]
 
@@ -131,9 +125,12 @@ def _called(
         memory[0][()] = (tape, xs, ys)
     else:
         ys = f(xs)
+    results = [y.array for y in ys]
+    if seen.first is None:
+        seen.first = tuple(map(np.zeros_like, results))
     found = uses()
     later = [variable._settled() for variable in found["assigned"]]
-    performed = _Performed((*_remembered(seen, tuple(y.array for y in ys)), *later, *memory))
+    performed = _Performed((*results, *later, *memory))
     performed.uses = found
     return performed
 
@@ -168,11 +165,6 @@ class _Recorded(Effect):
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> Any:
         """All there is."""
         return tuple(inputs), tuple(outputs), attrs
-
-    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """`vjp` on arrays."""
-        cotangents = self.vjp(ops, [None if g is None else Tensor(g) for g in gs], saved, parents)
-        return [None if g is None else g.array for g in cotangents]
 
 
 class _PythonCall(_Recorded):

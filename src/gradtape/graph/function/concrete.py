@@ -71,8 +71,6 @@ class NumpyProgram:
 
     def _read(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The arrays of the inputs, then those that the variables hold."""
-        if not self._variables:
-            return arrays
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
@@ -226,10 +224,6 @@ class Call(Unregistered):
         """What the call computes, and keeps for the way back."""
         return self._derivative.forward
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """The op holds what it needs itself."""
-        return ()
-
     def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The cotangents of the inputs, by the compiled backward graph."""
         return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
@@ -245,9 +239,6 @@ class Call(Unregistered):
             ]
             results = replay(self._derivative.backward, [*kept, *gs])
         return self._derivative.cotangents.of(results)
-
-    def __repr__(self) -> str:
-        return f"<call of {self.name}>"
 
 
 class Concrete:

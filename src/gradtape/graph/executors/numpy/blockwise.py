@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....backends.numpy import blocks
+from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
 from . import lowering
 from .program import Program
@@ -62,11 +63,11 @@ def frame_of(value: Value, shape: tuple[int, ...]) -> Frame | None:
     return None
 
 
-class Fused:
+class Fused(Unregistered):
     """The steps of a run as one op."""
 
     family = "fused"
-    moves_data = fresh = True
+    fresh = True
 
     def __init__(
         self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
@@ -116,9 +117,6 @@ class Fused:
         blocks.spread(part, self._count, self._cores)
         return outputs
 
-    def __repr__(self) -> str:
-        return f"<fused {self.name}>"
-
 
 def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> Callable[..., None]:
     """`f(*blocks of inputs, *blocks of outputs)`, which computes a block."""
@@ -128,5 +126,4 @@ def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: S
     source = "\n    ".join([f"def block({', '.join(parameters)}):", *program.lines])
     names = {**program.globals, "__name__": __name__}
     exec(compile(source, "<gradtape block>", "exec"), names)
-    result: Callable[..., None] = names.pop("block")
-    return result
+    return names.pop("block")
