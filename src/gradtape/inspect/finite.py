@@ -97,7 +97,8 @@ class _Watch:
         if type(values) is Tensor:  # of a batch of cotangents, the ops that made it were looked at
             values = values.array
         if isinstance(values, np.ndarray | np.generic) and not sound(values):
-            users = [r[0].title for r in self.records[position + 1 :] if type(r) is tuple and position in r[1]]
+            later = map(self.records.__getitem__, range(position + 1, len(self.records)))
+            users = [r[0].title for r in later if type(r) is tuple and position in r[1]]
             raise failure(values, f"the gradient of op {' or '.join(map(repr, dict.fromkeys(users)))}", ())
         return position in self.hooks
 

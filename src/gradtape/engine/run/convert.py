@@ -235,7 +235,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
                         "TypeError: Scalar tensor has no `len()`: a list with tensors in it is no constant, got "
                         f"{value!r}. Use tf.stack or tf.convert_to_tensor"
                     )
-                return _pack(value, dtype, _dtype_of_first_tensor(value))
+                return _pack(value, dtype, next((x.dtype for x in _leaves(value) if is_tensor_like(x)), None))
         for kind in kinds:
             if not issubclass(kind, str | bytes | bool | int | float | complex | np.generic):
                 raise _unsupported(next(leaf for leaf in _leaves(value) if type(leaf) is kind))
@@ -312,12 +312,6 @@ def _leaves(value: Any) -> Any:
 
 def _is_tensor(kind: type) -> bool:
     return issubclass(kind, Tensor) or any(issubclass(kind, base) for _, base, _ in _registered)
-
-
-def _dtype_of_first_tensor(value: Any) -> DType | None:
-    return next(
-        (leaf.dtype for leaf in _leaves(value) if is_tensor_like(leaf)), None
-    )
 
 
 def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:

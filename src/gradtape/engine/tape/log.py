@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, overload
+from typing import Any
 from weakref import ref
 
 from ...core.tensor import Tensor
@@ -292,14 +292,8 @@ class Records(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._log.ops)
 
-    @overload
-    def __getitem__(self, at: int) -> Any: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Any]: ...
-    def __getitem__(self, at: int | slice) -> Any:
+    def __getitem__(self, at: Any) -> Any:
         log = self._log
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
         op, parents, saved = log.ops[at], log.parents[at], log.saved[at]
         if op is None:
             return None if parents is None else parents[0]

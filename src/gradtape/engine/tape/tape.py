@@ -35,7 +35,7 @@ from .questions import (
     output_cotangents,
     unconnected_mode,
     warn_not_floating,
-    zeros,
+    zeros_like,
 )  # fmt: skip
 from .repeated_sweeps import repeated_sweep as repeated_sweep
 
@@ -288,7 +288,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         if missing and when_missing is not None:
             when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
-            grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+            grads = [zeros_like(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
         if one:
             return grads[0]
         if known and not self._finishers:
@@ -417,7 +417,7 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
     if isinstance(g, Tensor):
         return g
     if g is None:
-        return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
+        return zeros_like(source) if not source.dtype.differentiable else None
     if type(g) is PendingProduct:
         g = g.value()
     if type(g) is IndexedSlices:

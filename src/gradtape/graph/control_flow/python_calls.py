@@ -21,7 +21,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.questions import zeros
+from ...engine.tape.questions import zeros_like
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import Effect, given, is_imagined, once
 from ..trace.closures import variables_around
@@ -140,10 +140,7 @@ def _gradient(tape: GradientTape, xs: Tensors, ys: Tensors, gs: Tensors, wanted:
     sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
     pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
     found = tape.gradient([y for y, _ in pairs], sources, output_gradients=[g for _, g in pairs])
-    return [
-        zeros(x.dims, x.dtype) if g is None else finished(ops, g)
-        for x, g in zip(sources, found, strict=True)
-    ]
+    return [zeros_like(x) if g is None else finished(ops, g) for x, g in zip(sources, found, strict=True)]
 
 
 def _perform_backwards(memory: Any, *arrays: Any, f: Any, dtypes: Any, wanted: Any) -> tuple[Any, ...]:
@@ -192,7 +189,7 @@ class _PythonCall(_Recorded):
         count = len(attrs["dtypes"])
         xs, ys = inputs[:count], outputs[: len(outputs) - len(attrs["uses"]["assigned"])]
         wanted = tuple(p >= 0 and x.dtype.differentiable for p, x in zip(parents, xs, strict=False))
-        gs = [zeros(y.dims, y.dtype) if g is None else g for y, g in zip(ys, gs, strict=False)]
+        gs = [zeros_like(y) if g is None else g for y, g in zip(ys, gs, strict=False)]
         dtypes = (*attrs["dtypes"], *(y.dtype for y in ys))
         given = {"f": attrs["f"], "dtypes": dtypes, "wanted": wanted}
         found = iter(_run(_backwards, [memory, *xs, *gs], given))

@@ -38,10 +38,6 @@ def _stretched(node: Node, x: Value) -> Answer:
     return _with(node, "broadcast_to", x, shape=y.shape)
 
 
-def _is_number(x: Value) -> bool:
-    return x.constant is not None and not x.shape and x.dtype.is_floating
-
-
 def number_of(graph: Rewriting, value: Value) -> Any:
     """The one number that all elements of `value` are, as a NumPy scalar, or None."""
     if value not in graph.notes:
@@ -157,7 +153,7 @@ IDENTITIES = [
     ),
     Row(
         "mul(neg(x), c)", lambda node, x, c: _with(node, "mul", x, _constant(-c.constant, c.dtype)),
-        lambda c: _is_number(c),
+        lambda c: c.constant is not None and not c.shape and c.dtype.is_floating,
     ),
     Row("div(x, 1)", _stretched),
     Row("neg(neg(x))", lambda x: x),
