@@ -27,7 +27,7 @@ def eager_to_fuse(monkeypatch):
     monkeypatch.setattr(fusion, "_WORK", 0)
     monkeypatch.setattr(blockwise, "_BLOCK", 64)
     monkeypatch.setattr(blockwise, "_SHORTEST_ROW", 1)
-    monkeypatch.setattr(blockwise, "_REPEATED", 8)
+    monkeypatch.setattr(blockwise, "REPEATED_ROW", 8)
 
 
 def array(*shape):

@@ -30,7 +30,7 @@ from ..trace.traced import Failed, TracedTensor, Untraceable
 from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
 
 
-def choose(
+def traced_cond(
     index: Tensor, branches: dict[str, Callable[[], Any]], mismatch: Callable[..., Exception], last_first: bool = False
 ) -> Any:
     """What branch number `index` returns; all of them must return the same structure, with the same dtypes.

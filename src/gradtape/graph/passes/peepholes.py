@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.tuning import MOST_PENDING_ROWS
 from ...core.dtypes import DType
 from ...engine.registry.op import registry
 from ..ir.graph import Node, Value
 from .rewriting import Answer, Rewriting, Row
 
 _EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64": 1 << 53}  # the integers it has all of
-_MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several
 
 
 def _with(node: Node, name: str, *inputs: Value, **attrs: Any) -> Node:
@@ -207,8 +207,8 @@ def _one_product(node: Node, nodes: Any, graph: Rewriting) -> list[Node]:
 FEWER_PRODUCTS = [
     Row(
         "add(matmul(a, g), matmul(b, h))", _one_product,
-        lambda nodes, a, b, graph: a.shape[0] + b.shape[0] <= _MOST_ROWS
-        and 4 * min(a.shape[0], b.shape[0]) <= _MOST_ROWS
+        lambda nodes, a, b, graph: a.shape[0] + b.shape[0] <= MOST_PENDING_ROWS
+        and 4 * min(a.shape[0], b.shape[0]) <= MOST_PENDING_ROWS
         and all(_is_gradient(product, graph) for product in nodes[1:]),
     ),
 ]  # fmt: skip

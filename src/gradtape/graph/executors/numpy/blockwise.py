@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....backends.numpy import blocks
+from ....backends.tuning import REPEATED_ROW
 from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
 from . import lowering
@@ -23,7 +24,6 @@ _CACHE = 3 << 19  # bytes of all arrays in a block
 _WITHIN = 2  # arrays that are only used inside it, at a time
 _SHORTEST_ROW = 32  # elements of a row that is computed with one number of a column
 _LONGEST_ROW = 1 << 16
-_REPEATED = 1 << 10  # elements a short row is lengthened to: NumPy's loop is along it
 
 
 class Frame(NamedTuple):
@@ -78,7 +78,7 @@ class Fused(Unregistered):
         self._dtypes = [v.dtype.numpy for v in outputs]
         size, width = math.prod(shape), frame.width or 1
         if frame.width and not frame.columns:
-            width *= math.gcd(size // width, max(1, _REPEATED // width))
+            width *= math.gcd(size // width, max(1, REPEATED_ROW // width))
         self._count = size // width
         self._rows = (width,) if frame.width else ()
         self._inputs = [self._layout(v, width) for v in inputs]
