@@ -397,14 +397,15 @@ class Concrete:
     ) -> tuple[Variant, Any, list[Any]]:
         """Runs the function on the values of these tensors, as a graph; gives the results by a call, once."""
         try:
-            return self._traced(tensors, variables, may_make_variables)
-        except Needed:
-            return self.traced(tensors, variables, may_make_variables)
-        except Unfollowed:
-            if self._follows_all:
-                raise
-            self._follows_all = True
-            return self.traced(tensors, variables, may_make_variables)
+            with recording() as done:
+                return self._traced(tensors, variables, may_make_variables)
+        except (Needed, Unfollowed) as reason:
+            if isinstance(reason, Unfollowed):
+                if self._follows_all:
+                    raise
+                self._follows_all = True
+            with replaying(done):
+                return self.traced(tensors, variables, may_make_variables)
         except InvalidArgumentError as error:
             if error.about_values or isinstance(error, InvalidArgumentInTraceError):
                 raise

@@ -60,11 +60,12 @@ class _Thread(threading.local):
     """What holds in this thread.
 
     `off`: conversion is switched off, by a function that is not to be converted. `waiting`: a function is run as it is
-    written, to see whether it needs to be converted.
+    written, to see whether it needs to be converted. `looks`: how often a value was looked at that a graph relies on.
     """
 
     off: bool = False
     waiting: bool = False
+    looks: int = 0
 
 
 thread = _Thread()

@@ -26,6 +26,7 @@ from ...engine.run.source_lines import Line, caller
 from ..ir.effects import draw, guard, shape_guard
 from ..ir.graph import Graph, Node, Value, maker, unique
 from .conversion_status import ask as ask_for_conversion
+from .conversion_status import thread as conversion
 from .traced import Enclosed, Failed, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
@@ -264,6 +265,7 @@ class Trace(dispatch.Recorder):
         """The value of `x` in this run, which the graph from now on relies on."""
         if not self.open:
             raise out_of_scope(x)
+        conversion.looks += 1
         if x.place not in self.known_places:
             self.known_places.add(x.place)
             attrs = {"value": x.value.array}
