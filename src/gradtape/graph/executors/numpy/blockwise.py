@@ -13,17 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....backends.numpy import blocks
-from ....backends.tuning import REPEATED_ROW
+from ....backends.tuning import FUSED_BLOCK, REPEATED_ROW
 from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
 from . import lowering
 from .program import Program
 
-_BLOCK = 1 << 17  # bytes of each array in a block, at most; twice as many where several cores hand the lock over
 _CACHE = 3 << 19  # bytes of all arrays in a block
 _WITHIN = 2  # arrays that are only used inside it, at a time
-_SHORTEST_ROW = 32  # elements of a row that is computed with one number of a column
-_LONGEST_ROW = 1 << 16
+_LONGEST_ROW = 1 << 16  # elements
 
 
 class Frame(NamedTuple):
@@ -58,7 +56,7 @@ def frame_of(value: Value, shape: tuple[int, ...]) -> Frame | None:
         width = math.prod(shape[first:])
         return Frame(width) if width <= _LONGEST_ROW else None
     width = math.prod(shape[end:])
-    if given[:end] == shape[:end] and _SHORTEST_ROW <= width <= _LONGEST_ROW:
+    if given[:end] == shape[:end] and width <= _LONGEST_ROW:
         return Frame(width, columns=True)
     return None
 
@@ -86,7 +84,8 @@ class Fused(Unregistered):
         share = -(-self._count // self._cores)
         largest = max(v.dtype.size for node in members for v in node.outputs) * width
         arrays = _WITHIN + len(outputs) + sum(cut for _, cut in self._inputs)
-        at_once = max(1, min(_BLOCK if cores == 1 else 2 * _BLOCK, _CACHE // arrays) // largest)
+        block = FUSED_BLOCK if cores == 1 else 2 * FUSED_BLOCK  # fewer of them where cores hand the lock over
+        at_once = max(1, min(block, _CACHE // arrays) // largest)
         self._step = -(-share // -(-share // at_once))
 
     def _layout(self, value: Value, width: int) -> tuple[Callable[[Any], Any], bool]:
