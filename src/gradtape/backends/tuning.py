@@ -13,8 +13,8 @@ BLOCK = 1 << 15
 # Numbers: eight cheap steps of a graph one by one against blocks: 0.6 for 2**15, 0.95 for 2**17, 1.5 for 2**18, 1.9 for
 # 2**20; with a column beside the array 1.0 for rows of 2, 1.2 of 8, 1.4 of 16 to 128.
 FUSED = 1 << 17
-# Bytes of each array in such a block. One by one against blocks, of 2**22 numbers: 1.4 for 2**15, 1.9 for 2**16, 2.1 for
-# 2**17, 2.3 for 2**18, 1.7 for 2**19.
+# Bytes of each array in such a block. One by one against blocks, of 2**22 numbers: 1.4 for 2**15, 1.9 for 2**16, 2.1
+# for 2**17, 2.3 for 2**18, 1.7 for 2**19.
 FUSED_BLOCK = 1 << 17
 # Numbers that a broadcast row is lengthened to. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
