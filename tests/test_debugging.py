@@ -15,7 +15,7 @@ from gradtape.backends.tuning import FEW, LARGE
 from gradtape.core import dtypes
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import Namespace, ops, raw
-from gradtape.engine.tape import finite
+from gradtape.inspect import finite
 from gradtape.inspect.opcheck import draw
 
 

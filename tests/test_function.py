@@ -864,6 +864,67 @@ def test_an_op_that_fails_and_is_not_used_is_left_out(f):
     assert tape.gradient(y, x).numpy() == 2
 
 
+TOLD_BY_TENSORS = {  # what does not fit `[1., 2., 3.]`: the op, and what tells it how to work
+    "reshape": (lambda x, n: tf.reshape(x, n), [2, 2]),
+    "transpose": (lambda x, n: tf.transpose(x[None], n), [0, 0]),
+    "zeros": (lambda x, n: tf.zeros(n), [-2]),
+    "axis": (lambda x, n: tf.reduce_sum(x, n) * 2.0 + 1.0, 7),
+    "bins": (lambda x, n: tf.histogram_fixed_width(x, [0.0, 1.0], n), -1),
+    "partitions": (lambda x, n: tf.dynamic_partition(x, n, 2)[0], [0, 7, 1]),
+    "sequences": (lambda x, n: tf.reverse_sequence(x[None], n, seq_axis=1), [9]),
+    "diagonal": (lambda x, n: tf.linalg.set_diag(tf.zeros([3, 3]), x, k=n), -20),
+    "bounds": (lambda x, n: tf.random.uniform([2], n, n, tf.int32), 3),
+    "split": (lambda x, n: tf.split(x, n)[1], [1, 1]),
+    "top": (lambda x, n: tf.math.top_k(x, n)[0], 9),
+}
+
+
+@pytest.mark.parametrize("name", TOLD_BY_TENSORS)
+def test_an_op_that_a_tensor_tells_to_do_what_it_cannot_matters_if_it_is_used(name):
+    op, told = TOLD_BY_TENSORS[name]
+    x, n = tf.constant([1.0, 2.0, 3.0]), tf.constant(told)
+
+    @tf.function
+    def unused(x, n):
+        op(x, n)
+        return x * x
+
+    @tf.function
+    def used(x, n):
+        return op(x, n)
+
+    for _ in range(2):
+        assert unused(x, n).numpy().tolist() == [1, 4, 9]
+        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            used(x, n)
+        assert not isinstance(raised.value, ValueError)  # which would speak of the program, not of its values
+
+
+def test_what_is_asserted_of_a_value_is_not_left_out():
+    @tf.function
+    def f(x, n):
+        tf.debugging.assert_rank(x, n)
+        return x
+
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        f(tf.constant([1.0]), tf.constant(3))
+
+
+def test_what_a_function_prints_before_it_is_found_to_need_conversion_is_printed_once(capfd):
+    def absolute(x):
+        if x > 0:
+            return x
+        return -x
+
+    @tf.function
+    def f(x):
+        tf.print("once")
+        return absolute(x)
+
+    assert f(tf.constant(-1.0)).numpy() == 1
+    assert capfd.readouterr().err == "once\n"
+
+
 def test_an_op_that_fails_later_and_is_not_used_is_left_out():
     @tf.function
     def f(x, i):

@@ -23,11 +23,10 @@ RNG = np.random.default_rng(0)
 @pytest.fixture
 def eager_to_fuse(monkeypatch):
     """Small arrays count as large, and blocks are short."""
-    monkeypatch.setattr(fusion, "_SMALLEST", 2)
+    monkeypatch.setattr(fusion, "FUSED", 2)
     monkeypatch.setattr(fusion, "_WORK", 0)
-    monkeypatch.setattr(blockwise, "_BLOCK", 64)
-    monkeypatch.setattr(blockwise, "_SHORTEST_ROW", 1)
-    monkeypatch.setattr(blockwise, "_REPEATED", 8)
+    monkeypatch.setattr(blockwise, "FUSED_BLOCK", 64)
+    monkeypatch.setattr(blockwise, "REPEATED_ROW", 8)
 
 
 def array(*shape):

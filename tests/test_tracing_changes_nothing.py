@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.engine.tape import unobtrusive, witness
+from gradtape.inspect import unobtrusive, witness
 
 PROGRAMS = {}
 

@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..core.errors import InvalidArgumentError
+from ..engine.run import dispatch
+from ..graph.trace import conversion_status
 from ..graph.trace.conversion_status import Needed, available, has_conditions, register_converter, waiting
 from .error_messages import of_the_user
 
@@ -47,6 +50,7 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
         if again is not None:
             with waiting(False):
                 return again(*args, **kwargs)
+        looks = conversion_status.thread.looks
         try:
             with waiting(True):
                 return f(*args, **kwargs)
@@ -54,6 +58,10 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
             again = convert(f, features=features)
             raise
         except Exception as error:
+            told_by_tensors = isinstance(error, InvalidArgumentError) and conversion_status.thread.looks > looks
+            if told_by_tensors and dispatch.thread.trace is not None and available():
+                again = convert(f, features=features)
+                raise Needed from error  # converted, the op that fails is left out if nobody uses its result
             explained = of_the_user(error)
             if explained is error:
                 raise

@@ -39,10 +39,14 @@ from malt.operators import py_builtins
 from malt.pyct import anno, errors, parser, transpiler
 
 from ..api.namespace import root as tf
+from ..core.dtypes import float32
+from ..core.errors import InvalidArgumentError
+from ..core.tensor import Tensor
+from ..engine.run import dispatch
 from ..engine.run.source_lines import origins
 from ..graph.ir.effects import Changed
 from ..graph.trace import conversion_status
-from ..graph.trace.traced import Untraceable
+from ..graph.trace.traced import Failed, Untraceable
 from . import operators
 from .builtin_functions import OVERLOADS
 from .error_messages import explained, left
@@ -263,7 +267,7 @@ def converted_call(
         if function in _higher_order():
             args = tuple([_as_part(x, options) for x in args])
             kwargs = {key: _as_part(x, options) for key, x in kwargs.items()}
-        return f(*args, **kwargs)
+        return _op(f, args, kwargs) if function.__module__.startswith(_OPS) else f(*args, **kwargs)
     try:
         again = _transformed(function, options)
     except Exception as error:
@@ -276,6 +280,23 @@ def converted_call(
         if not isinstance(error, Changed | Untraceable):  # which the tracer raises to itself
             left(error, again.ag_source_map)
         raise
+
+
+# Where the functions are that do nothing but compute: one whose result nobody uses need not be called.
+_OPS = tuple(f"gradtape.api.{folder}." for folder in "arrays image linalg math nn random signal sparse text".split())
+
+
+def _op(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`f(*args, **kwargs)`; where a tensor, by its value, tells it to do what it cannot, a tensor that has failed."""
+    trace, looks = dispatch.thread.trace, conversion_status.thread.looks
+    try:
+        return f(*args, **kwargs)
+    except InvalidArgumentError as error:
+        if trace is None or conversion_status.thread.looks == looks:
+            raise
+        error.about_values = True
+        first = next((x for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and x.dtype.is_floating), None)
+        return Failed(error, float32 if first is None else first.dtype, trace)
 
 
 def _python_function(f: Any) -> tuple[Any, tuple[Any, ...]]:

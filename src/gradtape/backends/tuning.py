@@ -10,6 +10,12 @@ FEW = 1 << 11
 LARGE = 1 << 18
 # Numbers: a formula of 15 steps on a million at once against blocks: 1.4 for 16384, 1.7 for 32768, 1.8 for 65536.
 BLOCK = 1 << 15
+# Numbers: eight cheap steps of a graph one by one against blocks: 0.6 for 2**15, 0.95 for 2**17, 1.5 for 2**18, 1.9 for
+# 2**20; with a column beside the array 1.0 for rows of 2, 1.2 of 8, 1.4 of 16 to 128.
+FUSED = 1 << 17
+# Bytes of each array in such a block. One by one against blocks, of 2**22 numbers: 1.4 for 2**15, 1.9 for 2**16, 2.1
+# for 2**17, 2.3 for 2**18, 1.7 for 2**19.
+FUSED_BLOCK = 1 << 17
 # Numbers that a broadcast row is lengthened to. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
 # Numbers: a view that repeats one number against writing it: 3.6 for 256, 2.5 for 4096, 0.5 for 65536.

@@ -1,4 +1,4 @@
-"""Scopes: the names in front of the names of variables, and the layers that what happens belongs to."""
+"""Scopes: the names in front of variables' names, the layers that what happens belongs to, what a thread holds."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ def when_changed(told: Callable[[], None] | None) -> None:
 def parts() -> tuple[str, ...]:
     """The name scopes and layers around what happens now, the outermost first."""
     return _current.parts
+
+
+@contextmanager
+def holding(local: threading.local, **values: Any) -> Iterator[None]:
+    """Inside the block this thread has these values in `local`; then those that it had before."""
+    before = {name: getattr(local, name) for name in values}
+    vars(local).update(values)
+    try:
+        yield
+    finally:
+        vars(local).update(before)
 
 
 @contextmanager

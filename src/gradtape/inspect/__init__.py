@@ -1,9 +1,9 @@
 """Looking into a computation: why a gradient is None or NaN, what a step costs, whether it is right, how it looks.
 
-Uses graph, the tape and what is below; a tape finds it by way of `engine.tape.inspection`.
+Uses graph, the tape and what is below; a tape finds it by way of `engine.tape.inspection`, and so it does the logs
+that note what explanations need.
 """
 
-from ..engine.tape.witness import tracing
 from .explain import Cause, Explanation, Reason, explain, report_missing
 from .flow import Flow, flow
 from .gradient_check import GradientCheck, check_gradients
@@ -13,6 +13,7 @@ from .opcheck import CHECKS, check_op
 from .profile import Profile, profile
 from .report import report
 from .rule_check import RuleCheck, check_rules
+from .witness import tracing
 
 __all__ = [
     "CHECKS", "Cause", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "Memory", "Profile", "Reason",

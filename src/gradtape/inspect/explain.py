@@ -23,11 +23,11 @@ from ..engine.run.source_lines import Line, line_at
 from ..engine.tape import tape as tapes
 from ..engine.tape.log import Log
 from ..engine.tape.questions import differentiable
-from ..engine.tape.unobtrusive import unobtrusive
-from ..engine.tape.witness import Event, TracingLog, witness
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
 from .reading import Reading
+from .unobtrusive import unobtrusive
+from .witness import Event, TracingLog, witness
 from .zeros import why_zero
 
 

@@ -10,9 +10,9 @@ from ..core.tensor import Tensor, wrap
 from ..engine.run import dispatch
 from ..engine.run.namespace import ops
 from ..engine.run.source_lines import Line
-from ..engine.tape.checked import CheckedLog
 from ..engine.tape.tape import GradientTape
 from ..graph.ir.graph import Value
+from .checked import CheckedLog
 
 
 def replayed(call: Any, cotangents: list[Any]) -> tuple[GradientTape, dict[int, Line | None]] | None:

@@ -147,7 +147,7 @@ def _backward(reading: Reading, symptom: str) -> Diagnosis:
             continue
         if all(p not in grads or _sound(grads[p]) for p in record[1] if p >= 0):
             continue
-        for i, contribution in enumerate(reading.pulled(at)):
+        for i, contribution in enumerate(reading.vjp(at)):
             if contribution is not None and not _sound(contribution):
                 inside = _inside(record[0], incoming, symptom) if record[0].family == "call" else None
                 return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)

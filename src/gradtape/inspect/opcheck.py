@@ -191,9 +191,9 @@ def check_adjoint(op: Op, case: Sample) -> None:
         )  # fmt: skip
         scale = 1 + sum(np.abs(_array(t)).sum() for t in at.jvp() if t is not None)
         for m in (raw, ops):
-            pulled = at.vjp(m)
+            cotangents = at.vjp(m)
             backward = 0.0
-            for x, g, t in zip(at.arrays, pulled, at.tangents, strict=True):
+            for x, g, t in zip(at.arrays, cotangents, at.tangents, strict=True):
                 if g is None or t is None:
                     continue
                 g = _array(g)
@@ -213,7 +213,7 @@ def check_second_order(op: Op, case: Sample) -> None:
     u = {i: _noise(arrays[i], 30 + i) for i in floats}
     v = {i: _noise(arrays[i], 40 + i) for i in floats}
 
-    def pulled(values: Sequence[Any], outer: GradientTape | None) -> tuple[Any, list[Tensor]]:
+    def vjp_along_u(values: Sequence[Any], outer: GradientTape | None) -> tuple[Any, list[Tensor]]:
         """Σ ⟨vjp g, u⟩ as a tensor, and the inputs it was computed from."""
         xs = _tensors(values)
         for i in floats:
@@ -236,7 +236,7 @@ def check_second_order(op: Op, case: Sample) -> None:
         return total, xs
 
     with GradientTape() as outer:
-        total, xs = pulled(arrays, outer)
+        total, xs = vjp_along_u(arrays, outer)
     if not isinstance(total, Tensor):
         return
     found = outer.gradient(total, [xs[i] for i in floats])
@@ -244,7 +244,7 @@ def check_second_order(op: Op, case: Sample) -> None:
 
     def along(step: float) -> float:
         moved = [a + step * v[i] if i in v else a for i, a in enumerate(arrays)]
-        value, _ = pulled(moved, None)
+        value, _ = vjp_along_u(moved, None)
         return float(_array(value)) if isinstance(value, Tensor) else value
 
     numeric = (along(1e-5) - along(-1e-5)) / 2e-5

@@ -15,10 +15,10 @@ from ..engine.run import dispatch
 from ..engine.run.namespace import raw
 from ..engine.run.source_lines import Line
 from ..engine.tape.backprop import SparseCotangents, sweep
-from ..engine.tape.witness import TracingLog
 from .memory import kept_arrays
 from .reading import Reading, readable_bytes, readable_time, short, source_text
 from .tables import Printable, Table
+from .witness import TracingLog
 
 _MOST_ROWS = 15
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..engine.run.dispatch import note
 from ..engine.tape.log import Log
-from ..engine.tape.witness import Event, TracingLog, witness
+from .witness import Event, TracingLog, witness
 
 Step = int | Event
 

@@ -23,7 +23,7 @@ from ..engine.run.source_lines import Line, LineReference, line_at
 from ..engine.tape.backprop import SparseCotangents, between, sweep
 from ..engine.tape.log import Log, Past
 from ..engine.tape.questions import differentiable, native, ones
-from ..engine.tape.witness import TracingLog
+from .witness import TracingLog
 
 
 class Reading:
@@ -144,7 +144,7 @@ class Reading:
         """What rules run on: bare arrays, unless something recorded is no plain tensor."""
         return raw if self.log.plain else ops
 
-    def pulled(self, at: int) -> tuple[Any, ...]:
+    def vjp(self, at: int) -> tuple[Any, ...]:
         """What the rule of the record at `at` makes of its cotangent: an array or None for each input."""
         op, parents, saved, outputs = self.records[at]
         m = self.namespace

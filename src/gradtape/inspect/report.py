@@ -21,7 +21,6 @@ from ..core.errors import OpError
 from ..core.tensor import Tensor
 from ..engine.run.source_lines import Line
 from ..engine.tape.tape import GradientTape
-from ..engine.tape.witness import TracingLog
 from ..graph.ir.graph import Graph
 from ..state.archive import replacing
 from .explain import Cause, explain
@@ -30,6 +29,7 @@ from .grouping import tree
 from .nonfinite import diagnose
 from .profile import profile
 from .reading import Reading, line_data, readable_bytes
+from .witness import TracingLog
 
 _BINS = 24
 _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}  # all others: the gradient is None

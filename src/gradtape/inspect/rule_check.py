@@ -138,8 +138,8 @@ def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]
     if not all(_finite(a) for a in arrays):
         raise _NotChecked("an input is not finite")
     gs = [_noise(rng, np.asarray(y.array)) if y.dtype.differentiable else np.zeros(y.dims) for y in outputs]
-    pulled = op.vjp_raw(raw, gs[0] if described is None else tuple(gs), saved, parents)
-    cotangents = [_array(g) for g in pulled]
+    found = op.vjp_raw(raw, gs[0] if described is None else tuple(gs), saved, parents)
+    cotangents = [_array(g) for g in found]
     tangents = _tangents(arrays, moved, rng, inputs)
     kinds = {x.dtype.name for x in (*inputs, *outputs) if x.dtype.differentiable}
     tolerance = max(_TOLERANCE.get(kind, _ROUGH) for kind in kinds)

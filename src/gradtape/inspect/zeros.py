@@ -142,7 +142,7 @@ class _Search:
         """Whether each of several users hands something on, and only their sum is zero."""
         for user in users:
             parents = self.reading.records[user][1]
-            given = [g for p, g in zip(parents, self.reading.pulled(user), strict=True) if p == at and g is not None]
+            given = [g for p, g in zip(parents, self.reading.vjp(user), strict=True) if p == at and g is not None]
             if (len(users) > 1 or len(given) > 1) and any(np.any(g[reached]) for g in given):
                 names = " and ".join(dict.fromkeys(self.reading.operation(user).name for user in users))
                 return f"what comes back through its uses ({names}) adds up to zero", user
@@ -160,8 +160,8 @@ class _Search:
             with GradientTape(watch_accessed_variables=False) as tape:
                 tape.watch(gs)
                 asked = tuple(p if p == at else -1 for p in parents)
-                pulled = op.vjp(ops, gs[0] if described is None else tuple(gs), saved, asked)
-                handed = [finished(ops, g) for p, g in zip(parents, pulled, strict=True) if p == at and g is not None]
+                found = op.vjp(ops, gs[0] if described is None else tuple(gs), saved, asked)
+                handed = [finished(ops, g) for p, g in zip(parents, found, strict=True) if p == at and g is not None]
             tangents = [self._tangent(g, reached) for g in handed]
             found = tape.gradient(handed, gs, tangents) if handed else [None] * count
         shapes = [g.dims for g in gs]

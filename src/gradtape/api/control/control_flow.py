@@ -18,7 +18,7 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
-from ...graph.control_flow.cond import choose
+from ...graph.control_flow.cond import traced_cond
 from ...graph.trace.traced import TracedTensor
 from ..debug.checks import Assert
 from ..math.reductions import reduce_any, reduce_sum
@@ -51,7 +51,7 @@ def cond(
         raise TypeError("pred must not be a Python bool", pred)
     if isinstance(pred, TracedTensor):
         branches: Any = {"false_fn": false_fn, "true_fn": true_fn}
-        return choose(_truth(pred), branches, _different_branches, last_first=True)
+        return traced_cond(_truth(pred), branches, _different_branches, last_first=True)
     return true_fn() if pred else false_fn()  # type: ignore[misc]
 
 
@@ -153,7 +153,7 @@ def switch_case(
         at = ops.cast(branch_index, dtype=dtypes.int32)
         inside = ops.logical_and(at >= 0, at < len(branches))
         named = {f"branch {i}": branch for i, branch in enumerate(every)}
-        return choose(ops.where(inside, at, to_tensor(len(every) - 1)), named, _different_branches)
+        return traced_cond(ops.where(inside, at, to_tensor(len(every) - 1)), named, _different_branches)
     index = int(branch_index)
     if 0 <= index < len(branches):
         return branches[index]()

@@ -14,7 +14,6 @@ from ...engine.registry import placement
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...engine.tape import finite
 from ..runtime.system import print_values
 
 NAMESPACES = ("debugging", "")
@@ -347,6 +346,8 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     ...     tf.debugging.disable_check_numerics()
     !!! Detected Infinity or NaN in output 0 of eagerly-executing op "Div" (# of outputs: 1) !!!
     """
+    from ...inspect import finite
+
     finite.switch_on()
 
 
@@ -356,6 +357,8 @@ def disable_check_numerics() -> None:
     >>> import gradtape as tf
     >>> tf.debugging.disable_check_numerics()
     """
+    from ...inspect import finite
+
     finite.switch_off()
 
 

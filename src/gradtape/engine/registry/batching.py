@@ -107,17 +107,14 @@ def loop(op: Any, size: int, values: Sequence[Tensor], flags: Sequence[bool], at
         return dispatch.run(op, [x[i] if flag else x for x, flag in zip(values, flags, strict=True)], attrs)
 
     if not size:
-        one = [_blank(x) if flag else x for x, flag in zip(values, flags, strict=True)]
+        blanks = [Tensor(np.zeros(x.dims[1:], x.dtype.numpy), x.dtype) for x in values]
+        one = [blank if flag else x for x, blank, flag in zip(values, blanks, flags, strict=True)]
         example = dispatch.run(op, one, attrs)
         return nest.map_structure(lambda y: ops.constant(np.zeros((0, *y.dims), y.dtype.numpy)), example)
     results = [member(i) for i in range(size)]
     if type(results[0]) is tuple:
         return tuple(ops.stack(*column, axis=0) for column in zip(*results, strict=True))
     return ops.stack(*results, axis=0)
-
-
-def _blank(x: Tensor) -> Tensor:
-    return Tensor(np.zeros(x.dims[1:], x.dtype.numpy), x.dtype)
 
 
 def spread(m: Any, x: Tensor, flag: bool, size: int) -> Tensor:
@@ -151,8 +148,7 @@ def fold(op: Any) -> Callable[..., Any]:
         result = op(merged, *inputs[1:], **attrs)
 
         def unmerged(y: Tensor) -> Tensor:
-            result: Tensor = m.reshape(y, shape=(size, y.dims[0] // max(size, 1) if size else x.dims[1], *y.dims[1:]))
-            return result
+            return m.reshape(y, shape=(size, y.dims[0] // max(size, 1) if size else x.dims[1], *y.dims[1:]))
 
         return tuple(map(unmerged, result)) if type(result) is tuple else unmerged(result)
 
@@ -202,7 +198,7 @@ def common_size(tensors: Sequence[Tensor]) -> int:
 def enter(x: Tensor, level: int) -> BatchedTensor:
     """`x` with its first axis as the batch of `level`; the batches of a tensor stand in the order of their levels."""
     if type(x) is BatchedTensor and x.level > level:
-        return BatchedTensor(enter(_exchanged(x.value), level), x.level)
+        return BatchedTensor(enter(exchanged(ops, x.value), level), x.level)
     return BatchedTensor(x, level)
 
 
@@ -211,11 +207,10 @@ def leave(y: Tensor, level: int, size: int) -> Tensor:
     if type(y) is BatchedTensor and y.level == level:
         return y.value
     if type(y) is BatchedTensor and y.level > level:
-        return BatchedTensor(_exchanged(leave(y.value, level, size)), y.level)
-    result: Tensor = ops.broadcast_to(y, shape=(size, *y.dims))
-    return result
+        return BatchedTensor(exchanged(ops, leave(y.value, level, size)), y.level)
+    return ops.broadcast_to(y, shape=(size, *y.dims))
 
 
-def _exchanged(x: Tensor) -> Tensor:
-    result: Tensor = ops.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
-    return result
+def exchanged(m: Any, x: Tensor) -> Tensor:
+    """`x` with its first two axes exchanged."""
+    return m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))

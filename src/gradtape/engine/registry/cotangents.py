@@ -82,8 +82,18 @@ def finished(m: Any, g: Any) -> Any:
 
 def densify(m: Any, slices: IndexedSlices) -> Any:
     """The dense cotangent that the slices stand for, duplicates summed."""
-    shape = tuple(int(n) for n in getattr(slices.dense_shape, "array", slices.dense_shape))
-    return m.scatter_add(slices.values, slices.indices, shape=shape)
+    return m.scatter_add(slices.values, slices.indices, shape=_dense_shape(slices))
+
+
+def _dense_shape(slices: IndexedSlices) -> tuple[int, ...]:
+    return tuple([int(n) for n in getattr(slices.dense_shape, "array", slices.dense_shape)])
+
+
+def bare(cotangent: Any) -> Any:
+    """A cotangent of tensors, or None, as one of arrays."""
+    if type(cotangent) is IndexedSlices:
+        return IndexedSlices(cotangent.values.array, cotangent.indices.array, _dense_shape(cotangent))
+    return None if cotangent is None else cotangent.array
 
 
 def zeros(m: Any, shape: tuple[int, ...], dtype: Any) -> Any:

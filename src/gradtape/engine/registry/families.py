@@ -26,6 +26,7 @@ from ..run.convert import readable
 from ..run.dispatch import run, tensor_like, thread
 from ..run.namespace import ops
 from .arguments import matched, read_both
+from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, wire
 
@@ -74,10 +75,10 @@ def linear(
         def batch_by_shift(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
             if any(flags[1:]) and not op.variadic:
                 return NotImplemented
-            spread = [x if f else m.broadcast_to(x, shape=(size, *x.dims)) for x, f in zip(inputs, flags, strict=True)]
+            whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
             if not op.variadic:
-                spread[1:] = inputs[1:]
-            return op(*spread, **shift(attrs, size))
+                whole[1:] = inputs[1:]
+            return op(*whole, **shift(attrs, size))
 
         op.batch = batch_by_shift
     if batch is not None:

@@ -21,11 +21,13 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
 from ..run.source_lines import RULES
+from .cotangents import bare
 
 _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
 
 registry: dict[str, Op] = {}
+exchanged: set[Op] = set()  # those that compute with another kernel than their own
 when_published: Callable[[Op], None] | None = None  # is told of each op that is defined
 _defined_in: dict[str, dict[str, Any]] = {}  # by an op's name, the namespace of the module that was being run
 
@@ -164,6 +166,7 @@ class Op(Deferring):
     def use_kernel(self, kernel: Callable[..., Any] | None = None) -> None:
         """From now on the op computes with `kernel` wherever it is called from; without one, with its own again."""
         self.numpy = self._own_kernel if kernel is None else kernel
+        (exchanged.discard if kernel is None else exchanged.add)(self)
 
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
@@ -197,8 +200,17 @@ class Unregistered:
         """The same for arrays of any module whose values are known."""
         return self.numpy(*arrays, **attrs)
 
+    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
+        """What `vjp` needs beside what the op itself holds."""
+        return ()
+
+    def vjp_raw(self, m: Any, g: Any, saved: Any, parents: Any) -> Any:
+        """`vjp` from arrays to arrays."""
+        gs = tuple([None if x is None else Tensor(x) for x in g]) if type(g) is tuple else Tensor(g)
+        return tuple(map(bare, self.vjp(ops, gs, saved, parents)))
+
     def __repr__(self) -> str:
-        return f"<op {self.name}>"
+        return f"<{self.family} {self.name}>"
 
 
 def _module_being_run() -> dict[str, Any]:
@@ -233,18 +245,13 @@ def _keep_nothing(inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _keep_output(inputs: Any, output: Any, attrs: Any) -> tuple[Any, ...]:
-    return (output,)
-
-
 def bind(kernel: Any, xp: Any) -> Callable[..., Any]:
     """The kernel for one array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
     if isinstance(kernel, str):
         kernel = getattr(xp, kernel)
     elif not isinstance(kernel, types.BuiltinFunctionType):
         kernel = partial(kernel, xp)
-    bound: Callable[..., Any] = kernel
-    return bound
+    return kernel
 
 
 def parameters(f: Any) -> tuple[str, ...]:
@@ -278,8 +285,6 @@ class Saved:
         """`keep(inputs, output, attributes)`, which picks what the formulas name."""
         if not self.names:
             return _keep_nothing
-        if self.names == ("y",):
-            return _keep_output
         fields = "".join(f"{self._source(name)}, " for name in self.names)
         return compile_rule(f"lambda xs, y, attrs: ({fields})")
 
@@ -296,9 +301,6 @@ class Saved:
 
     def is_tensor(self, name: str) -> bool:
         return name in self.args or name == "y"
-
-    def is_tuple(self, name: str) -> bool:
-        return f"*{name}" in self.args or name == "ys"
 
     def _source(self, name: str) -> str:
         """Source code that finds a value among inputs `xs`, output `y` and attributes."""
@@ -325,7 +327,7 @@ class Saved:
         slot = saved if self.bare else f"{saved}[{self.names.index(name)}]"
         if arrays and self.is_tensor(name):
             return f"{slot}.{arrays}"
-        if arrays and self.is_tuple(name):
+        if arrays and (f"*{name}" in self.args or name == "ys"):
             return f"tuple(x.{arrays} for x in {slot})"
         return slot
 
@@ -359,8 +361,7 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
 def compile_rule(source: str, **names: Any) -> Callable[..., Any]:
     """A function from generated source: paid once, when a rule is first used."""
     # The name makes NumPy warnings count as ours, which the front door keeps quiet.
-    rule: Callable[..., Any] = eval(_compiled(source), {"__name__": __name__, **names})
-    return rule
+    return eval(_compiled(source), {"__name__": __name__, **names})
 
 
 @cache

@@ -231,7 +231,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
                         "TypeError: Scalar tensor has no `len()`: a list with tensors in it is no constant, got "
                         f"{value!r}. Use tf.stack or tf.convert_to_tensor"
                     )
-                return _pack(value, dtype, _dtype_of_first_tensor(value))
+                return _pack(value, dtype, next((x.dtype for x in _leaves(value) if is_tensor_like(x)), None))
         for kind in kinds:
             if not issubclass(kind, str | bytes | bool | int | float | complex | np.generic):
                 raise _unsupported(next(leaf for leaf in _leaves(value) if type(leaf) is kind))
@@ -310,17 +310,10 @@ def _is_tensor(kind: type) -> bool:
     return issubclass(kind, Tensor) or any(issubclass(kind, base) for _, base, _ in _registered)
 
 
-def _dtype_of_first_tensor(value: Any) -> DType | None:
-    return next(
-        (leaf.dtype for leaf in _leaves(value) if is_tensor_like(leaf)), None
-    )
-
-
 def _pack(value: Any, dtype: DType | None, weak: DType | None) -> Tensor:
     """A nest of tensors and numbers stacked into one tensor, recorded like any op; numbers follow the tensors."""
     if isinstance(value, list | tuple):
-        result: Tensor = ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
-        return result
+        return ops.stack(*to_tensors([_pack(item, dtype, weak) for item in value], "Pack"), axis=0)
     if isinstance(value, Tensor) or _is_tensor(type(value)):
         x = to_tensor(value)
         return x if dtype is None or x.dtype is dtype else ops.cast(x, dtype=dtype)
@@ -375,8 +368,7 @@ def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
         raise ValueError(
             f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {slices!r}"
         )
-    result: Tensor = ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
-    return result
+    return ops.scatter_add(slices.values, slices.indices, shape=to_shape(slices.dense_shape))
 
 
 register(TensorShape, _of_shape)

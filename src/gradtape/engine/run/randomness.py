@@ -16,11 +16,12 @@ import random
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
+from ...core.scopes import holding
 from . import dispatch
 
 State = np.ndarray[Any, Any]
@@ -219,32 +220,22 @@ def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
 
 
 @contextmanager
-def _inside(frame: Any) -> Iterator[Any]:
-    before = _thread.frames
-    _thread.frames = (*before, frame)
-    try:
-        yield frame
-    finally:
-        _thread.frames = before
-
-
-def recording_seeds() -> Any:
+def recording_seeds() -> Iterator[list[State]]:
     """A context whose value is a list that collects the states drawn inside it, in this thread."""
-    return _inside([])
+    seeds: list[State] = []
+    with holding(_thread, frames=(*_thread.frames, seeds)):
+        yield seeds
 
 
-def replaying_seeds(seeds: list[State]) -> Any:
+def replaying_seeds(seeds: list[State]) -> AbstractContextManager[None]:
     """A context inside which draws get the states of `seeds` again, in order; nothing else moves on."""
-    return _inside(iter(tuple(seeds)))
+    return holding(_thread, frames=(*_thread.frames, iter(tuple(seeds))))
 
 
 def drawing_from(streams: Streams | None, f: Callable[..., Any], args: Sequence[Any]) -> Any:
     """`f(*args)`, in which draws without a state of their own come from `streams`; None are the process's streams."""
-    before, _thread.streams = _thread.streams, streams
-    try:
+    with holding(_thread, streams=streams):
         return f(*args)
-    finally:
-        _thread.streams = before
 
 
 def drawing_for_good(f: Callable[..., Any], args: Sequence[Any]) -> Any:
@@ -259,12 +250,7 @@ def drawing_for_good(f: Callable[..., Any], args: Sequence[Any]) -> Any:
         raise
 
 
-@contextmanager
-def drawing_for_each(together: Callable[[Callable[[], Any]], Any]) -> Iterator[None]:
+def drawing_for_each(together: Callable[[Callable[[], Any]], Any]) -> AbstractContextManager[None]:
     """A context inside which a draw is what `together(draw one)` makes: a state for each member of a batch."""
     before = _thread.draw
-    _thread.draw = lambda take: together(lambda: before(take))
-    try:
-        yield
-    finally:
-        _thread.draw = before
+    return holding(_thread, draw=lambda take: together(lambda: before(take)))

@@ -82,14 +82,14 @@ def sweep(
             if grads[parents] is None:
                 grads[parents] = gp
                 continue
-            parents, pulled = (parents,), (gp,)
+            parents, cotangents = (parents,), (gp,)
         else:
             if need is not None:
                 parents = tuple(p if p in need else -1 for p in parents)
-            pulled = (op.vjp_raw if arrays else op.vjp_there if there else op.vjp)(m, g, saved, parents)
+            cotangents = (op.vjp_raw if arrays else op.vjp_there if there else op.vjp)(m, g, saved, parents)
         nth = 0
         for p in parents:  # `zip` takes longer to be made than the rest of the loop
-            gp = pulled[nth]
+            gp = cotangents[nth]
             nth += 1
             if gp is None or p < 0:
                 continue

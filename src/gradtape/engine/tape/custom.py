@@ -49,7 +49,7 @@ class VariableWatcher(dispatch.Recorder):
 
 
 class OneCall(Unregistered):
-    """The op of a single call: it exists to be recorded and pulled back, and has no kernel.
+    """The op of a single call: it exists to be recorded and differentiated, and has no kernel.
 
     `rule(gs)` takes a cotangent for each output and returns one, or None, for each input.
     """
@@ -67,28 +67,9 @@ class OneCall(Unregistered):
         self.rule = rule
         self.again = again  # runs the function on other inputs, where that is possible
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """The rule's closure holds what it needs."""
-        return ()
-
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
         """The cotangents of the inputs, from tensors to tensors."""
         return tuple(self.rule(g if type(g) is tuple else (g,)))
-
-    def vjp_raw(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
-        """The same from arrays to arrays."""
-        gs = tuple(map(Tensor, g)) if type(g) is tuple else Tensor(g)
-        return tuple(_bare(c) for c in self.vjp(ops, gs, saved, parents))
-
-    def __repr__(self) -> str:
-        return f"<custom gradient of {self.name}>"
-
-
-def _bare(cotangent: Any) -> Any:
-    if type(cotangent) is IndexedSlices:
-        shape = tuple(int(n) for n in getattr(cotangent.dense_shape, "array", cotangent.dense_shape))
-        return IndexedSlices(cotangent.values.array, cotangent.indices.array, shape)
-    return None if cotangent is None else cotangent.array
 
 
 def record(op: OneCall, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...]) -> None:
@@ -112,8 +93,8 @@ def _of_whole_batch(
 
     def rule(gs: tuple[Tensor, ...]) -> list[Any]:
         with _seen_from_outside(level):
-            pulled = op.rule(tuple(enter(g, level) for g in gs))
-            return [_left(c, flag) for c, flag in zip(pulled, flags, strict=True)]
+            cotangents = op.rule(tuple(enter(g, level) for g in gs))
+            return [_left(c, flag) for c, flag in zip(cotangents, flags, strict=True)]
 
     def _left(cotangent: Any, flag: bool) -> Any:
         if cotangent is None:
@@ -166,8 +147,8 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
     inputs = [x if isinstance(x, Tensor) else native(x)._as_tensor() for x in inputs]
 
     def rule(gs: tuple[Tensor, ...]) -> list[Any]:
-        pulled = _asked(gs, lambda members: _user_rule(grad_fn, members, arguments, variables))
-        return [_checked(c, x, i, name) for i, (c, x) in enumerate(zip(pulled, inputs, strict=True))]
+        cotangents = _asked(gs, lambda members: _user_rule(grad_fn, members, arguments, variables))
+        return [_checked(c, x, i, name) for i, (c, x) in enumerate(zip(cotangents, inputs, strict=True))]
 
     def again(values: Sequence[Tensor]) -> list[Tensor]:
         replaced = {id(arguments.leaves[i]): value for i, value in zip(arguments.tensors, values, strict=False)}

@@ -14,7 +14,7 @@ from ..run.convert import to_tensor
 from ..run.namespace import ops
 from .backprop import SparseCotangents, sweep
 from .log import Log, living, new_key
-from .questions import UnconnectedGradients, native, ones, unconnected_mode, warn_not_floating, zeros
+from .questions import UnconnectedGradients, native, ones, unconnected_mode, warn_not_floating, zeros_like
 
 
 class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
@@ -106,7 +106,7 @@ class ForwardAccumulator(dispatch.Block, dispatch.Recorder):
             x = native(x)
             found = dispatch.note(x.marks, self.key) if isinstance(x, Tensor) else self._of_variable(x)
             if found is None and unconnected is UnconnectedGradients.ZERO:
-                return zeros(x.dims, x.dtype)
+                return zeros_like(x)
             return found
 
         return nest.map_structure(tangent, primals)
@@ -173,7 +173,7 @@ def _transposed(op: Any) -> Any:
     def jvp(m: Any, inputs: Any, outputs: Any, attrs: Any, tangents: Any) -> Any:
         several = type(outputs) is tuple
         log = Log(watch_accessed_variables=False)
-        blanks = [zeros(y.dims, y.dtype) for y in (outputs if several else (outputs,))]
+        blanks = [zeros_like(y) for y in (outputs if several else (outputs,))]
         for g in blanks:
             if g.dtype.differentiable:
                 log.watch(g)
@@ -200,5 +200,4 @@ def _inner(cotangent: Any, tangent: Tensor) -> Tensor:
     cotangent = finished(ops, cotangent)
     if cotangent.dtype.is_complex:
         cotangent = ops.conj(cotangent)
-    result: Tensor = ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)
-    return result
+    return ops.sum(cotangent * tangent, axis=tuple(range(len(tangent.dims))), keepdims=False)

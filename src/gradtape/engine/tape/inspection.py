@@ -10,16 +10,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from numpy import add, isfinite
-
-from ...core import dtypes, errors
-from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor
-from ..run.namespace import ops
 from ..run.source_lines import LineReference, here
-from .unobtrusive import say_once
-
-_FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
 
 
 def born() -> tuple[float, LineReference]:
@@ -27,19 +18,22 @@ def born() -> tuple[float, LineReference]:
     return monotonic(), here(3)
 
 
-_inspect: Callable[[], Any]  # loads the module that answers
+_load: Callable[[], Any]
 
 
 def answered_by(load: Callable[[], Any]) -> None:
     """Questions about tapes are answered by the module that `load` gives."""
-    global _inspect
-    _inspect = load
+    global _load
+    _load = load
+
+
+def inspect() -> Any:
+    """The module that answers; what tapes note for it is there too."""
+    return _load()
 
 
 class Inspection:
     """What a tape says about itself."""
-
-    _check: str | None
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.
@@ -51,7 +45,7 @@ class Inspection:
         >>> tape.explain(loss, [v, w]).reasons[1].source
         '`w`'
         """
-        return _inspect().explain(self, target, sources)
+        return inspect().explain(self, target, sources)
 
     def diagnose(self, target: Any = None, sources: Any = None) -> Any:
         """Where the first infinity or NaN on the way to the target, or back to the sources, came from.
@@ -67,7 +61,7 @@ class Inspection:
         >>> found.op, found.direction, found.index
         ('log', 'forward', (1,))
         """
-        return _inspect().diagnose(self, target, sources)
+        return inspect().diagnose(self, target, sources)
 
     def check(self, target: Any = None, sources: Any = None) -> Any:
         """Checks the rules recorded on this tape, custom gradients included, at the values they were recorded with.
@@ -85,7 +79,7 @@ class Inspection:
         >>> [row.op for row in tape.check().wrong]
         ['double']
         """
-        return _inspect().check_rules(self, target, sources)
+        return inspect().check_rules(self, target, sources)
 
     def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Any:
         """How large each gradient is, how much of it is zero, and how many units get none, by variable or layer.
@@ -100,7 +94,7 @@ class Inspection:
         ────────  ──────  ─────────────  ────────────  ───────  ─────  ──────────  ──────────────────────────────────
         w         [1, 2]              6          4.24        6    50%         50%  half of the units or more are dead
         """
-        return _inspect().flow(self, target, sources, by)
+        return inspect().flow(self, target, sources, by)
 
     def profile(self, target: Any = None, sources: Any = None) -> Any:
         """Time and kept bytes, forward and backward, by op and by line; `print` it, or `show` it in colour.
@@ -114,7 +108,7 @@ class Inspection:
         >>> tape.profile(y, v).by_op["exp"].kept
         40000
         """
-        return _inspect().profile(self, target, sources)
+        return inspect().profile(self, target, sources)
 
     def memory(self) -> Any:
         """What this tape keeps alive for its derivatives, by op and by line, with the biggest arrays.
@@ -126,7 +120,7 @@ class Inspection:
         >>> tape.memory().total
         4000
         """
-        return _inspect().memory(self)
+        return inspect().memory(self)
 
     def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
         """Writes a page about this step to `path`: its graph by layers, with lines, costs, values and gradients.
@@ -142,59 +136,4 @@ class Inspection:
         >>> page.name
         'step.html'
         """
-        return _inspect().report(self, path, target, sources)
-
-    def _answered(self, log: Any, question: tuple[Any, ...], gradients: list[Any]) -> list[Any]:
-        """The gradients, if no check fails; remembers the last question, for those that come without one."""
-        log.question = question
-        if self._check is None:
-            return gradients
-        if not (all(map(_is_finite, question[0])) and all(map(_is_finite, gradients))):
-            raise errors.InvalidArgumentError(self._where_not_finite())
-        return _checked_later(question[0], gradients)
-
-    def _where_not_finite(self) -> str:
-        """The diagnosis of the last question; if that fails, what is known without it."""
-        try:
-            return str(self.diagnose())
-        except Exception as error:
-            say_once("diagnose")
-            return (
-                "The target, or a gradient, is not finite. Where that began could not be told: the diagnosis failed "
-                f"with {type(error).__name__}: {error}"
-            )
-
-
-_LATER = (
-    "a tape with check='nan' in a traced function: the target, or a gradient, is not finite. "
-    "tf.config.run_functions_eagerly(True) lets it say where that began"
-)
-
-
-def _checked_later(targets: list[Any], gradients: list[Any]) -> list[Any]:
-    """The gradients, which are checked together with the targets when a function that is being traced is run."""
-    unknown = [x for x in targets if isinstance(x, Tensor) and type(x) is not Tensor and x.dtype.is_floating]
-    if not unknown:
-        return gradients
-    checks = [ops.check_numerics(x, message=_LATER) for x in unknown]
-
-    def checked(g: Any) -> Any:
-        if type(g) is IndexedSlices:
-            return IndexedSlices(checked(g.values), g.indices, g.dense_shape)
-        if g is None or not g.dtype.is_floating:
-            return g
-        for check in checks:
-            g = ops.after(g, check)
-        return ops.check_numerics(g, message=_LATER)
-
-    return list(map(checked, gradients))
-
-
-def _is_finite(x: Any) -> bool:
-    """Whether a target or gradient has neither infinities nor NaNs, as far as its value is known."""
-    if type(x) is IndexedSlices:
-        x = x.values
-    if type(x) is not Tensor or not x.dtype.kind & _FLOATS:
-        return True
-    # Infinities and NaNs do not get lost in a sum, which takes half the time; one that overflows has to be looked at.
-    return bool(isfinite(add.reduce(x.array, axis=None)) or isfinite(x.array).all())
+        return inspect().report(self, path, target, sources)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, overload
+from typing import Any
 from weakref import ref
 
 from ...core.tensor import Tensor
@@ -13,7 +13,6 @@ from ..registry.devices import DeviceTensor
 from ..registry.op import Op, Partial
 from ..run.dispatch import Recorder, next_level, note
 
-_NO_ATTRIBUTES: dict[str, Any] = {}
 _living: dict[int, Any] = {}  # by the id of its key: each recorder that exists
 
 
@@ -270,8 +269,7 @@ class Log(Recorder):
             mark = x.mark
             if type(mark) is int:
                 return mark if x.home is self.key else None
-            result: int | None = note(mark, self.key)
-            return result
+            return note(mark, self.key)
         position = self.places.get(id(x), -1)
         return None if position < 0 else position
 
@@ -299,32 +297,6 @@ class Log(Recorder):
         return Records(self)
 
 
-class NotingLog(Log):
-    """A log that notes something of each op, whether it has recorded it or not."""
-
-    def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
-        """Records `y = op(x)` for plain tensors."""
-        _record(self, op, x, y)
-        self._note(op, (x,), y, _NO_ATTRIBUTES)
-
-    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
-        """Records `y = op(a, b)` for plain tensors."""
-        _record(self, op, a, b, y)
-        self._note(op, (a, b), y, _NO_ATTRIBUTES)
-
-    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Records any op, if it has a derivative and one of its inputs is on the tape."""
-        if op.vjp is None:
-            self.constant(op, inputs, outputs)
-            return
-        Log.record(self, op, inputs, outputs, attrs)
-        self._note(op, inputs, outputs, attrs)
-
-    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
-        """Notes it."""
-        raise NotImplementedError
-
-
 class Records(Sequence[Any]):
     """What a log has recorded, by position: `(op, parents, saved, outputs)`, as if no op were recorded as a partial.
 
@@ -338,14 +310,8 @@ class Records(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._log.ops)
 
-    @overload
-    def __getitem__(self, at: int) -> Any: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Any]: ...
-    def __getitem__(self, at: int | slice) -> Any:
+    def __getitem__(self, at: Any) -> Any:
         log = self._log
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
         op, parents, saved = log.ops[at], log.parents[at], log.saved[at]
         if op is None:
             return None if parents is None else parents[0]

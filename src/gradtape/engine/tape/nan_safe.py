@@ -7,7 +7,6 @@ does not count, be it infinite or NaN. Everything else (sums, moves, convolution
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,6 @@ from ..registry.batching import StandIn
 from ..run import dispatch
 from ..run.namespace import ops
 from .questions import ones
-from .unobtrusive import say_once
 
 
 class ZeroWinsTensor(StandIn):
@@ -64,8 +62,7 @@ def _is_finite(x: Tensor) -> bool:
 
 def _transposed(x: Tensor) -> Tensor:
     rank = len(x.dims)
-    result: Tensor = ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
-    return result
+    return ops.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2))
 
 
 def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
@@ -73,29 +70,10 @@ def _matmul(a: Tensor, b: Tensor, g_first: bool) -> Tensor:
     rows = ops.reshape(a, shape=(*a.dims, 1))
     columns = ops.reshape(b, shape=(*b.dims[:-2], 1, *b.dims[-2:]))
     terms = ops.multiply_no_nan(columns, rows) if g_first else ops.multiply_no_nan(rows, columns)
-    result: Tensor = ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
-    return result
+    return ops.sum(terms, axis=(len(terms.dims) - 2,), keepdims=False)
 
 
-def warn_of_nan(tape: Any, targets: list[Any], sources: list[Any]) -> None:
-    """Says that a target is NaN itself: that is no NaN of a branch that a mask leaves out, and zeros hide it."""
-    if not any(map(_is_nan, targets)):
-        return
-    try:
-        where = str(tape.diagnose(targets, sources))
-    except Exception:  # a warning that cannot say where is still one
-        say_once("diagnose")
-        where = "tape.diagnose tells where that began."
-    warnings.warn(
-        "gradient(..., nan_safe=True) was asked about a target that is NaN itself. nan_safe ignores the NaNs of "
-        "branches that a mask leaves out; here the loss is NaN, and its gradients mean nothing, be they zeros. Mend "
-        f"the loss first, or use GradientTape(check='nan'), which raises instead.\n{where}",
-        RuntimeWarning,
-        stacklevel=3,  # the line that asks for the gradient
-    )
-
-
-def _is_nan(target: Any) -> bool:
+def is_nan(target: Any) -> bool:
     """Whether a target has NaNs, as far as its value is known; in a function being traced, that of this run counts."""
     while isinstance(target, Tensor) and hasattr(type(target), "value"):
         target = target.value  # type: ignore[attr-defined]

@@ -29,8 +29,7 @@ class UnconnectedGradients(enum.Enum):
 
 def is_watchable(x: Any) -> bool:
     """Whether `x` is a tensor or a variable."""
-    x = native(x)
-    return is_tensor_like(x)
+    return is_tensor_like(native(x))
 
 
 def native(x: Any) -> Any:
@@ -136,3 +135,8 @@ def ones(target: Any) -> Tensor:
 def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:
     """The gradient of a source that nothing depends on."""
     return Tensor(np.zeros(shape, dtype.numpy), dtype)
+
+
+def zeros_like(x: Any) -> Tensor:
+    """The same, of the source `x`."""
+    return zeros(x.dims, x.dtype)

@@ -60,8 +60,7 @@ def _straight_line(log: Log, target: int) -> Sweep:
     names |= {"UNFINISHED": UNFINISHED, "PendingProduct": PendingProduct, "of_all_outputs": of_all_outputs}
     names |= {f"vjp{i}": op.vjp_raw for i, op in enumerate(log.ops) if op is not None}
     exec(compile("\n    ".join(_lines(log, target)), RULES, "exec"), names)
-    result: Callable[[Log, Any], dict[int, Any]] = names.pop("sweep")
-    return result
+    return names.pop("sweep")
 
 
 def _lines(log: Log, target: int) -> Iterator[str]:

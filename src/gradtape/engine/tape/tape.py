@@ -23,12 +23,11 @@ from ..run.convert import readable
 from ..run.namespace import ops, raw
 from .backprop import SparseCotangents, between
 from .backprop import sweep as sweep
-from .checked import CheckedLog
 from .collector import recording_starts, recording_stops, records_gone
-from .inspection import Inspection, born
+from .inspection import Inspection, born, inspect
 from .jacobians import Jacobians
 from .log import Log
-from .nan_safe import unwrapped, warn_of_nan, zero_wins
+from .nan_safe import is_nan, unwrapped, zero_wins
 from .questions import (
     UnconnectedGradients,
     differentiable,
@@ -38,10 +37,9 @@ from .questions import (
     output_cotangents,
     unconnected_mode,
     warn_not_floating,
-    zeros,
+    zeros_like,
 )  # fmt: skip
 from .repeated_sweeps import repeated_sweep as repeated_sweep
-from .witness import Stay, TracingLog
 
 logger = logging.getLogger("gradtape")
 
@@ -101,13 +99,12 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         self._check = check
         self._born = born() if persistent or trace else None
         if trace:
-            self._witness_stays = Stay()
+            self._witness_stays = inspect().witness.Stay()
 
     def _begin(self) -> None:
         self._recording = True
         if self._log is None:
-            traced = self._trace or dispatch.witness is not None
-            self._log = (TracingLog if traced else CheckedLog if self._check else Log)(self._watch_accessed_variables)
+            self._log = self._log_kind()(self._watch_accessed_variables)
             self._hooks = {}
         else:
             self._log.level = dispatch.next_level()
@@ -115,6 +112,12 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         dispatch.set_recorders((*dispatch.thread.recorders, self._log))
         recording_starts(self._log.key)
         self._entered = True
+
+    def _log_kind(self) -> type[Log]:
+        """The kind of log that notes what may be asked of this tape."""
+        if self._trace or dispatch.witness is not None:
+            return inspect().witness.TracingLog
+        return inspect().checked.CheckedLog if self._check else Log
 
     def _end(self) -> None:
         log = self._log
@@ -271,12 +274,15 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         if self._recording:
             self._before_asking()
         if nan_safe:
-            warn_of_nan(self, targets, wanted)
+            if any(map(is_nan, targets)):
+                inspect().checked.warn_of_nan(self, targets, wanted)
             grads = [unwrapped(g) for g in self._vjp(log, targets, zero_wins(targets, cotangents), wanted)]
         else:
             grads = self._vjp(log, targets, cotangents, wanted)
         if log.keeps:
-            grads = self._answered(log, (targets, cotangents, list(flat_sources)), grads)
+            log.question = (targets, cotangents, list(flat_sources))
+            if self._check:
+                grads = inspect().checked.checked(self, targets, grads)
         for finish in self._finishers:
             grads = finish(list(flat_sources), grads)
         missing = any(map(_is_none, grads))
@@ -284,7 +290,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         if missing and when_missing is not None:
             when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
-            grads = [zeros(s.dims, s.dtype) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+            grads = [zeros_like(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
         if one:
             return grads[0]
         if known and not self._finishers:
@@ -432,7 +438,7 @@ def _finished(g: Any, source: Any, plain: bool) -> Any:
     if isinstance(g, Tensor):
         return g
     if g is None:
-        return zeros(source.dims, source.dtype) if not source.dtype.differentiable else None
+        return zeros_like(source) if not source.dtype.differentiable else None
     if type(g) is PendingProduct:
         g = g.value()
     if type(g) is IndexedSlices:

@@ -18,7 +18,7 @@ from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.questions import zeros
+from ...engine.tape.questions import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
 from ..ir.effects import Changed, never, recording, replaying, shape_guard
@@ -30,7 +30,7 @@ from ..trace.traced import Failed, TracedTensor, Untraceable
 from .subgraphs import Subgraph, batched, captured_by, example_of, present_trace, written_by
 
 
-def choose(
+def traced_cond(
     index: Tensor, branches: dict[str, Callable[[], Any]], mismatch: Callable[..., Exception], last_first: bool = False
 ) -> Any:
     """What branch number `index` returns; all of them must return the same structure, with the same dtypes.
@@ -250,12 +250,9 @@ def _backward(
             else:
                 own = values[start : start + len(d.kept)]
                 start += len(d.kept)
-                found = [g for g, flag in zip(d.cotangents.of(replay(d.backward, [*own, *gs])), d.wanted, strict=True)
-                         if flag]
-            dense = [
-                zeros(x.dims, x.dtype) if g is None else finished(ops, g)
-                for g, x in zip(found, sources, strict=True)
-            ]
+                cotangents = d.cotangents.of(replay(d.backward, [*own, *gs]))
+                found = [g for g, flag in zip(cotangents, d.wanted, strict=True) if flag]
+            dense = [zeros_like(x) if g is None else finished(ops, g) for g, x in zip(found, sources, strict=True)]
         graph = trace.finished(dense)
         graphs.append(replace(graph, nodes=(Node(never, (), {}, (), True), *graph.nodes)) if d is None else graph)
     return tuple(graphs)

@@ -46,8 +46,7 @@ class Put(NamedTuple):
         end = self.start + rows.dims[0]
         if self.start == 0 and end == self.before.dims[0]:
             return rows
-        result: Tensor = ops.concat(self.before[: self.start], rows, self.before[end:], axis=0)
-        return result
+        return ops.concat(self.before[: self.start], rows, self.before[end:], axis=0)
 
 
 def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> tuple[Staged, list[Put]] | None:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes
 from ...core.tensor import Tensor, wrap
+from ...engine.registry.batching import spread
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.tape.custom import register_in_graph
@@ -46,8 +46,7 @@ def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
     counts = (len(inputs), len(outputs))
     with dispatch.recorded_by(()):
         attrs = {"rule": traced, "counts": counts}
-        result: tuple[Tensor, ...] = trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], attrs)
-        return result
+        return trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], attrs)
 
 
 class CustomGradient(Unregistered):
@@ -70,13 +69,13 @@ class CustomGradient(Unregistered):
         """The same for a whole batch, with the rule for a whole batch."""
         rule, counts = attrs["rule"], attrs["counts"]
         first, end = counts[0], sum(counts)
-        spread = [x if f else m.broadcast_to(x, shape=(size, *x.dims)) for x, f in zip(inputs, flags, strict=True)]
+        whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
         if rule.graph is not None:
             used = [example_of(x) for x in inputs[end:]]
-            gs = [example_of(y) for y in spread[first:end]]
+            gs = [example_of(y) for y in whole[first:end]]
             graph = batched(rule.graph, size, [*gs, *used], [*[True] * counts[1], *flags[end:]])
             rule = rule._replace(graph=graph)
-        return dispatch.run(self, [*spread[:end], *inputs[end:]], {"rule": rule, "counts": counts})
+        return dispatch.run(self, [*whole[:end], *inputs[end:]], {"rule": rule, "counts": counts})
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
         """What the rule uses."""
@@ -90,11 +89,6 @@ class CustomGradient(Unregistered):
             raise rule.failure
         found = rule.cotangents.of(replay(rule.graph, [*gs, *used]))
         return [*found, *[None] * (len(parents) - inputs)]
-
-    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """The same on arrays."""
-        found = self.vjp(m, [wrap(g, dtypes.of_numpy(g.dtype)) for g in gs], saved, parents)
-        return [None if g is None else g.array for g in found]
 
 
 custom_gradient = CustomGradient()

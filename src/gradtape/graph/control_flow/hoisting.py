@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
@@ -34,11 +33,9 @@ class Sums:
         assert node is not None
         if node.op.name == "sum":
             (x,) = (stacked[v] for v in node.inputs)
-            result: Tensor = ops.sum(x, axis=(0, *(axis + 1 for axis in node.attrs["axis"])), keepdims=False)
-        else:
-            a, b = (_rows(stacked[v]) for v in node.inputs)
-            result = ops.matmul(a, b, transpose_a=True)
-        return result
+            return ops.sum(x, axis=(0, *(axis + 1 for axis in node.attrs["axis"])), keepdims=False)
+        a, b = (_rows(stacked[v]) for v in node.inputs)
+        return ops.matmul(a, b, transpose_a=True)
 
 
 def _is_sum(node: Node) -> bool:
@@ -48,13 +45,9 @@ def _is_sum(node: Node) -> bool:
     if node.op.name == "sum":
         return 0 in node.attrs["axis"] and not node.attrs.get("keepdims")
     flat = all(len(v.shape) == 2 for v in node.inputs)
-    return node.op.name == "matmul" and flat and _flags(node.attrs) == (True, False)
-
-
-def _flags(attrs: dict[str, Any]) -> tuple[bool, bool]:
-    return bool(attrs.get("transpose_a")), bool(attrs.get("transpose_b"))
+    turned = node.attrs.get("transpose_a") and not node.attrs.get("transpose_b")
+    return node.op.name == "matmul" and flat and bool(turned)
 
 
 def _rows(x: Tensor) -> Tensor:
-    result: Tensor = ops.reshape(x, shape=(math.prod(x.dims[:-1]), x.dims[-1]))
-    return result
+    return ops.reshape(x, shape=(math.prod(x.dims[:-1]), x.dims[-1]))

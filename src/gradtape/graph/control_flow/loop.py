@@ -15,11 +15,12 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor, wrap
+from ...engine.registry.batching import exchanged, spread
 from ...engine.registry.cotangents import finished
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.questions import zeros
+from ...engine.tape.questions import zeros, zeros_like
 from ..executors.numpy.executor import compiled
 from ..ir.effects import recording
 from ..ir.graph import Graph, Node, Value, replay
@@ -177,13 +178,13 @@ class Loop(Unregistered):
             return NotImplemented
         state, scanned, fixed = rounds.divided(inputs)
         of_state, of_scanned, of_fixed = rounds.divided(flags)
-        state = [x if f else m.broadcast_to(x, shape=(size, *x.dims)) for x, f in zip(state, of_state, strict=True)]
+        state = [spread(m, x, f, size) for x, f in zip(state, of_state, strict=True)]
         # A row is taken along the first axis: the batch goes behind it.
-        scanned = [_exchanged(m, x) if f else x for x, f in zip(scanned, of_scanned, strict=True)]
+        scanned = [exchanged(m, x) if f else x for x, f in zip(scanned, of_scanned, strict=True)]
         examples = [*map(example_of, state), *(_row(example_of(x)) for x in scanned), *map(example_of, fixed)]
         body = batched(attrs["body"], size, examples, [*[True] * rounds.carried, *of_scanned, *of_fixed])
         results = dispatch.run(loop, [*state, *scanned, *fixed], {**attrs, "body": body})
-        return *results[: rounds.carried], *(_exchanged(m, y) for y in results[rounds.carried :])
+        return *results[: rounds.carried], *(exchanged(m, y) for y in results[rounds.carried :])
 
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
         """Everything: what of it is needed is known when the derivative is made."""
@@ -205,15 +206,6 @@ def _stacked(column: list[Any], value: Value) -> Any:
     if any(y.shape != column[0].shape for y in column):
         raise Untraceable(_UNEVEN)
     return np.stack(column)
-
-
-def _zeros_like(x: Tensor) -> Tensor:
-    return zeros(x.dims, x.dtype)
-
-
-def _exchanged(m: Any, x: Tensor) -> Tensor:
-    result: Tensor = m.transpose(x, perm=(1, 0, *range(2, len(x.dims))))
-    return result
 
 
 class _Backward:
@@ -256,7 +248,7 @@ class _Backward:
         given = self._given(order, kept_rows)
         emitted = [v for v in sums.operands if v not in given]
         here = [i for i, node in zip(of_fixed, sums.nodes, strict=True) if node is None]  # summed in the loop itself
-        start = [self._g(i, self.outputs[i]) for i in self.state] + [_zeros_like(self.inputs[i]) for i in here]
+        start = [self._g(i, self.outputs[i]) for i in self.state] + [zeros_like(self.inputs[i]) for i in here]
         graph = self._body(start, scanned, kept_fixed, order, of_rows, here, emitted)
         rounds = Rounds(len(start), len(scanned), self.rounds.count, not self.rounds.reverse)
         attrs = {"rounds": rounds, "body": graph, "test": None}
@@ -274,7 +266,7 @@ class _Backward:
         return {v: rows[i] for v, (kind, i) in zip(inputs, order, strict=False) if kind == "row"}
 
     def _g(self, i: int, y: Tensor) -> Tensor:
-        return _zeros_like(y) if self.gs[i] is None else self.gs[i]
+        return zeros_like(y) if self.gs[i] is None else self.gs[i]
 
     def _kept(self) -> tuple[list[Tensor], list[Tensor], list[tuple[str, int]]]:
         """What the derivative needs: values of each round, stacked; fixed values; and where each is to be found."""
@@ -323,7 +315,7 @@ class _Backward:
             backward = replace(d.backward, outputs=(*d.backward.outputs, *operands))
             results = replay(backward, [*kept, *gs])
             found = [None if g is None else finished(ops, g) for g in d.cotangents.of(results)]
-            onward: list[Any] = [_zeros_like(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
+            onward: list[Any] = [zeros_like(self.inputs[i]) if found[i] is None else found[i] for i in self.state]
             for i, total in zip(of_fixed, state[split:], strict=True):
                 onward.append(total if found[i] is None else total + found[i])
             own = self.body.inputs

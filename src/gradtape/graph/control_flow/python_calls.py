@@ -21,7 +21,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import finished
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.tape.questions import zeros
+from ...engine.tape.questions import zeros_like
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import Effect, given, is_imagined, once
 from ..trace.closures import variables_around
@@ -43,12 +43,6 @@ class _Seen:
         if self.first is None:
             raise Untraceable("what a Python function returns is known when it is called")
         return self.first
-
-
-def _remembered(seen: _Seen, results: tuple[Any, ...]) -> tuple[Any, ...]:
-    if seen.first is None:
-        seen.first = tuple(np.zeros_like(array) for array in results)
-    return results
 
 
 def _plain(arrays: Sequence[Any], dtypes: Sequence[Any]) -> list[Tensor]:
@@ -131,9 +125,12 @@ def _called(
         memory[0][()] = (tape, xs, ys)
     else:
         ys = f(xs)
+    results = [y.array for y in ys]
+    if seen.first is None:
+        seen.first = tuple(map(np.zeros_like, results))
     found = uses()
     later = [variable._settled() for variable in found["assigned"]]
-    performed = _Performed((*_remembered(seen, tuple(y.array for y in ys)), *later, *memory))
+    performed = _Performed((*results, *later, *memory))
     performed.uses = found
     return performed
 
@@ -143,10 +140,7 @@ def _gradient(tape: GradientTape, xs: Tensors, ys: Tensors, gs: Tensors, wanted:
     sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
     pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
     found = tape.gradient([y for y, _ in pairs], sources, output_gradients=[g for _, g in pairs])
-    return [
-        zeros(x.dims, x.dtype) if g is None else finished(ops, g)
-        for x, g in zip(sources, found, strict=True)
-    ]
+    return [zeros_like(x) if g is None else finished(ops, g) for x, g in zip(sources, found, strict=True)]
 
 
 def _perform_backwards(memory: Any, *arrays: Any, f: Any, dtypes: Any, wanted: Any) -> tuple[Any, ...]:
@@ -168,11 +162,6 @@ class _Recorded(Effect):
     def keep(self, inputs: Any, outputs: Any, attrs: Any) -> Any:
         """All there is."""
         return tuple(inputs), tuple(outputs), attrs
-
-    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
-        """`vjp` on arrays."""
-        cotangents = self.vjp(ops, [None if g is None else Tensor(g) for g in gs], saved, parents)
-        return [None if g is None else g.array for g in cotangents]
 
 
 class _PythonCall(_Recorded):
@@ -200,7 +189,7 @@ class _PythonCall(_Recorded):
         count = len(attrs["dtypes"])
         xs, ys = inputs[:count], outputs[: len(outputs) - len(attrs["uses"]["assigned"])]
         wanted = tuple(p >= 0 and x.dtype.differentiable for p, x in zip(parents, xs, strict=False))
-        gs = [zeros(y.dims, y.dtype) if g is None else g for y, g in zip(ys, gs, strict=False)]
+        gs = [zeros_like(y) if g is None else g for y, g in zip(ys, gs, strict=False)]
         dtypes = (*attrs["dtypes"], *(y.dtype for y in ys))
         given = {"f": attrs["f"], "dtypes": dtypes, "wanted": wanted}
         found = iter(_run(_backwards, [memory, *xs, *gs], given))

@@ -128,8 +128,7 @@ class _Variables:
                 leaves.append(leaf.stacked(late[i]))
             else:
                 leaves.append(leaf.stacked(Unmade(self._maker(i))) if body else leaf)
-        result: list[Any] = nest.pack_sequence_as(self._first, leaves)
-        return result
+        return nest.pack_sequence_as(self._first, leaves)
 
     def _maker(self, i: int) -> Callable[[tuple[int, ...]], Tensor]:
         trace = present_trace()

@@ -75,8 +75,6 @@ class NumpyProgram:
 
     def _read(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The arrays of the inputs, then those that the variables hold."""
-        if not self._variables:
-            return arrays
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
@@ -241,10 +239,6 @@ class Call(Unregistered):
         """What the call computes, and keeps for the way back."""
         return self._derivative.forward
 
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """The op holds what it needs itself."""
-        return ()
-
     def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The cotangents of the inputs, by the compiled backward graph."""
         return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
@@ -260,9 +254,6 @@ class Call(Unregistered):
             ]
             results = replay(self._derivative.backward, [*kept, *gs])
         return self._derivative.cotangents.of(results)
-
-    def __repr__(self) -> str:
-        return f"<call of {self.name}>"
 
 
 class Concrete:
@@ -430,14 +421,15 @@ class Concrete:
     ) -> tuple[Variant, Any, list[Any]]:
         """Runs the function on the values of these tensors, as a graph; gives the results by a call, once."""
         try:
-            return self._traced(tensors, variables, may_make_variables)
-        except Needed:
-            return self.traced(tensors, variables, may_make_variables)
-        except Unfollowed:
-            if self._follows_all:
-                raise
-            self._follows_all = True
-            return self.traced(tensors, variables, may_make_variables)
+            with recording() as done:
+                return self._traced(tensors, variables, may_make_variables)
+        except (Needed, Unfollowed) as reason:
+            if isinstance(reason, Unfollowed):
+                if self._follows_all:
+                    raise
+                self._follows_all = True
+            with replaying(done):
+                return self.traced(tensors, variables, may_make_variables)
         except InvalidArgumentError as error:
             if error.about_values or isinstance(error, InvalidArgumentInTraceError):
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
 from ...state.variable import Variable
 from ..ir.effects import Changed, imagining
-from ..ir.graph import Graph
+from ..ir.graph import Graph, unique
 from ..trace.traced import Untraceable
 from .concrete import Concrete, Variant
 from .parameters import Parameters
-from .signature import is_tensor_like_leaf
+from .signature import is_given_tensor, is_tensor_like_leaf
 
 _number = itertools.count(1).__next__
 
@@ -37,10 +37,12 @@ class ConcreteFunction:
         self._rows = parameters.described(args, kwargs)
         self.name = f"__inference_{concrete.name}_{_number()}".encode()
         leaves = nest.flatten((args, kwargs), expand_composites=True)
-        self._given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+        self._given = [x for x in leaves if is_given_tensor(x)]
         self._bound = [x for x in leaves if isinstance(x, Variable)]
         # A call by flat names has those of the parameters, with numbers; the signature tells the way to each tensor.
-        self._names = _unique(spec.name or name for name, _, value in self._rows for spec in _specs(value))
+        self._names: list[str] = []
+        for spec, name in [(spec, name) for name, _, value in self._rows for spec in _specs(value)]:
+            self._names.append(unique(spec.name or name, self._names))
         named = {name: _named(value, name) for name, _, value in self._rows}
         self._own_names = [spec.name for value in named.values() for spec in _specs(value)]
         positional = tuple(list(named.values())[: len(args)])
@@ -141,8 +143,7 @@ class ConcreteFunction:
     def is_named_as(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the specs among these arguments have no other names than this function has for them."""
         leaves = nest.flatten((args, kwargs), expand_composites=True)
-        given = [x for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
-        names = [getattr(x, "name", None) if isinstance(x, TensorSpec) else None for x in given]
+        names = [x.name if isinstance(x, TensorSpec) else None for x in leaves if is_given_tensor(x)]
         return all(name is None or name == known for name, known in zip(names, self._own_names, strict=True))
 
     @property
@@ -244,28 +245,18 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.pretty_printed_signature(False)} at {id(self):#X}>"
 
 
-def _unique(names: Iterable[str]) -> list[str]:
-    """The names, with numbers behind those that come again."""
-    found: list[str] = []
-    for name in names:
-        numbered = (f"{name}_{i}" for i in itertools.count(1))
-        found.append(next(n for n in itertools.chain([name], numbered) if n not in found))
-    return found
-
-
 def _spec(x: Any) -> TensorSpec:
     return x if isinstance(x, TensorSpec) else TensorSpec.from_tensor(to_tensor(x))
 
 
 def _specs(value: Any) -> list[Any]:
-    leaves = nest.flatten(value, expand_composites=True)
-    return [_spec(x) for x in leaves if is_tensor_like_leaf(x) and not isinstance(x, Variable)]
+    return [_spec(x) for x in nest.flatten(value, expand_composites=True) if is_given_tensor(x)]
 
 
 def _named(value: Any, name: str) -> Any:
     """An argument with specs in place of its tensors, each with a name: its own, or that of the way to it."""
     if not nest.is_nested(value):
-        if isinstance(value, Variable) or not is_tensor_like_leaf(value):
+        if not is_given_tensor(value):
             return value
         spec = _spec(value)
         return TensorSpec.from_spec(spec, spec.name or re.sub(r"\W", "_", name))

@@ -23,7 +23,7 @@ from ..trace.results import returned_value
 from .concrete import Concrete, Variant
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
-from .signature import is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves
+from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves
 
 logger = logging.getLogger("gradtape")
 
@@ -44,14 +44,7 @@ class _Calls:
 _calls: weakref.WeakKeyDictionary[Any, _Calls] = weakref.WeakKeyDictionary()  # by code
 
 
-class _Settings:
-    """What holds for all functions."""
-
-    def __init__(self) -> None:
-        self.run_eagerly = False
-
-
-settings = _Settings()
+settings = types.SimpleNamespace(run_eagerly=False)  # what holds for all functions
 
 
 class Function:
@@ -128,19 +121,14 @@ class Function:
             key = (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables))
         found = self._found.get(key)
         if found is None:
-            found = self._find(key, args, kwargs, tensors)
+            concrete = self._served(key) or self._new(key, args, kwargs)
+            found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
         concrete, variants = found
         if variables:
             variants = concrete.variants_for(tensors, variables)
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
         return result
-
-    def _find(self, key: Any, args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Concrete, list[Variant]]:
-        """The graphs for a call with a key not seen before."""
-        concrete = self._served(key) or self._new(key, args, kwargs)
-        found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
-        return found
 
     def _served(self, key: Any) -> Concrete | None:
         if key in self._concretes:
@@ -165,7 +153,7 @@ class Function:
             shapes = [(x.dims, x.dtype) for x in given]
             concrete.arguments = lambda: (tuple([TensorSpec(*x) for x in shapes]), {})
         else:
-            arguments = nest.map_structure(_spec_of, (given, kwargs))
+            arguments = nest.map_structure(lambda x: spec_of(x) if is_given_tensor(x) else x, (given, kwargs))
             concrete.arguments = lambda: arguments
         if is_open(key):
             self._open.append((key, concrete))
@@ -182,7 +170,7 @@ class Function:
 
         else:
             rows = self._parameters.described(args, dict(sorted(kwargs.items())))
-            names = [row[0] for row in rows for x in nest.flatten(row[2], True) if _is_tensor(x)]
+            names = [row[0] for row in rows for x in nest.flatten(row[2], True) if is_given_tensor(x)]
             call = self._call_with_structures(args, kwargs)
 
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
@@ -199,7 +187,7 @@ class Function:
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         structure = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, (args, kwargs))
         others = [None if is_tensor_like_leaf(x) else x for x in leaves]
-        at = [i for i, x in enumerate(leaves) if _is_tensor(x)]
+        at = [i for i, x in enumerate(leaves) if is_given_tensor(x)]
         variables_at = [i for i, x in enumerate(leaves) if isinstance(x, Variable)]
         converted, instance, name, signature = self._converted, self._instance, self.name, self._parameters.signature
 
@@ -266,8 +254,7 @@ class Function:
         if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
             concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, not self._called)
             self._called = True
-        result: ConcreteFunction = concrete.public
-        return result
+        return concrete.public
 
     @property
     def function_spec(self) -> Parameters:
@@ -285,8 +272,7 @@ class Function:
         if concrete.public is None:
             args, kwargs = concrete.arguments()
             concrete.public = ConcreteFunction(concrete, self._parameters, args, kwargs, False)
-        result: ConcreteFunction = concrete.public
-        return result
+        return concrete.public
 
     def experimental_get_tracing_count(self) -> int:
         """How many signatures the function was traced for."""
@@ -347,15 +333,6 @@ def _are_same(a: Any, b: Any) -> bool:
 
 def _tensors_around(f: Any, instance: Any) -> list[Tensor]:
     return tensors_around(f if instance is None else types.MethodType(f, instance()))
-
-
-def _is_tensor(x: Any) -> bool:
-    return is_tensor_like_leaf(x) and not isinstance(x, Variable)
-
-
-def _spec_of(x: Any) -> Any:
-    """What is kept of an argument to describe the call."""
-    return spec_of(x) if _is_tensor(x) else x
 
 
 def _takes_self(f: Any, specs: Any) -> bool:

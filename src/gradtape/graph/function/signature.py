@@ -59,8 +59,10 @@ def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
     if isinstance(value, Tensor):
         tensors.append(value)
         return value.dims, value.dtype
-    if isinstance(value, Variable):
-        return _key_of_variable(value, variables)
+    if isinstance(value, Variable):  # one that is given twice is another thing than two variables
+        number = next((i for i, v in enumerate(variables) if v is value), len(variables))
+        variables.append(value)
+        return Variable, value.shape, value.dtype, value.trainable, number
     if nest.is_nested(value) or isinstance(value, nest.Composite):
         names = tuple(sorted(value)) if isinstance(value, Mapping) else None
         return kind, names, keys_of(nest.parts(value), tensors, variables)
@@ -72,13 +74,6 @@ def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
 def keys_of(values: Iterable[Any], tensors: list[Tensor], variables: list[Variable]) -> tuple[Any, ...]:
     """The keys of several arguments."""
     return tuple([key_of(value, tensors, variables) for value in values])
-
-
-def _key_of_variable(value: Variable, variables: list[Variable]) -> Any:
-    """A variable that is given twice is another thing than two variables."""
-    number = next((i for i, v in enumerate(variables) if v is value), len(variables))
-    variables.append(value)
-    return Variable, value.shape, value.dtype, value.trainable, number
 
 
 def _key_of_object(value: Any, kind: Any) -> Any:
@@ -102,6 +97,11 @@ def _key_of_object(value: Any, kind: Any) -> Any:
 def is_tensor_like_leaf(value: Any) -> bool:
     """Whether a leaf of the arguments is passed to the graph at each call, rather than being part of the key."""
     return isinstance(value, Tensor | Variable | TensorSpec | np.ndarray | np.generic)
+
+
+def is_given_tensor(value: Any) -> bool:
+    """Whether such a leaf is a tensor, or becomes one: variables are given to the graph by themselves."""
+    return is_tensor_like_leaf(value) and not isinstance(value, Variable)
 
 
 def relaxed(key: Any, other: Any) -> Any:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
+from ...core.scopes import holding
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Draw
@@ -90,21 +91,14 @@ def performance() -> dict[str, Any]:
     return dict(vars(_performance))
 
 
-@contextmanager
-def performed_as(those: dict[str, Any]) -> Iterator[None]:
-    """Inside the block this thread does about effects what another one did, or what is said."""
-    before = performance()
-    vars(_performance).update(those)
-    try:
-        yield
-    finally:
-        vars(_performance).clear()
-        vars(_performance).update(before)
+def performed_as(those: dict[str, Any]) -> Any:
+    """A context in which this thread does about effects what another one did."""
+    return holding(_performance, **those)
 
 
 def given(result: Any) -> Any:
     """A context in which the one effect gives `result`; nobody is told."""
-    return performed_as({"frames": (iter((result,)),)})
+    return holding(_performance, frames=(iter((result,)),))
 
 
 def is_imagined() -> bool:
@@ -114,7 +108,7 @@ def is_imagined() -> bool:
 
 def imagining() -> Any:
     """A context for what is only run to see what it would do."""
-    return performed_as({"imagined": True})
+    return holding(_performance, imagined=True)
 
 
 class Check(Unregistered):
@@ -126,9 +120,6 @@ class Check(Unregistered):
     def __init__(self, name: str, kernel: Callable[..., Any]) -> None:
         self.name = self.title = name
         self.numpy = kernel
-
-    def __repr__(self) -> str:
-        return f"<effect {self.name}>"
 
 
 class Effect(Check):

@@ -7,8 +7,9 @@ Passes make new graphs; nothing changes one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,6 +65,11 @@ class Node(NamedTuple):
 def maker(nodes: Iterable[Node], value: Value) -> Node | None:
     """The node that makes the value, or None for an input."""
     return next((node for node in nodes if value in node.outputs), None)
+
+
+def unique(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    return next(n for n in chain([name], (f"{name}_{i}" for i in count(1))) if n not in taken)
 
 
 def subgraphs(node: Node) -> Iterator[Graph]:

@@ -82,7 +82,8 @@ def common_subexpressions(graph: Graph) -> Graph:
     for node in graph.nodes:
         node = node._replace(inputs=tuple(map(one, node.inputs)))
         if not node.effect or node.op is guard:
-            inputs = sorted(node.inputs, key=id) if _commutes(node) else node.inputs
+            commutes = node.op.name in ("add", "mul", "multiply") and node.op.family in ("elementwise", "primitive")
+            inputs = sorted(node.inputs, key=id) if commutes else node.inputs
             key = (id(node.op), *inputs, tuple((k, _key(v)) for k, v in sorted(node.attrs.items())))
             first = seen.setdefault(key, node)
             if first is not node:
@@ -90,10 +91,6 @@ def common_subexpressions(graph: Graph) -> Graph:
                 continue
         nodes.append(node)
     return graph.substituted(nodes, found)
-
-
-def _commutes(node: Node) -> bool:
-    return node.op.name in ("add", "mul", "multiply") and node.op.family in ("elementwise", "primitive")
 
 
 def _constant_key(value: Value) -> Any:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.tuning import MOST_PENDING_ROWS
 from ...core.dtypes import DType
 from ...engine.registry.op import registry
 from ..ir.graph import Node, Value
 from .rewriting import Answer, Rewriting, Row
 
 _EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64": 1 << 53}  # the integers it has all of
-_MOST_ROWS = 2048  # beyond this many rows, one product is as fast as several
 
 
 def _with(node: Node, name: str, *inputs: Value, **attrs: Any) -> Node:
@@ -36,10 +36,6 @@ def _stretched(node: Node, x: Value) -> Answer:
     if x.dtype is not y.dtype or x.shape == y.shape:
         return x
     return _with(node, "broadcast_to", x, shape=y.shape)
-
-
-def _is_number(x: Value) -> bool:
-    return x.constant is not None and not x.shape and x.dtype.is_floating
 
 
 def number_of(graph: Rewriting, value: Value) -> Any:
@@ -157,7 +153,7 @@ IDENTITIES = [
     ),
     Row(
         "mul(neg(x), c)", lambda node, x, c: _with(node, "mul", x, _constant(-c.constant, c.dtype)),
-        lambda c: _is_number(c),
+        lambda c: c.constant is not None and not c.shape and c.dtype.is_floating,
     ),
     Row("div(x, 1)", _stretched),
     Row("neg(neg(x))", lambda x: x),
@@ -211,8 +207,8 @@ def _one_product(node: Node, nodes: Any, graph: Rewriting) -> list[Node]:
 FEWER_PRODUCTS = [
     Row(
         "add(matmul(a, g), matmul(b, h))", _one_product,
-        lambda nodes, a, b, graph: a.shape[0] + b.shape[0] <= _MOST_ROWS
-        and 4 * min(a.shape[0], b.shape[0]) <= _MOST_ROWS
+        lambda nodes, a, b, graph: a.shape[0] + b.shape[0] <= MOST_PENDING_ROWS
+        and 4 * min(a.shape[0], b.shape[0]) <= MOST_PENDING_ROWS
         and all(_is_gradient(product, graph) for product in nodes[1:]),
     ),
 ]  # fmt: skip

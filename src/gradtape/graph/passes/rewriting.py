@@ -63,8 +63,7 @@ def parsed(text: str) -> Pattern:
             return (tree.value.id,)  # type: ignore[attr-defined]
         return tree.id if isinstance(tree, ast.Name) else ast.literal_eval(tree)
 
-    result: Pattern = read(ast.parse(text, mode="eval").body)
-    return result
+    return read(ast.parse(text, mode="eval").body)
 
 
 class Rewriting:

@@ -13,11 +13,13 @@ import re
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from opcode import EXTENDED_ARG, opmap
 from typing import Any
+
+from ...core.scopes import holding
 
 # Packages whose functions run as they are: none of them has control flow that is to be staged.
 LIBRARIES = frozenset(
@@ -58,34 +60,25 @@ class _Thread(threading.local):
     """What holds in this thread.
 
     `off`: conversion is switched off, by a function that is not to be converted. `waiting`: a function is run as it is
-    written, to see whether it needs to be converted.
+    written, to see whether it needs to be converted. `looks`: how often a value was looked at that a graph relies on.
     """
 
     off: bool = False
     waiting: bool = False
+    looks: int = 0
 
 
 thread = _Thread()
 
 
-@contextmanager
-def switched(off: bool) -> Iterator[None]:
+def switched(off: bool) -> AbstractContextManager[None]:
     """Calls made inside the block are converted, or not."""
-    before, thread.off = thread.off, off
-    try:
-        yield
-    finally:
-        thread.off = before
+    return holding(thread, off=off)
 
 
-@contextmanager
-def waiting(now: bool) -> Iterator[None]:
+def waiting(now: bool) -> AbstractContextManager[None]:
     """Functions called inside the block are run as they are written, and may need conversion; or they are converted."""
-    before, thread.waiting = thread.waiting, now
-    try:
-        yield
-    finally:
-        thread.waiting = before
+    return holding(thread, waiting=now)
 
 
 def ask(depth: int = 1) -> None:

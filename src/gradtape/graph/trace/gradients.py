@@ -41,8 +41,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any, stop_gradients: Any, unconnected: 
             )
     given = [w if w is None else to_tensor(w, hint=y.dtype) for y, w in zip(targets, weights, strict=True)]
     tape, targets, sources = _reconstructed(targets, _listed(xs), _listed(stop_gradients))
-    result: list[Any] = tape.gradient(targets, sources, output_gradients=given, unconnected_gradients=unconnected)
-    return result
+    return tape.gradient(targets, sources, output_gradients=given, unconnected_gradients=unconnected)
 
 
 def hessians(ys: Any, xs: Any) -> list[Any]:
@@ -85,7 +84,7 @@ def _of(trace: Trace, x: Any) -> Tensor:
     """A source or a target as a tensor: a variable is what was first read of it."""
     if hasattr(x, "_as_tensor"):
         trace.read_quietly(x)
-        return trace.first_read(x)
+        return trace.first_reads[id(x)]
     tensor = to_tensor(x)
     if type(tensor) is TracedTensor and tensor.trace is not trace:
         if not tensor.trace.open:

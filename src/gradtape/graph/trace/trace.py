@@ -10,7 +10,6 @@ The user's own code may not look at the value: it gets TensorFlow's errors.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,8 +25,9 @@ from ...engine.run.namespace import ops
 from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line, caller
 from ..ir.effects import draw, guard, shape_guard
-from ..ir.graph import Graph, Node, Value, maker
+from ..ir.graph import Graph, Node, Value, maker, unique
 from .conversion_status import ask as ask_for_conversion
+from .conversion_status import thread as conversion
 from .traced import Enclosed, Failed, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
@@ -46,10 +46,6 @@ class _Assigned(Unregistered):
     def numpy(self, value: Any, variable: Any) -> Any:
         """The value."""
         return value
-
-    def keep(self, inputs: Any, outputs: Any, attrs: Any) -> tuple[Any, ...]:
-        """Nothing is needed."""
-        return ()
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
         """The variable gets it all."""
@@ -89,7 +85,7 @@ class Trace(dispatch.Recorder):
         self.variable_inputs: dict[int, Any] = {}  # where among the captured tensors the value of a variable is
         self.reads: dict[int, tuple[Any, Value]] = {}
         self.given: dict[Value, TracedTensor] = {}  # what no node of computation makes: inputs, what effects gave
-        self._first_reads: dict[int, Tensor] = {}
+        self.first_reads: dict[int, Tensor] = {}  # what each variable that has been read held at first
         self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # a value that was assigned, and as it is read
         self.values: dict[int, tuple[Any, Any]] = {}  # what each variable holds: a tensor, traced or not
         self.written: dict[int, Any] = {}
@@ -270,6 +266,7 @@ class Trace(dispatch.Recorder):
         """The value of `x` in this run, which the graph from now on relies on."""
         if not self.open:
             raise out_of_scope(x)
+        conversion.looks += 1
         if x.place not in self.known_places:
             self.known_places.add(x.place)
             attrs = {"value": x.value.array}
@@ -282,8 +279,7 @@ class Trace(dispatch.Recorder):
 
     def draw(self, take: Callable[[], Any]) -> Tensor:
         """The state of a random draw: a new one in every run."""
-        result: Tensor = self.run(draw, (), {"take": take})
-        return result
+        return self.run(draw, (), {"take": take})
 
     def next_op_seed(self) -> int:
         """The seed of a random op that is given none: its number among those of the graph."""
@@ -327,7 +323,7 @@ class Trace(dispatch.Recorder):
         if found is None:
             found = (variable, self._first_read(variable))
             self.values[id(variable)] = found
-            self._first_reads[id(variable)] = found[1]
+            self.first_reads[id(variable)] = found[1]
         held: Any = found[1]
         if (id(variable) in self.written or id(variable) in self.own_variables) and variable.dtype.differentiable:
             held = self._later_read(variable, held)
@@ -348,16 +344,12 @@ class Trace(dispatch.Recorder):
         self.given[place] = x = TracedTensor(value, place, self)
         return x
 
-    def first_read(self, variable: Any) -> Tensor:
-        """What `variable`, which has been read, held at first."""
-        return self._first_reads[id(variable)]
-
     def _later_read(self, variable: Any, held: Tensor) -> Tensor:
         """What was assigned to a variable, as a read of the variable, where its gradient goes."""
         found = self._later_reads.get(id(variable))
         if found is None or found[0] is not held:
             with dispatch.recorded_by(()):
-                found = (held, self.run(assigned, (held, self._first_reads[id(variable)]), {}))
+                found = (held, self.run(assigned, (held, self.first_reads[id(variable)]), {}))
             self._later_reads[id(variable)] = found
         return found[1]
 
@@ -396,7 +388,7 @@ class Trace(dispatch.Recorder):
             value = ops.stop_gradient(value if value.trace is self else self.capture(value))
         self.own_variables[id(variable)] = variable
         self.values[id(variable)] = (variable, value)
-        self._first_reads[id(variable)] = value
+        self.first_reads[id(variable)] = value
 
     def lifted(self, value: Any) -> Any:
         """The value in this run of what a variable starts with."""
@@ -406,12 +398,9 @@ class Trace(dispatch.Recorder):
         """A name for a place: that of its parameter, or of the op that made it."""
         if place not in self._names:
             made = maker(self.nodes, place)
-            self._names[place] = self._unique(self._parameters.get(place, "captured") if made is None else made.op.name)
+            name = self._parameters.get(place, "captured") if made is None else made.op.name
+            self._names[place] = unique(name, set(self._names.values()))
         return self._names[place]
-
-    def _unique(self, name: str) -> str:
-        taken = set(self._names.values())
-        return next(n for n in itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1))) if n not in taken)
 
     def read_and_written(self) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
         """The variables written, with the arrays that were read of them, if any, and with those they become."""
@@ -423,7 +412,7 @@ class Trace(dispatch.Recorder):
 
     def let_go(self) -> None:
         """Forgets the tensors of this run, which know their trace: without it they would wait for the collector."""
-        for tensors in (self.values, self.given, self.captured, self._first_reads, self._later_reads):
+        for tensors in (self.values, self.given, self.captured, self.first_reads, self._later_reads):
             tensors.clear()
 
     def finished(self, outputs: Sequence[Tensor]) -> Graph:

@@ -166,6 +166,9 @@ class Failed(TracedTensor):
 
     mark = place = value = dims = array = property(_raise, _raise)
 
+    def __getitem__(self, key: Any) -> Failed:
+        return self  # one of several results, or a part of one
+
 
 def _asked_by_gradtape(depth: int = 1) -> bool:
     """Whether the caller of the calling method is gradtape's own code rather than the user's, or AutoGraph for it."""

@@ -78,7 +78,7 @@ def _prepared(
         return None
     window = [dims(values) for values in (strides, [d - 1 for d in dilations], before, after)]
     try:
-        with dnnl.temporary() as objects:
+        with Temporaries(dnnl) as objects:
             image, result = objects.image(x), objects.image(y)
             given, best = _filter(objects, w, groups, True), _filter(objects, w, groups, False)
             forward = objects.description(

@@ -97,18 +97,9 @@ class Library:
             raise Refused(function)
         return result
 
-    @contextmanager
-    def temporary(self) -> Iterator[Temporaries]:
-        """Objects that are needed only to make others."""
-        objects = Temporaries(self)
-        try:
-            yield objects
-        finally:
-            objects.destroy()
-
 
 class Temporaries:
-    """Descriptors of layouts and of primitives, until they are destroyed."""
+    """Descriptors of layouts and of primitives, which are needed only to make others: until the end of the block."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -145,11 +136,12 @@ class Temporaries:
         """The layout that a primitive wants for an argument."""
         return c_void_p(self.library.calls.dnnl_primitive_desc_query_md(description, _QUERY_LAYOUT[role], 0))
 
-    def destroy(self) -> None:
-        """Gives all of them back."""
+    def __enter__(self) -> Temporaries:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for function, thing in reversed(self._made):
             getattr(self.library.calls, function)(thing)
-        self._made.clear()
 
 
 def dims(values: Sequence[int]) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from ...tuning import ONEDNN_POOLING
 from ..accelerated import accelerated
 from ..windows import window_positions
-from .library import FLOAT32, Computation, Refused, Role, contiguous, dims, library
+from .library import FLOAT32, Computation, Refused, Role, Temporaries, contiguous, dims, library
 
 _TRAINING, _INFERENCE, _MAX = 64, 96, 0x1FF
 
@@ -94,7 +94,7 @@ def _prepared(kind: str, x: Any, y: Any, window: Any, strides: Any, paddings: An
         return None
     moves = [dims(values) for values in (window, strides, [0] * len(window), before, after)]
     try:
-        with dnnl.temporary() as objects:
+        with Temporaries(dnnl) as objects:
             image, result, places = objects.image(x), objects.image(y), objects.image(y, places=True)
             way = _INFERENCE if kind == "forward" else _TRAINING
             forward = objects.description(

@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....backends.numpy import blocks
+from ....backends.tuning import FUSED_BLOCK, REPEATED_ROW
+from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
 from . import lowering
 from .program import Program
 
-_BLOCK = 1 << 17  # bytes of each array in a block, at most; twice as many where several cores hand the lock over
 _CACHE = 3 << 19  # bytes of all arrays in a block
 _WITHIN = 2  # arrays that are only used inside it, at a time
-_SHORTEST_ROW = 32  # elements of a row that is computed with one number of a column
-_LONGEST_ROW = 1 << 16
-_REPEATED = 1 << 10  # elements a short row is lengthened to: NumPy's loop is along it
+_LONGEST_ROW = 1 << 16  # elements
 
 
 class Frame(NamedTuple):
@@ -57,16 +56,16 @@ def frame_of(value: Value, shape: tuple[int, ...]) -> Frame | None:
         width = math.prod(shape[first:])
         return Frame(width) if width <= _LONGEST_ROW else None
     width = math.prod(shape[end:])
-    if given[:end] == shape[:end] and _SHORTEST_ROW <= width <= _LONGEST_ROW:
+    if given[:end] == shape[:end] and width <= _LONGEST_ROW:
         return Frame(width, columns=True)
     return None
 
 
-class Fused:
+class Fused(Unregistered):
     """The steps of a run as one op."""
 
     family = "fused"
-    moves_data = fresh = True
+    fresh = True
 
     def __init__(
         self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
@@ -77,7 +76,7 @@ class Fused:
         self._dtypes = [v.dtype.numpy for v in outputs]
         size, width = math.prod(shape), frame.width or 1
         if frame.width and not frame.columns:
-            width *= math.gcd(size // width, max(1, _REPEATED // width))
+            width *= math.gcd(size // width, max(1, REPEATED_ROW // width))
         self._count = size // width
         self._rows = (width,) if frame.width else ()
         self._inputs = [self._layout(v, width) for v in inputs]
@@ -85,7 +84,8 @@ class Fused:
         share = -(-self._count // self._cores)
         largest = max(v.dtype.size for node in members for v in node.outputs) * width
         arrays = _WITHIN + len(outputs) + sum(cut for _, cut in self._inputs)
-        at_once = max(1, min(_BLOCK if cores == 1 else 2 * _BLOCK, _CACHE // arrays) // largest)
+        block = FUSED_BLOCK if cores == 1 else 2 * FUSED_BLOCK  # fewer of them where cores hand the lock over
+        at_once = max(1, min(block, _CACHE // arrays) // largest)
         self._step = -(-share // -(-share // at_once))
 
     def _layout(self, value: Value, width: int) -> tuple[Callable[[Any], Any], bool]:
@@ -116,9 +116,6 @@ class Fused:
         blocks.spread(part, self._count, self._cores)
         return outputs
 
-    def __repr__(self) -> str:
-        return f"<fused {self.name}>"
-
 
 def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> Callable[..., None]:
     """`f(*blocks of inputs, *blocks of outputs)`, which computes a block."""
@@ -128,5 +125,4 @@ def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: S
     source = "\n    ".join([f"def block({', '.join(parameters)}):", *program.lines])
     names = {**program.globals, "__name__": __name__}
     exec(compile(source, "<gradtape block>", "exec"), names)
-    result: Callable[..., None] = names.pop("block")
-    return result
+    return names.pop("block")

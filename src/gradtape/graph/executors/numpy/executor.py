@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ....engine.registry.op import exchanged
 from ....engine.run import dispatch
-from ....engine.tape import finite
-from ...ir.graph import Graph, Node
+from ...ir.graph import Graph
 from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
 from .fusion import fused
@@ -38,7 +38,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
-    if finite.is_on():  # each op, as it is, looks at what it gives
+    if exchanged:  # each op is to be run by its kernel, which looks at what it gives
         graph = dead_code(common_subexpressions(graph))
     else:
         graph = fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
@@ -63,7 +63,11 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     def located(error: Exception) -> Exception:
         trace = error.__traceback__
         node = None if trace is None else nodes.get(trace.tb_lineno)
-        return error if node is None else _failure(node, error)
+        if node is None:
+            return error
+        failure = dispatch.failure(node.op, [v.shape for v in node.inputs], error)
+        line = node.line
+        return failure if line is None else type(failure)(f"{failure} (defined at {line[0]}:{line[1]})")
 
     names = {"LinAlgError": np.linalg.LinAlgError, "located": located, **program.globals}
     # The name makes NumPy warnings count as ours, which the front door keeps quiet.
@@ -75,10 +79,3 @@ def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     weakref.finalize(run, linecache.cache.pop, filename, None)
     return run
-
-
-def _failure(node: Node, error: Exception) -> Exception:
-    failure = dispatch.failure(node.op, [v.shape for v in node.inputs], error)
-    if node.line is None:
-        return failure
-    return type(failure)(f"{failure} (defined at {node.line[0]}:{node.line[1]})")

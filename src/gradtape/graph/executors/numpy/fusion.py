@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ....backends.numpy import blocks
-from ....backends.tuning import THREADED
+from ....backends.tuning import FUSED, THREADED
 from ...ir.graph import Graph, Node, Value
 from ...passes.rewriting import Uses
 from . import lowering
 from .blockwise import Frame, Fused, frame_of
 
-_SMALLEST = 1 << 17  # elements; on fewer, running step by step is as fast
 _WORK = 1 << 20  # elements times the costs of steps from which blocks, or another thread, pay
 _CHEAP = frozenset({
     "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum", "equal", "not_equal", "less",
@@ -32,7 +31,7 @@ def fused(graph: Graph) -> Graph:
     runs = _Runs(nodes)
     for i, node in enumerate(nodes):
         frame = _frame(node) if isinstance(node.op, lowering.Primitive) else None
-        if frame is not None and math.prod(node.outputs[0].shape) >= _SMALLEST:
+        if frame is not None and math.prod(node.outputs[0].shape) >= FUSED:
             runs.place(i, frame)
     cores = 1 if _keeps_cores_busy(graph) and blocks.CORES <= 2 else blocks.CORES
     runs.drop_small(cores)

@@ -15,25 +15,22 @@ import numpy as np
 from ....backends.tuning import FEW
 from ....core import dtypes
 from ....engine.registry.formula import Formula, Symbol, traced
+from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
 
 _LONG = 12  # steps of a formula that takes the place of one function, where there are many numbers
 
 
-class Primitive:
+class Primitive(Unregistered):
     """One NumPy function as the op of a node. `writes` says that it takes the array to write to as a last argument."""
 
     family = "primitive"
-    moves_data = True
 
     def __init__(self, name: str, function: Callable[..., Any], writes: bool = False) -> None:
         self.name = self.title = name
         self.numpy = function
         self.writes = writes
         self.fresh = name != "view"
-
-    def __repr__(self) -> str:
-        return f"<primitive {self.name}>"
 
 
 view = Primitive("view", lambda x, *, dtype: x.view(dtype))

@@ -7,6 +7,7 @@ a target is written into an array that is given.
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -121,14 +122,9 @@ def _kernel(node: Node) -> Callable[..., Any]:
         return _of_strings(op.numpy)
     if op.family == "elementwise" and not node.attrs and not node.several and node.inputs:
         first, y = node.inputs[0], node.outputs[0]
-        if y.shape == first.shape and len(node.inputs) <= 2 and _size(y) >= LARGE:
+        if y.shape == first.shape and len(node.inputs) <= 2 and math.prod(y.shape) >= LARGE:
             return _on_all_cores(op.numpy, y.dtype.numpy)
-    result: Callable[..., Any] = op.numpy
-    return result
-
-
-def _size(value: Value) -> int:
-    return int(np.prod(value.shape, dtype=int))
+    return op.numpy
 
 
 def _on_all_cores(kernel: Callable[..., Any], dtype: Any) -> Callable[..., Any]:

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
-from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor
-from ..registry import op as op_module
-from ..registry.cotangents import PendingProduct
-from ..registry.op import Op, registry
-from ..run.namespace import Namespace
-from . import backprop, repeated_sweeps, tape
-from .log import Log
+from ..core import dtypes, errors
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor
+from ..engine.registry import op as op_module
+from ..engine.registry.cotangents import PendingProduct
+from ..engine.registry.op import Op, registry
+from ..engine.run.namespace import Namespace
+from ..engine.tape import backprop, repeated_sweeps, tape
+from ..engine.tape.log import Log
 
 _on = False
 
@@ -44,11 +44,6 @@ def switch_off() -> None:
         for each in _with_twin(op):
             each.use_kernel()
     tape.sweep, tape.repeated_sweep = backprop.sweep, repeated_sweeps.repeated_sweep
-
-
-def is_on() -> bool:
-    """Whether it is switched on."""
-    return _on
 
 
 def _watch(op: Op) -> None:
@@ -102,7 +97,8 @@ class _Watch:
         if type(values) is Tensor:  # of a batch of cotangents, the ops that made it were looked at
             values = values.array
         if isinstance(values, np.ndarray | np.generic) and not sound(values):
-            users = [r[0].title for r in self.records[position + 1 :] if type(r) is tuple and position in r[1]]
+            later = map(self.records.__getitem__, range(position + 1, len(self.records)))
+            users = [r[0].title for r in later if type(r) is tuple and position in r[1]]
             raise failure(values, f"the gradient of op {' or '.join(map(repr, dict.fromkeys(users)))}", ())
         return position in self.hooks
 

@@ -18,12 +18,13 @@ from sys import is_finalizing
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from ...core import scopes
-from ...core.tensor import Tensor, when_made
-from ..run import dispatch
-from ..run.dispatch import note
-from ..run.source_lines import Line, LineReference, here, line_at
-from .log import NotingLog, new_key
+from ..core import scopes
+from ..core.tensor import Tensor, when_made
+from ..engine.run import dispatch
+from ..engine.run.dispatch import note
+from ..engine.run.source_lines import Line, LineReference, here, line_at
+from ..engine.tape.log import new_key
+from .noting import NotingLog
 from .unobtrusive import unobtrusive
 
 _MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
@@ -211,9 +212,7 @@ class TracingLog(NotingLog):
     @unobtrusive()
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
-        first = outputs[0] if type(outputs) is tuple else outputs
-        mark = first.mark
-        at = mark if type(mark) is int and first.home is self.key else note(first.marks, self.key)
+        at = self.position(outputs[0] if type(outputs) is tuple else outputs)
         if at is not None:
             self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
         elif type(outputs) is tuple or outputs.dtype.differentiable:
