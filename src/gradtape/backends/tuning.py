@@ -10,6 +10,9 @@ FEW = 1 << 11
 LARGE = 1 << 18
 # Numbers: a formula of 15 steps on a million at once against blocks: 1.4 for 16384, 1.7 for 32768, 1.8 for 65536.
 BLOCK = 1 << 15
+# Numbers of steps along channels, of which few go over one block: 2**18 at once against blocks: 0.9 for 2**13 to 2**15,
+# 1.0 for 2**17; larger blocks change hands less often.
+CHANNEL_BLOCK = 1 << 17
 # Numbers that a broadcast row is lengthened to. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
 # Numbers: a view that repeats one number against writing it: 3.6 for 256, 2.5 for 4096, 0.5 for 65536.
