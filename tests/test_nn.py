@@ -227,6 +227,38 @@ def test_layer_norm_and_its_derivatives_are_those_of_its_formula(shape):
         np.testing.assert_allclose(y, known, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4, 5), (5, 40, 33, 16), (70001, 3)])
+def test_batch_norm_and_its_derivatives_are_those_of_its_formula(shape):
+    """Also where the channels are done in blocks on all cores, and again, bit for bit."""
+    rng = np.random.default_rng(0)
+    x, w = (tf.constant(rng.standard_normal(shape) + 3) for _ in range(2))
+    scale, offset = (tf.constant(rng.standard_normal(shape[-1:])) for _ in range(2))
+    axes = list(range(len(shape) - 1))
+
+    def batch_norm(x, scale, offset):
+        return tf.nn.batch_normalization(x, *tf.nn.moments(x, axes), offset, scale, 1e-3)
+
+    def formula(x, scale, offset):
+        mean, variance = tf.reduce_mean(x, axes), tf.math.reduce_variance(x, axes)
+        return (x - mean) / tf.sqrt(variance + 1e-3) * scale + offset
+
+    def derivatives(f):
+        with tf.GradientTape() as outer:
+            outer.watch([x, scale, offset])
+            with tf.GradientTape() as tape:
+                tape.watch([x, scale, offset])
+                y = f(x, scale, offset)
+                loss = tf.reduce_mean(tf.sin(y) * w)
+            first = tape.gradient(loss, [x, scale, offset])
+            norms = sum(tf.reduce_sum(g * g) for g in first)
+        return [y, *first, *outer.gradient(norms, [x, scale, offset])]
+
+    found = derivatives(batch_norm)
+    for y, known, again in zip(found, derivatives(formula), derivatives(batch_norm), strict=True):
+        np.testing.assert_allclose(y, known, rtol=1e-9, atol=1e-9 * np.abs(known).max())
+        np.testing.assert_array_equal(y, again)
+
+
 @pytest.mark.parametrize("axes", [(0,), (0, 1), (1,), (2,), (0, 2), ()])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_moments_of_small_and_of_large_arrays(axes, keepdims):

@@ -417,6 +417,24 @@ def test_large_constants_are_passed_in():
         assert f(tf.constant(i)).numpy().tolist() == [4.0 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]
 
 
+def test_indices_out_of_range_are_clipped_and_what_is_added_there_is_dropped():
+    # What TensorFlow does with jit_compile=True. The first call traces, with values that NumPy checks.
+    @tf.function(jit_compile=True)
+    def f(x, i):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            whole, rows = tf.gather(x, i), tf.gather(tf.stack([x, x]), tf.stack([i, i]), batch_dims=1)
+            columns = tf.gather(tf.stack([x, x]), i, axis=1)
+        return whole, rows, columns, tf.convert_to_tensor(tape.gradient(whole, x))
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    f(x, tf.constant([1, 0, 1, 2]))
+    whole, rows, columns, slope = f(x, tf.constant([-1, 0, 7, 2]))
+    assert whole.numpy().tolist() == [1.0, 1.0, 3.0, 3.0]
+    assert rows.numpy().tolist() == columns.numpy().tolist() == [[1.0, 1.0, 3.0, 3.0]] * 2
+    assert slope.numpy().tolist() == [1.0, 0.0, 1.0]
+
+
 def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch):
     def compile_interrupted(program, compile_program=executor.Program._compile):
         compile_program(program)

@@ -16,6 +16,9 @@ FUSED = 1 << 17
 # Bytes of each array in such a block. One by one against blocks, of 2**22 numbers: 1.4 for 2**15, 1.9 for 2**16, 2.1
 # for 2**17, 2.3 for 2**18, 1.7 for 2**19.
 FUSED_BLOCK = 1 << 17
+# Numbers of steps along channels, of which few go over one block: 2**18 at once against blocks: 0.9 for 2**13 to 2**15,
+# 1.0 for 2**17; larger blocks change hands less often.
+CHANNEL_BLOCK = 1 << 17
 # Numbers that a broadcast row is lengthened to. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
 # Numbers: a view that repeats one number against writing it: 3.6 for 256, 2.5 for 4096, 0.5 for 65536.

@@ -25,7 +25,7 @@ _UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in
 
 
 def _check_range(xp, indices, size):
-    """Indices are from 0 to size - 1; XLA, which cannot raise, clips them."""
+    """Indices are from 0 to size - 1; XLA, which cannot raise, clips them, and drops what is added elsewhere."""
     if xp is not np or not indices.size:
         return
     # Read as unsigned, a negative index is a huge one, so that one comparison finds both kinds.
@@ -40,7 +40,9 @@ def _check_range(xp, indices, size):
 def _gather(xp, x, indices, *, axis, batch):
     _check_range(xp, indices, x.shape[axis])
     if not batch:
-        return xp.take(x, indices, axis=axis)
+        return xp.take(x, indices, axis=axis, mode="clip")
+    if xp is not np:
+        indices = xp.clip(indices, 0, max(x.shape[axis] - 1, 0))
     shape = x.shape
     lead, between = math.prod(shape[:batch]), math.prod(shape[batch:axis])
     table = x.reshape(lead, between, shape[axis], *shape[axis + 1 :])
@@ -70,7 +72,8 @@ def _scatter_add(xp, x, indices, *, shape, axis=0, batch=0):
 
 def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
     """A matrix of `count` rows, zeros to which `values[i]` is added in row `rows[i]`, repeated rows adding up."""
-    if xp is not np:
+    if xp is not np:  # as unsigned, a negative row is beyond the last: JAX drops it, where it would count from the end
+        rows = rows.astype(_UNSIGNED[rows.dtype])
         return add_at(xp, xp.zeros((count, values.shape[1]), values.dtype), rows, values)
     return sum_at(count, rows, values)
 

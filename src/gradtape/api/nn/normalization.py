@@ -150,8 +150,11 @@ def batch_normalization(
     factor = ops.rsqrt(like_x(variance) + variance_epsilon)
     if scale is not None:
         factor = factor * like_x(scale)
-    mean = like_x(mean)
-    shift = -mean * factor if offset is None else like_x(offset) - mean * factor
+    mean, offset = like_x(mean), None if offset is None else like_x(offset)
+    rows = (mean, factor) if offset is None else (mean, factor, offset)
+    if x.dims and x.dtype.is_floating and all(row.dims == x.dims[-1:] and row.dtype is x.dtype for row in rows):
+        return ops.channel_affine(x, mean, factor, ops.zeros_like(mean) if offset is None else offset)
+    shift = -mean * factor if offset is None else offset - mean * factor
     if factor.dtype is not x.dtype:
         factor = ops.cast(factor, dtype=x.dtype)
     if shift.dtype is not x.dtype:

@@ -369,8 +369,21 @@ def _alone(op: Op, i: int, partials: list[Any], saved: Saved, names: dict[str, A
     return alone
 
 
+def _writer(op: Op) -> Callable[[Any, Any, int], Any]:
+    """`f(*arrays, out)` for a kernel of the op, arrays of one dtype; a formula's steps are written over one another."""
+
+    @functools.cache
+    def own(dtype: Any, count: int) -> Any:
+        return written_over(traced(op._own_kernel, [dtype] * count)) or blocks.into(op._own_kernel)
+
+    def writer(kernel: Any, dtype: Any, count: int) -> Any:
+        return own(dtype, count) if kernel is op._own_kernel else blocks.into(kernel)
+
+    return writer
+
+
 def _unary(op: Op, general: Any, to: DType | None) -> Any:
-    kinds, recorded = op.kinds & _PLAIN, op.vjp is not None
+    kinds, recorded, writer = op.kinds & _PLAIN, op.vjp is not None, _writer(op)
 
     def call(x: Any) -> Any:
         if type(x) is not Tensor:
@@ -386,7 +399,7 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
         array, kernel = x.array, op.numpy
         value = None
         if array.size >= LARGE:
-            value = blocks.run(blocks.into(kernel), (array,), (to or dtype).numpy)
+            value = blocks.run(writer(kernel, array.dtype, 1), (array,), (to or dtype).numpy)
         y = _new(Tensor)
         y.array = kernel(array) if value is None else value
         y.dtype = to or dtype
