@@ -167,6 +167,13 @@ def stacked(xp: Any, *matrices: Any) -> tuple[Any, ...]:
     return tuple([xp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in matrices])
 
 
+def take(xp: Any, array: Any, indices: Any, axis: int) -> Any:
+    """The parts of `array` at these indices along an axis; an index out of range is the nearest that is not."""
+    if xp is np or hasattr(array, "at"):
+        return xp.take(array, indices, axis=axis, mode="clip")
+    return xp.take(array, xp.clip(indices, 0, max(array.shape[axis] - 1, 0)), axis=axis)
+
+
 def into(f: Any, x: Any, *others: Any) -> Any:
     """`f(x, *others)`, written over `x` where arrays can be written to; `x` is one the caller has just made."""
     return f(x, *others, out=x) if type(x) is np.ndarray else f(x, *others)

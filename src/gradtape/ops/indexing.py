@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.arrays import add_at, combine_at, put
+from ..backends.arrays import add_at, combine_at, put, take
 from ..backends.numpy.sums import sum_at
 from ..backends.tuning import ONE_HOT
 from ..core import errors
@@ -40,7 +40,7 @@ def _check_range(xp, indices, size):
 def _gather(xp, x, indices, *, axis, batch):
     _check_range(xp, indices, x.shape[axis])
     if not batch:
-        return xp.take(x, indices, axis=axis, mode="clip")
+        return take(xp, x, indices, axis)
     if xp is not np:
         indices = xp.clip(indices, 0, max(x.shape[axis] - 1, 0))
     shape = x.shape
