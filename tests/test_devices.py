@@ -302,6 +302,24 @@ def test_a_thread_in_a_block_does_not_place_what_another_makes(two_cpus):
         other.join()
 
 
+def test_an_interrupt_on_the_way_in_leaves_no_block(two_cpus, monkeypatch):
+    settle, times = devices._settle, []
+
+    def interrupted(asked):
+        settle(asked)
+        times.append(1)
+        if len(times) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(devices, "_settle", interrupted)
+    block = tf.device("/CPU:1")
+    with pytest.raises(KeyboardInterrupt), block:
+        pass
+    assert not devices.here.blocks and at(tf.constant(1.0)) == "CPU:0"
+    with block:
+        assert at(tf.constant(1.0)) == "CPU:1"
+
+
 # What is refused.
 
 
