@@ -74,7 +74,7 @@ def _settle() -> None:
         place_made(_place)
         _exchange_all()
     elif not on and _originals:
-        place_made(None)
+        place_made(_place, begin=False)
         while _originals:
             owner, name, original = _originals.pop()
             setattr(owner, name, original)
