@@ -79,7 +79,7 @@ def test_the_first_tensor_asks_the_probe_and_is_placed_like_the_others(fresh):
     seen = []
     tensor.place_made(seen.append)
     try:
-        made = [tf.constant(1.0), tf.zeros(2)]
+        made = [tf.constant(1.0), tf.constant([2.0])]
     finally:
         tensor.place_made(seen.append, begin=False)
     assert len(seen) == 2 and all(a is b for a, b in zip(seen, made, strict=True)) and len(calls) == 1
