@@ -35,7 +35,6 @@ def fresh(monkeypatch):
             return gpus
 
         devices.set_probe(None if gpus is None else probe)
-        tensor.place_made(tensor._begin)
         return calls
 
     monkeypatch.setattr(devices, "_machine", devices._Machine())
@@ -47,9 +46,8 @@ def fresh(monkeypatch):
     assert not devices.here.blocks
     monkeypatch.undo()
     devices._Here.elsewhere, devices._Here.device = before
-    tensor.place_made(None)
-    placement._changed()
-    assert not placement._originals
+    devices._tell()
+    assert not placement._originals and not tensor._places
 
 
 @pytest.fixture
@@ -74,6 +72,17 @@ def test_the_probe_is_asked_once_and_only_when_devices_are(fresh):
     assert [d.name for d in tf.config.list_logical_devices()] == ["/device:CPU:0", "/device:GPU:0", "/device:GPU:1"]
     assert len(calls) == 1
     assert tf.config.experimental.get_device_details(tf.config.list_physical_devices("GPU")[1]) == GPUS[1]
+
+
+def test_the_first_tensor_asks_the_probe_and_is_placed_like_the_others(fresh):
+    calls = fresh(GPUS)
+    seen = []
+    tensor.place_made(seen.append)
+    try:
+        made = [tf.constant(1.0), tf.constant([2.0])]
+    finally:
+        tensor.place_made(seen.append, begin=False)
+    assert len(seen) == 2 and all(a is b for a, b in zip(seen, made, strict=True)) and len(calls) == 1
 
 
 def test_new_tensors_go_to_the_first_gpu(fresh):
@@ -300,6 +309,24 @@ def test_a_thread_in_a_block_does_not_place_what_another_makes(two_cpus):
     finally:
         done.set()
         other.join()
+
+
+def test_an_interrupt_on_the_way_in_leaves_no_block(two_cpus, monkeypatch):
+    settle, times = devices._settle, []
+
+    def interrupted(asked):
+        settle(asked)
+        times.append(1)
+        if len(times) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(devices, "_settle", interrupted)
+    block = tf.device("/CPU:1")
+    with pytest.raises(KeyboardInterrupt), block:
+        pass
+    assert not devices.here.blocks and at(tf.constant(1.0)) == "CPU:0"
+    with block:
+        assert at(tf.constant(1.0)) == "CPU:1"
 
 
 # What is refused.

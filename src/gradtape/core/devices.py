@@ -458,7 +458,7 @@ class device_scope:
         self._name = name.name if isinstance(name, LogicalDevice) else name
         if isinstance(name, DeviceSpec):
             self._name = name.to_string()
-        self._outer: list[tuple[DeviceSpec | None, tuple[Any, ...]]] = []
+        self._outer: tuple[tuple[DeviceSpec | None, tuple[Any, ...]], ...] = ()  # what was there, for each time entered
 
     def __enter__(self) -> None:
         name = self._name
@@ -472,15 +472,31 @@ class device_scope:
             around = here.asked if here.asked is not None and here.asked.to_string() else _OUTERMOST
             asked = around.make_merged_spec(DeviceSpec.from_string(name))
         logical_devices()
-        self._outer.append((here.asked, here.blocks))
-        here.blocks = (*here.blocks, self)
-        _settle(asked)
+        entered = self._outer
+        before = (here.asked, here.blocks)
+        try:
+            self._outer = (*entered, before)
+            here.blocks = (*here.blocks, self)
+            _settle(asked)
+        except BaseException:  # an interrupt, say: nobody will leave the block
+            self._be(entered, *before)
+            raise
 
     def __exit__(self, *error: Any) -> None:
         if here.blocks[-1:] != (self,):
             raise RuntimeError("Exiting device scope without proper scope nesting: leave the inner one first")
-        asked, here.blocks = self._outer.pop()
+        *entered, before = self._outer
+        try:
+            self._be(tuple(entered), *before)
+        except BaseException:  # an interrupt may come here too
+            self._be(tuple(entered), *before)
+            raise
+
+    def _be(self, entered: tuple[Any, ...], asked: DeviceSpec | None, blocks: tuple[Any, ...]) -> None:
+        """Makes this thread's blocks what they were."""
         _settle(asked)
+        here.blocks = blocks
+        self._outer = entered
 
 
 _OUTERMOST = DeviceSpec.from_string(HOST.name)

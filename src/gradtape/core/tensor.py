@@ -31,15 +31,9 @@ def when_left(told: Callable[[Tensor, str], None]) -> None:
     _left = told
 
 
-def _begin(x: Tensor) -> None:
-    """The first tensor is made: devices are in use from now on."""
-    place_made(None)
-    devices.logical_devices()
-
-
 _made: Callable[[Tensor], Any] | None = None
 _mark_of: Callable[[Tensor], Any] | None = None
-_place: Callable[[Tensor], None] | None = None
+_places: tuple[Callable[[Tensor], None], ...] = ()
 
 
 def when_made(mark_of: Callable[[Tensor], Any] | None) -> None:
@@ -49,27 +43,31 @@ def when_made(mark_of: Callable[[Tensor], Any] | None) -> None:
     _settle_made()
 
 
-def place_made(place: Callable[[Tensor], None] | None) -> None:
-    """From now on `place(tensor)`, or nobody, puts a tensor that is made from what is none where it belongs."""
-    global _place
-    _place = place
+def place_made(place: Callable[[Tensor], None], begin: bool = True) -> None:
+    """From now on `place(tensor)` puts a tensor that is made from what is none where it belongs; or no longer does."""
+    global _places
+    _places = tuple([p for p in _places if p != place])
+    if begin:
+        _places = (*_places, place)
     _settle_made()
 
 
 def _settle_made() -> None:
-    """Makes one function of the two: where there is neither, as mostly, a new tensor costs one question."""
+    """Makes one function of all these: where there are none, as mostly, a new tensor costs one question."""
     global _made
-    mark_of, place = _mark_of, _place
-
-    def placed(x: Tensor) -> Any:
-        if place is not None:
-            place(x)
-        return None if mark_of is None else mark_of(x)
-
-    _made = mark_of if place is None else placed
+    _made = _mark_of if devices.in_use() and not _places else _placed
 
 
-place_made(_begin)
+def _placed(x: Tensor) -> Any:
+    """The mark of a new tensor, which is put where it belongs; the first one makes devices be in use."""
+    devices.logical_devices()
+    for place in _places:
+        place(x)
+    return None if _mark_of is None else _mark_of(x)
+
+
+devices.when_changed(_settle_made)
+_settle_made()
 
 
 _placed: Callable[[Tensor], Tensor] | None = None

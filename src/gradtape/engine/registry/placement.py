@@ -46,6 +46,7 @@ def makes_tensors(owner: Any, *names: str) -> None:
 def log_placements(enabled: bool) -> None:
     """Whether each op that is run is logged, with where it is run."""
     global _logged
+    Namespace.load_all()
     with _lock:
         _logged = enabled
         _settle()
@@ -58,9 +59,11 @@ def logs_placements() -> bool:
 
 def _changed() -> None:
     """This thread has entered or left a block of `tf.device`, or devices are in use from now on."""
+    refused = here.device is None and devices.in_use()
+    other_cpu = here.device is not None and here.device is not devices.HOST and here.device.kind == "CPU"
+    if refused or other_cpu:
+        Namespace.load_all()  # before the lock is taken: who imports a module may be waiting for it
     with _lock:
-        refused = here.device is None and devices.in_use()
-        other_cpu = here.device is not None and here.device is not devices.HOST and here.device.kind == "CPU"
         (_threads.add if refused or other_cpu else _threads.discard)(threading.get_ident())
         _settle()
 
@@ -71,14 +74,13 @@ def _settle() -> None:
         place_made(_place)
         _exchange_all()
     elif not on and _originals:
-        place_made(None)
+        place_made(_place, begin=False)
         while _originals:
             owner, name, original = _originals.pop()
             setattr(owner, name, original)
 
 
 def _exchange_all() -> None:
-    Namespace.load_all()
     by_call = {}
     for op in registry.values():
         by_call[op.call] = placed = _placing(op.call, op.title)
