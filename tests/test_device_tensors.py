@@ -12,6 +12,7 @@ import pickle
 import numpy as np
 import pytest
 import strict_arrays
+
 import gradtape as tf
 from gradtape import ops
 from gradtape.backends.arrays import combine_at, search_rows

@@ -69,19 +69,18 @@ def _placed(x: Tensor) -> Any:
 devices.when_changed(_settle_made)
 _settle_made()
 
-
-_placed: Callable[[Tensor], Tensor] | None = None
+_sending: Callable[[Tensor], Tensor] | None = None
 
 
 def when_placed(place: Callable[[Tensor], Tensor] | None) -> None:
     """From now on a tensor made from what is none goes where `place(tensor)` takes it; without it, it stays here."""
-    global _placed
-    _placed = place
+    global _sending
+    _sending = place
 
 
 def placed(x: Tensor) -> Tensor:
     """A new tensor of the host, or the same where new tensors go: on the device in use."""
-    return x if _placed is None else _placed(x)
+    return x if _sending is None else _sending(x)
 
 
 class Tensor:
@@ -417,7 +416,7 @@ def constant(array: Any, dtype: DType) -> Tensor:
     y.array = array
     y.dtype = dtype
     y.mark = None if _made is None else _made(y)
-    return y if _placed is None or not array.shape else _placed(y)
+    return y if _sending is None or not array.shape else _sending(y)
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -209,7 +210,8 @@ def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
         there = bind(op.kernel, module.xp)
     except AttributeError as error:
         return _by_way_of_host(module, op, error)
-    return _in_one_launch(module, op, there) if op.family == "elementwise" and callable(op.kernel) else there
+    several = op.family == "elementwise" and isinstance(op.kernel, FunctionType)
+    return _in_one_launch(module, op, there) if several else there
 
 
 def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
