@@ -90,12 +90,11 @@ _METHODS = (
 
 
 def _operator(name):
-    function = getattr(operator, {"and": "and_", "or": "or_"}.get(name, name))
+    function = np.errstate(all="ignore")(getattr(operator, {"and": "and_", "or": "or_"}.get(name, name)))
     setattr(StrictArray, f"__{name}__", lambda a, b: outside(function(a._inside, inside(b))))
     setattr(StrictArray, f"__r{name}__", lambda a, b: outside(function(inside(b), a._inside)))
 
     def in_place(a, b):
-        function(a._inside, inside(b))
         a._inside[...] = function(a._inside, inside(b))
         return a
 
@@ -110,7 +109,6 @@ for _name in _COMPARISONS:
 for _name in ("neg", "abs", "invert", "pos"):
     _unary = getattr(operator, _name)
     setattr(StrictArray, f"__{_name}__", lambda a, f=_unary: outside(f(a._inside)))
-
 
 
 def _method(name):

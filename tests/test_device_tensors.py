@@ -1,6 +1,7 @@
 """Tensors on a device, on a machine without one: the library of arrays is a strict stand-in (`strict_arrays`)."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -11,10 +12,12 @@ from strict_arrays import MODULE
 import gradtape as tf
 from gradtape import ops
 from gradtape.backends.arrays import combine_at, search_rows
+from gradtape.backends.numpy.windows import window_positions
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, sent, use
 from gradtape.engine.registry.op import registry
 from gradtape.inspect.opcheck import draw
+from gradtape.ops import strided
 from gradtape.state.device_variable import DeviceVariable
 
 ops.load_all()
@@ -103,7 +106,8 @@ def test_values_are_combined_at_repeated_rows(ufunc, dtype, width):
         values[:3] = 1 + rng.random(values[:3].shape) * 1e-12  # not to be told apart in float32
     got = combine_at(strict_arrays.xp, ufunc, *map(MODULE.from_host, (array, rows, values)))
     expected = array.copy()
-    getattr(np, ufunc).at(expected, rows, values)
+    with np.errstate(invalid="ignore"):
+        getattr(np, ufunc).at(expected, rows, values)
     assert got.dtype == expected.dtype
     np.testing.assert_allclose(MODULE.to_host(got), expected, rtol=1e-15 if "imum" in ufunc else 2e-3)
 
@@ -115,6 +119,55 @@ def test_rows_are_searched(side, size):
     rows, values = np.sort(rng.integers(0, 6, (3, size))), rng.integers(-1, 7, (3, 11))
     got = search_rows(strict_arrays.xp, MODULE.from_host(rows), MODULE.from_host(values), side)
     assert MODULE.to_host(got).tolist() == search_rows(np, rows, values, side).tolist()
+
+
+def _geometries():
+    """Images, windows, strides, paddings and dilations of one to three axes, some laid out in several parts."""
+    rng = np.random.default_rng(0)
+    while True:
+        rank = rng.integers(1, 4)
+        space, window, strides, dilations = (tuple(rng.integers(1, n, rank).tolist()) for n in (8, 4, 4, 3))
+        if rng.random() < 0.5:
+            strides = dilations = (1,) * rank
+        paddings = tuple(map(tuple, rng.integers(0, 3, (rank, 2)).tolist()))
+        sizes = tuple(map(window_positions, space, window, strides, paddings, dilations))
+        if min(sizes) > 0:
+            yield rng, space, sizes, window, {"strides": strides, "paddings": paddings, "dilations": dilations}
+
+
+def _assert_same_on_device(op, *arrays, **attrs):
+    expected = op.kernel(np, *arrays, **attrs)
+    got = MODULE.to_host(op.kernel(strict_arrays.xp, *map(MODULE.from_host, arrays), **attrs))
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+    return expected
+
+
+@pytest.mark.parametrize("at_once", [1 << 30, 500])
+def test_convolutions_of_any_geometry(at_once, monkeypatch):
+    monkeypatch.setattr(strided, "_AT_ONCE", at_once)
+    for rng, space, sizes, window, attrs in itertools.islice(_geometries(), 60):
+        groups, channels, outputs = rng.integers(1, 4, 3).tolist()
+        attrs = {**attrs, "groups": groups}
+        x, a = (rng.normal(size=(3, *s, groups * n)) for s, n in ((space, channels), (sizes, outputs)))
+        w = rng.normal(size=(*window, channels, groups * outputs))
+        _assert_same_on_device(registry["conv"], x, w, **attrs)
+        _assert_same_on_device(registry["conv_input"], a, w, size=space, **attrs)
+        _assert_same_on_device(registry["conv_filter"], x, a, size=window, **attrs)
+
+
+def test_pooling_of_any_geometry():
+    for rng, space, _, window, attrs in itertools.islice(_geometries(), 60):
+        attrs = {**attrs, "window": window}
+        x = rng.integers(0, 4, (2, *space, 3)).astype(float)  # some are equal
+        x[0, ..., 0] = np.nan
+        top = _assert_same_on_device(registry["max_pool"], x, **attrs)
+        place = _assert_same_on_device(registry["max_pool_place"], x, top, **attrs)
+        g = rng.normal(size=top.shape)
+        _assert_same_on_device(registry["max_pool_back"], g, place, size=space, **attrs)
+        _assert_same_on_device(registry["max_pool_pick"], x, place, **attrs)
+        _assert_same_on_device(registry["window_sum"], x, **attrs)
+        _assert_same_on_device(registry["window_spread"], g, size=space, **attrs)
 
 
 def test_new_tensors_go_where_tensorflow_has_them(gpu):

@@ -23,6 +23,7 @@ from ..core.dtypes import FLOAT, INT, NARROW
 from ..engine.registry.batching import fold, spread
 from ..engine.registry.families import bilinear
 from ..engine.registry.op import sample
+from . import strided
 
 
 def _sizes(space, window, strides, paddings, dilations):
@@ -124,6 +125,8 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     window, outputs = w.shape[:-2], w.shape[-1]
     sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.conv(xp, x, w, sizes, strides, dilations, groups)
     count, channels = x.shape[0], x.shape[-1]
     if _is_depthwise(channels, groups):
         keys = taps(window, strides, dilations, sizes)
@@ -154,12 +157,12 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     return fill(xp, convolved, y, x, size=_work(y, w), convolution=True)
 
 
-def _mirrored(a, w, size, strides, paddings, dilations, groups):
+def _mirrored(a, w, size, strides, paddings, dilations):
     """The paddings with which `conv_input` is the convolution of `a` with the filter mirrored; None if it is not.
 
-    It is that for strides of one, and faster where the filter does not have more outputs than channels.
+    It is that for strides of one.
     """
-    if max(strides) > 1 or groups > 1 or w.shape[-1] > w.shape[-2]:
+    if max(strides) > 1:
         return None
     reach = [(n - 1) * d for n, d in zip(w.shape[:-2], dilations, strict=True)]
     before = [r - p[0] for r, p in zip(reach, paddings, strict=True)]
@@ -168,12 +171,18 @@ def _mirrored(a, w, size, strides, paddings, dilations, groups):
 
 
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
-    mirrored = _mirrored(a, w, size, strides, paddings, dilations, groups)
-    if mirrored is not None:
+    sizes, channels = a.shape[1:-1], w.shape[-2] * groups
+    mirrored = _mirrored(a, w, size, strides, paddings, dilations)
+    if strided.is_strided(xp, a):
+        # The patches of a convolution have as many columns as there are outputs: one step, but not at any price.
+        if mirrored is None or w.shape[-1] > 4 * channels:
+            return strided.conv_input(xp, a, w, size, strides, paddings, dilations, groups)
+        turned = strided.mirrored_filter(xp, w, groups)
+        return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=groups)
+    if mirrored is not None and groups == 1 and w.shape[-1] <= w.shape[-2]:  # with more outputs it is slower
         space = tuple(range(w.ndim - 2))
         turned = xp.flip(w, space).transpose((*space, w.ndim - 1, w.ndim - 2))
         return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=1)
-    sizes, channels = a.shape[1:-1], w.shape[-2] * groups
     kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups).transpose(0, 2, 3, 1)
     keys = taps(w.shape[:-2], strides, dilations, sizes)
     depthwise = _is_depthwise(channels, groups)
@@ -204,6 +213,8 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
 def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
     sizes, outputs = b.shape[1:-1], b.shape[-1]
     x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.conv_filter(xp, x, b, size, strides, dilations, groups)
     channels = x.shape[-1]
     if _is_depthwise(channels, groups):
         keys = taps(size, strides, dilations, sizes)

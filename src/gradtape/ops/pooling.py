@@ -19,6 +19,7 @@ from ..core.dtypes import FLOAT, INT, NARROW
 from ..engine.registry.batching import fold, spread
 from ..engine.registry.families import constant, linear, opaque
 from ..engine.registry.op import sample
+from . import strided
 from .convolution import padded, taps
 
 _REAL = INT | FLOAT | NARROW
@@ -40,6 +41,8 @@ def _inside(space, paddings):
 def _max_pool(xp, x, *, window, strides, paddings, dilations):
     sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
+    if strided.is_strided(xp, x):
+        return strided.reduced(xp, "max", x, sizes, window, strides, dilations)
 
     def largest(y, x):
         y = put(y, slice(None), x[keys[0]])
@@ -63,6 +66,9 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     """The number of the place in each window, in order, that holds the first of its largest values `top`."""
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
+    dtype = np.uint8 if len(keys) <= 256 else np.int32
+    if strided.is_strided(xp, x):
+        return strided.first_places(xp, x, top, window, strides, dilations, dtype)
 
     def count_misses(place, x, top):
         missed = None
@@ -72,7 +78,7 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
             place = add_into(place, slice(None), missed)
         return place
 
-    place = xp.zeros(top.shape, np.uint8 if len(keys) <= 256 else np.int32)
+    place = xp.zeros(top.shape, dtype)
     return fill(xp, count_misses, place, x, top, size=x.size)
 
 
@@ -89,6 +95,8 @@ def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings
 
 def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
     """Each cotangent goes to the place under its window that won."""
+    if strided.is_strided(xp, g):
+        return strided.send_to_places(xp, g, place, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
     apart = all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True))
@@ -108,17 +116,23 @@ def _max_pool_pick(xp, x, place, *, window, strides, paddings, dilations):
     """The values of `x` at the places that won."""
     _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.picked(xp, x, place, window, strides, dilations)
     return sum(masked(xp, place == i, x[key]) for i, key in enumerate(keys))
 
 
 def _window_sum(xp, x, *, window, strides, paddings, dilations):
-    _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.reduced(xp, "sum", x, sizes, window, strides, dilations)
     return sum((x[key] for key in keys[1:]), x[keys[0]])
 
 
 def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
     """Each value is added to all places under its window in an image whose space has `size`."""
+    if strided.is_strided(xp, x):
+        return strided.send_to_all(xp, x, size, window, strides, paddings, dilations)
     _, keys = _keys(size, window, strides, paddings, dilations)
     shape = (x.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), x.shape[-1])
     total = xp.zeros(shape, x.dtype)
