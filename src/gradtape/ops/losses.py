@@ -21,9 +21,13 @@ _SMOOTH = FLOAT | NARROW
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
+def _less_largest(logits):
+    return logits - logits.max(axis=-1, keepdims=True) if logits.size else logits
+
+
 def _shifted(xp, logits):
     """The logits less their largest, and the logarithm of the sum of their exponentials."""
-    z = logits - logits.max(axis=-1, keepdims=True) if logits.size else logits
+    z = _less_largest(logits)
     return z, xp.log(xp.exp(z).sum(axis=-1))
 
 
@@ -157,7 +161,7 @@ def _sparse_vjp(m, g, labels, logits):
 def _sparse_slope(xp, labels, logits):
     if xp is np and logits.size:
         return _with_slope(labels, logits)[1]
-    e = xp.exp(_shifted(xp, logits)[0])
+    e = xp.exp(_less_largest(logits))
     return e / e.sum(axis=-1, keepdims=True) - (labels[..., None] == xp.arange(logits.shape[-1]))
 
 

@@ -182,13 +182,17 @@ def conv_input(xp: Any, a: Any, w: Any, size: Any, strides: Any, paddings: Any, 
     """What `a`, counting the results of a convolution, makes of its image: its products with the filter, spread out."""
     window, channels, outputs = w.shape[:-2], w.shape[-2], w.shape[-1]
     sizes = a.shape[1:-1]
-    kernels = w.reshape(-1, groups, outputs // groups).transpose(1, 2, 0)
     lead = (slice(None),) * (1 + len(sizes))
 
+    def products(rows: Any) -> Any:
+        if groups == 1:
+            return xp.matmul(rows, w.reshape(-1, outputs).T)
+        kernels = w.reshape(-1, groups, outputs // groups).transpose(1, 2, 0)
+        by_group = xp.matmul(rows.reshape(-1, groups, outputs // groups).swapaxes(0, 1), kernels)
+        return xp.moveaxis(by_group.reshape(groups, -1, *sizes, *window, channels), 0, -2)
+
     def spread(part: Any) -> Any:
-        rows = a[part].reshape(-1, groups, outputs // groups).swapaxes(0, 1)
-        products = xp.matmul(rows, kernels).reshape(groups, -1, *sizes, *window, channels)
-        held = xp.moveaxis(products, 0, -2).reshape(-1, *sizes, *window, groups * channels)
+        held = products(a[part].reshape(-1, outputs)).reshape(-1, *sizes, *window, groups * channels)
         return spread_windows(
             xp, lambda block: held[(*lead, *block)], held, size, window, strides, paddings, dilations
         )
