@@ -182,6 +182,22 @@ def test_convolutions_of_any_geometry(at_once, monkeypatch):
         _assert_same_on_device(registry["conv_filter"], x, a, size=window, **attrs)
 
 
+@pytest.mark.skipif(ON_GPU, reason="looks into the stand-in")
+def test_a_convolution_is_one_product_not_one_for_each_place(monkeypatch):
+    done = []
+    product, write = strict_arrays.xp.matmul, strict_arrays.StrictArray.__setitem__
+    monkeypatch.setattr(strict_arrays.xp, "matmul", lambda *args: done.append("product") or product(*args))
+    monkeypatch.setattr(strict_arrays.StrictArray, "__setitem__", lambda *args: done.append("write") or write(*args))
+    x, w, a = (MODULE.from_host(np.ones(shape)) for shape in ((2, 6, 6, 3), (3, 3, 3, 8), (2, 6, 6, 8)))
+    same = {"strides": (1, 1), "paddings": ((1, 1), (1, 1)), "dilations": (1, 1), "groups": 1}
+    for op, given, size in [
+        ("conv", (x, w), {}), ("conv_input", (a, w), {"size": (6, 6)}), ("conv_filter", (x, a), {"size": (3, 3)})
+    ]:  # fmt: skip
+        done.clear()
+        registry[op].kernel(strict_arrays.xp, *given, **size, **same)
+        assert done == ["write", "product"], op  # the image into its padding, and the product
+
+
 def test_pooling_of_any_geometry():
     for rng, space, _, window, attrs in itertools.islice(_geometries(), 60):
         attrs = {**attrs, "window": window}

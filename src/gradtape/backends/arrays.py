@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def stable_argsort(xp: Any, x: Any, axis: int = -1) -> Any:
     return np.argsort(x, axis=axis, stable=True) if xp is np else xp.argsort(x, axis=axis)
 
 
-def search_rows(xp: Any, rows: Any, values: Any, side: str) -> Any:
+def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"]) -> Any:
     """`searchsorted` of each row of `values` in the same row of `rows`; elsewhere than on the host for all at once.
 
     By halving: `found` numbers are known to stand before the value, and steps from a half of all to one are tried.

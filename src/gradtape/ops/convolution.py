@@ -3,7 +3,7 @@
 Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are made of
 these by transposition. `paddings` holds a pair for each axis of space. A convolution is one matrix product of the
 patches under the window, laid out by copying whole slices of the image, with the filter as a matrix; the copies are
-made for a few examples at a time, so that they stay in the cache.
+made for a few examples at a time, so that they stay in the cache. On a device, `strided` makes them in one step.
 """
 
 from __future__ import annotations

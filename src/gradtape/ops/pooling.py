@@ -1,7 +1,8 @@
 """Pooling: what becomes of the values under a window that moves over an image `(examples, *space, channels)`.
 
 A sum over windows is linear; a maximum sends everything to the first of the largest values. Neither looks for indices:
-the windows are walked place by place, with whole slices of the image at a time.
+the windows are walked place by place, with whole slices of the image at a time; on a device `strided` looks at all of
+their places at once.
 """
 
 from __future__ import annotations

@@ -85,9 +85,7 @@ def _group_axis(xp: Any, view: Any, groups: int) -> Any:
     """The channels of each group, groups first: `(groups, *all other axes, channels of a group)`; a view."""
     *steps, step = view.strides
     channels = view.shape[-1] // groups
-    return xp.lib.stride_tricks.as_strided(
-        view, (groups, *view.shape[:-1], channels), (step * channels, *steps, step)
-    )
+    return xp.lib.stride_tricks.as_strided(view, (groups, *view.shape[:-1], channels), (step * channels, *steps, step))
 
 
 def patches(xp: Any, x: Any, sizes: Any, window: Any, strides: Any, dilations: Any, groups: int) -> Any:
@@ -193,9 +191,7 @@ def conv_input(xp: Any, a: Any, w: Any, size: Any, strides: Any, paddings: Any, 
 
     def spread(part: Any) -> Any:
         held = products(a[part].reshape(-1, outputs)).reshape(-1, *sizes, *window, groups * channels)
-        return spread_windows(
-            xp, lambda block: held[(*lead, *block)], held, size, window, strides, paddings, dilations
-        )
+        return spread_windows(xp, lambda block: held[(*lead, *block)], held, size, window, strides, paddings, dilations)
 
     if not a.size:
         return xp.zeros((a.shape[0], *size, groups * channels), a.dtype)

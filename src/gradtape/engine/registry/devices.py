@@ -30,6 +30,7 @@ from .op import Op, bind, registry
 logger = logging.getLogger("gradtape")
 
 _new = object.__new__
+_NO_ATTRIBUTES: dict[str, Any] = {}
 _NEVER_THERE = dtypes.STRING
 # Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as such.
 _IN_FLOAT32 = ("opaque", "reduction")
@@ -69,21 +70,15 @@ class DeviceTensor(Tensor):
         module = self.module
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
             return dispatch.run_in_float32(op, inputs, attrs)
-        kernel = module.kernels.get(op)
-        if kernel is None:
-            kernel = module.kernels[op] = _kernel(module, op)
         for x in inputs:
             if type(x) is not DeviceTensor:
                 inputs = _together(module, op, inputs)
                 break
+        arrays = [x.buffer for x in inputs]
         try:
-            value = kernel(*[x.buffer for x in inputs], **attrs)
-        except (ValueError, np.linalg.LinAlgError) as error:
-            raise dispatch.failure(op, [x.dims for x in inputs], error) from error
-        except _NOT_FOR_DEVICE as error:
-            value = _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
-        except MemoryError as error:
-            raise _exhausted(op, inputs, error) from error
+            value = (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
+        except Exception as error:
+            value = _failed(module, op, inputs, attrs, error)
         like = inputs[0].dtype
         outputs: Any
         if type(value) is tuple:
@@ -92,14 +87,28 @@ class DeviceTensor(Tensor):
             outputs = _result(module, value, like)
         recorder = thread.recorder
         if recorder is not None:
-            for x in inputs:
-                if x.mark is not None:
-                    recorder.record(op, inputs, outputs, attrs)
-                    break
-            else:
-                if dispatch.witness is not None:
-                    dispatch.witness.record(op, inputs, outputs, attrs)
+            _tell(recorder, op, inputs, outputs, attrs)
         return outputs
+
+    def elementwise(self, op: Any, inputs: tuple[Any, ...], dtype: DType) -> Any:
+        """`interpret` for an op of one or two arguments without attributes, whose result is of `dtype`: the usual case.
+
+        The other argument, if there is one, is on the same device, or a number.
+        """
+        module = self.module
+        try:
+            value = (module.kernels.get(op) or _kernel(module, op))(*[x.buffer for x in inputs])
+        except Exception as error:
+            value = _failed(module, op, inputs, {}, error)
+        y = _new(DeviceTensor)
+        y.buffer = value
+        y.module = module
+        y.dtype = dtype
+        y.mark = None
+        recorder = thread.recorder
+        if recorder is not None:
+            _tell(recorder, op, inputs, y, _NO_ATTRIBUTES)
+        return y
 
     def own_read(self) -> Tensor:
         """For what was read of a variable: the same as an object of its own."""
@@ -194,6 +203,26 @@ def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Te
     return found
 
 
+def _tell(recorder: Any, op: Any, inputs: Sequence[Any], outputs: Any, attrs: dict[str, Any]) -> None:
+    for x in inputs:
+        if x.mark is not None:
+            recorder.record(op, inputs, outputs, attrs)
+            return
+    if dispatch.witness is not None:
+        dispatch.witness.record(op, inputs, outputs, attrs)
+
+
+def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception) -> Any:
+    """What an op gives whose kernel has failed on the device, if it can be computed on the host; else its error."""
+    if isinstance(error, ValueError | np.linalg.LinAlgError):
+        raise dispatch.failure(op, [x.dims for x in inputs], error) from error
+    if isinstance(error, MemoryError):
+        raise _exhausted(op, inputs, error) from error
+    if not isinstance(error, _NOT_FOR_DEVICE):
+        raise error
+    return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
+
+
 def _result(module: ArrayModule, value: Any, like: DType) -> Tensor:
     """A kernel's result: what it has left on the host stays there."""
     if type(value) is not module.array_type:
@@ -203,15 +232,17 @@ def _result(module: ArrayModule, value: Any, like: DType) -> Tensor:
 
 
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
-    """The kernel of an op for the arrays of a device: a formula of several steps in one launch."""
+    """The kernel of an op for the arrays of a device, which is kept: a formula of several steps in one launch."""
     if not isinstance(op, Op):  # a graph's branch or loop, or the user's own code
         return _on_host(module, op)
     try:
         there = bind(op.kernel, module.xp)
     except AttributeError as error:
         return _by_way_of_host(module, op, error)
-    several = op.family == "elementwise" and isinstance(op.kernel, FunctionType)
-    return _in_one_launch(module, op, there) if several else there
+    if op.family == "elementwise" and isinstance(op.kernel, FunctionType):
+        there = _in_one_launch(module, op, there)
+    module.kernels[op] = there
+    return there
 
 
 def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
@@ -286,11 +317,8 @@ class DeviceOps:
         module, op = self._module, registry[name]
 
         def call(*arrays: Any, **attrs: Any) -> Any:
-            kernel = module.kernels.get(op)
-            if kernel is None:
-                kernel = module.kernels[op] = _kernel(module, op)
             try:
-                return kernel(*arrays, **attrs)
+                return (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
             except _NOT_FOR_DEVICE as error:
                 return _by_way_of_host(module, op, error)(*arrays, **attrs)
 

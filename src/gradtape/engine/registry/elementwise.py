@@ -391,7 +391,7 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
                 x = x._as_tensor()
             if type(x) is not Tensor:
                 if isinstance(x, Tensor) and x.dtype.kind & kinds:
-                    return run(op, (x,), {})
+                    return x.elementwise(op, (x,), to or x.dtype) if x.level < 0 else run(op, (x,), {})
                 return general(x)
         dtype = x.dtype
         if not dtype.kind & kinds:
@@ -434,7 +434,7 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
                     if type(a) is not Tensor or type(b) is not Tensor:
                         tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
                         if tensors and a.dtype is b.dtype and a.dtype.kind & kinds:
-                            return run(op, (a, b), {})
+                            return _run_both(op, a, b, to or a.dtype)
                         return general(a, b)
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:
@@ -462,6 +462,15 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         return y
 
     return call
+
+
+def _run_both(op: Op, a: Any, b: Any, dtype: DType) -> Any:
+    """Runs `op` on two tensors that agree in dtype, of which one at least is no plain one."""
+    if type(a) is type(b) and a.level < 0 and a.module is b.module:
+        return a.elementwise(op, (a, b), dtype)
+    if type(b) is Tensor and a.level < 0 and not b.array.shape:
+        return a.elementwise(op, (a, b), dtype)
+    return run(op, (a, b), {})
 
 
 def _batch_elementwise(op: Op) -> Any:

@@ -172,12 +172,17 @@ class Log(Recorder):
 
     def _note_device(self, op: Any, inputs: Sequence[Tensor]) -> None:
         """Counts the records whose arrays are on one device, apart from numbers."""
-        if type(op) is Op:
-            there = [x.module for x in inputs if type(x) is DeviceTensor]
-            numbers = [x for x in inputs if type(x) is Tensor]
-            if len(there) + len(numbers) == len(inputs) and there.count(self._module or there[0]) == len(there):
-                self._module = there[0]
-                self._there += 1
+        if type(op) is not Op:
+            return
+        for x in inputs:
+            if type(x) is DeviceTensor:
+                if x.module is not self._module:
+                    if self._module is not None:
+                        return
+                    self._module = x.module
+            elif type(x) is not Tensor:
+                return
+        self._there += 1
 
     @property
     def module(self) -> Any:
