@@ -130,7 +130,7 @@ def test_values_are_combined_at_repeated_rows(ufunc, dtype, width):
         values[2], array[1], array[6] = np.nan, -np.inf, -0.0
     if dtype == "float64":
         values[:3] = 1 + rng.random(values[:3].shape) * 1e-12  # not to be told apart in float32
-    got = combine_at(strict_arrays.xp, ufunc, *map(MODULE.from_host, (array, rows, values)))
+    got = combine_at(MODULE.xp, ufunc, *map(MODULE.from_host, (array, rows, values)))
     expected = array.copy()
     with np.errstate(invalid="ignore"):
         getattr(np, ufunc).at(expected, rows, values)
@@ -143,7 +143,7 @@ def test_values_are_combined_at_repeated_rows(ufunc, dtype, width):
 def test_rows_are_searched(side, size):
     rng = np.random.default_rng(0)
     rows, values = np.sort(rng.integers(0, 6, (3, size))), rng.integers(-1, 7, (3, 11))
-    got = search_rows(strict_arrays.xp, MODULE.from_host(rows), MODULE.from_host(values), side)
+    got = search_rows(MODULE.xp, MODULE.from_host(rows), MODULE.from_host(values), side)
     assert MODULE.to_host(got).tolist() == search_rows(np, rows, values, side).tolist()
 
 

@@ -55,7 +55,8 @@ class DeviceVariable(Variable):
         self._held, self._in_xla = None, array
 
     def _as_tensor(self) -> Tensor:
-        recorder, read = thread.recorder, self._read
+        recorder, held = thread.recorder, self._held
+        read = self._read if held is None else held
         mark = read.mark
         if mark is None:
             if recorder is None:
@@ -106,18 +107,19 @@ class DeviceVariable(Variable):
 
     def _update(self, ufunc: np.ufunc, delta: Any, sign: float) -> None:
         """Combines the value with `delta`, in place when nobody else can see the array."""
-        there = self._checked(delta)
+        if type(delta) is not DeviceTensor or delta.dtype is not self.dtype or delta.dims != self.dims:
+            delta = self._checked(delta)
         with updating:
-            if thread.recorder is None and self.dtype.kind & _NUMBERS:
-                module = self._read.module
-                change = (there if type(there) is DeviceTensor else sent(module, there)).buffer  # type: ignore[attr-defined]
-                buffer, combine = self._read.buffer, getattr(module.xp, ufunc.__name__)
-                # It is known here and to the last read, that read to the variable; each count sees itself.
-                alone = sys.getrefcount(buffer) <= 3 and sys.getrefcount(self._read) <= 2
-                combined = combine(buffer, change, out=buffer) if alone else combine(buffer, change)
-                self._read = on_device(module, combined, self.dtype)
+            if thread.recorder is not None or not self.dtype.kind & _NUMBERS:
+                self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
                 return
-            self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), there))
+            read = self._read
+            buffer, combine = read.buffer, getattr(read.module.xp, ufunc.__name__)
+            change = sent(read.module, delta).buffer
+            # It is known here and to the last read, that read to the variable and here; each count sees itself.
+            alone = sys.getrefcount(buffer) <= 3 and sys.getrefcount(read) <= 3
+            new = combine(buffer, change, out=buffer) if alone else combine(buffer, change)
+            self._read = on_device(read.module, new, self.dtype)
 
     def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
         with updating:
