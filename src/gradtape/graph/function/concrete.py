@@ -170,7 +170,7 @@ class Variant:
         found = self._derivatives.get(wanted)
         if found is None:
             plain = [wrap(x.array, x.dtype) for x in inputs]
-            derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams)
+            derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile)
             forward = program_of(derivative.forward, self.jit_compile)
             backward = program_of(derivative.backward, self.jit_compile)
             found = self._derivatives[wanted] = (derivative, forward, backward)
@@ -424,7 +424,7 @@ class Concrete:
     def _traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Variant, Any, list[Any]]:
-        trace = Trace(self.name)
+        trace = Trace(self.name, for_xla=self._jit_compile)
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
         if self._follows_all:

@@ -67,15 +67,16 @@ class Derivative:
 
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None,
-        evenly: bool = False, streams: dict[int, Stream] | None = None,
+        evenly: bool = False, streams: dict[int, Stream] | None = None, for_xla: bool = False,
     ) -> None:  # fmt: skip
         """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all.
 
         With `evenly`, what is kept has the same shape in every run: the rest is computed again. `streams` are those
-        that its random ops draw from, by the ids of those they stand for; it is added to.
+        that its random ops draw from, by the ids of those they stand for; it is added to. `for_xla` is for a derivative
+        outside of any trace: who is to run it.
         """
         self.wanted = tuple(wanted)
-        trace = Trace(graph.name)
+        trace = Trace(graph.name, for_xla=for_xla)
         # The derivative of a branch or a loop belongs to that of the graph around it.
         trace.standing_for = trace.within.standing_for if streams is None and trace.within is not None else streams
         with trace.entered(), imagining():

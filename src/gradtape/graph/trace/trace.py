@@ -73,12 +73,13 @@ class Trace(dispatch.Recorder):
     watches it. What is computed from it is no constant for them: it gets a node too, and a mark that tells its place.
     """
 
-    def __init__(self, name: str, nested: bool = False) -> None:
+    def __init__(self, name: str, nested: bool = False, for_xla: bool = False) -> None:
         self.level = dispatch.next_level()
         self.key = object()
         self.name = name
         self.outer: Trace | None = thread.trace if nested else None
         self.within: Trace | None = thread.trace  # the trace that is interrupted for this one
+        self.for_xla = for_xla if self.within is None else self.within.for_xla  # who is to run the graph in the end
         self.outer_recorders = thread.recorders
         self.inputs: list[Value] = []
         self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
@@ -169,7 +170,7 @@ class Trace(dispatch.Recorder):
         """Runs `op` on the real values and adds a node, which comes from this line, or from the caller's."""
         places, values = [], []
         for x in inputs:
-            if x.dtype.kind == _NARROW and not op.moves_data:
+            if x.dtype.kind == _NARROW and not op.moves_data and not (self.for_xla and x.dtype is dtypes.bfloat16):
                 return dispatch.run_in_float32(op, inputs, attrs)
             if type(x) is TracedTensor:
                 places.append(x.place if x.trace is self else self.capture(x).place)
