@@ -68,7 +68,12 @@ def maker(nodes: Iterable[Node], value: Value) -> Node | None:
 
 def subgraphs(node: Node) -> Iterator[Graph]:
     """The graphs a node runs: the branches of a cond, the test and the body of a loop."""
-    for value in node.attrs.values():
+    return graphs_in(node.attrs)
+
+
+def graphs_in(attrs: dict[str, Any]) -> Iterator[Graph]:
+    """The graphs among attributes."""
+    for value in attrs.values():
         yield from (g for g in _as_tuple(value) if isinstance(g, Graph))
 
 

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor
 from ...engine.run.randomness import Stream
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Node, Value, replay
+from .awaited import ones_like
 from .trace import Trace
 from .traced import Untraceable
 
@@ -85,7 +84,7 @@ class Derivative:
                 tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag])
                 results = replay(graph, xs)
             outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
-            gs = [trace.input(wrap(np.ones(y.dims, y.dtype.numpy), y.dtype)) for y in outputs]
+            gs = [trace.input(ones_like(y, trace.for_xla)) for y in outputs]
             sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
             found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources and outputs else [])
             self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])
