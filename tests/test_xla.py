@@ -433,8 +433,7 @@ def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch):
     monkeypatch.setattr(executor, "_FEW", 1)
     v = tf.Variable([1.0, 2.0])
     double = compiled(lambda: v.assign_add(v))
-    double()
-    for expected in ([4.0, 8.0], [8.0, 16.0]):
+    for expected in ([2.0, 4.0], [4.0, 8.0], [8.0, 16.0]):
         with pytest.raises(KeyboardInterrupt):
             double()
         assert v.numpy().tolist() == expected
@@ -443,7 +442,6 @@ def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch):
 
 def test_strings_are_refused_in_words():
     f = compiled(lambda x: (x, tf.constant("a")))
-    f(tf.constant(1.0))
     with pytest.raises(tf.errors.InvalidArgumentError, match="XLA knows no strings"):
         f(tf.constant(1.0))
 

@@ -1,4 +1,4 @@
-"""With `jit_compile=True` a trace finds out shapes and dtypes; a value is computed, once, if the program looks at it."""
+"""With `jit_compile=True` a trace finds out shapes and dtypes; a value is computed once, if somebody looks at it."""
 
 import numpy as np
 import pytest
