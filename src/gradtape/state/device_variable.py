@@ -80,7 +80,9 @@ class DeviceVariable(Variable):
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the present value as a plain tuple."""
-        return self._read.dims
+        held = self._held
+        shape: tuple[int, ...] = self._in_xla.shape if held is None else held.dims
+        return shape
 
     def _settled(self) -> Any:
         """The value on the host."""

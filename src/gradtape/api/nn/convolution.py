@@ -126,8 +126,8 @@ def _operands(x: Any, filters: Any) -> tuple[Tensor, Tensor]:
 
 
 def _wide(op: Any, x: Tensor, w: Tensor, **attrs: Any) -> Tensor:
-    """`op` in float32 for half precision, for which NumPy has no fast matrix product."""
-    if x.dtype is dtypes.float16 and w.dtype is dtypes.float16:
+    """`op` in float32 for half precision, where NumPy computes it, which has no fast matrix product for it."""
+    if x.dtype is dtypes.float16 and w.dtype is dtypes.float16 and dispatch.numpy_computes():
         y = op(ops.cast(x, dtype=dtypes.float32), ops.cast(w, dtype=dtypes.float32), **attrs)
         return ops.cast(y, dtype=dtypes.float16)
     return op(x, w, **attrs)

@@ -128,6 +128,11 @@ def unrecorded() -> bool:
     return thread.trace is None and not thread.recorders
 
 
+def numpy_computes() -> bool:
+    """Whether NumPy computes what is run now, or XLA will: NumPy has no fast products of half precision."""
+    return thread.trace is None or not thread.trace.for_xla
+
+
 def set_recorders(recorders: tuple[Any, ...]) -> None:
     """Makes `recorders` the ones that are told about this thread's ops."""
     thread.recorders = recorders

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
 from ..ir.effects import Changed, never, recording, replaying, shape_guard
 from ..ir.graph import Graph, Node, Value, replay
+from ..trace.awaited import Awaited, Work
 from ..trace.derivative import Derivative
 from ..trace.results import returned_value
 from ..trace.trace import Trace, value_of
@@ -39,10 +41,12 @@ def traced_cond(
     raise for a branch that returns something else.
     """
     trace = present_trace()
-    taken = int(value_of(index).array)
+    taken = _Taken(index)
     named = list(enumerate(branches.items()))
-    visited = {i: _visited(branch, name, i == taken) for i, (name, branch) in (named[::-1] if last_first else named)}
+    visited = {i: _visited(branch, name, i, taken) for i, (name, branch) in (named[::-1] if last_first else named)}
     subgraphs = [visited[i] for i, _ in named]
+    # A trace for XLA need not know which one is taken: all are alike, unless one of them could not be traced.
+    taken = 0 if trace.for_xla and None not in subgraphs else taken.number
     example = subgraphs[taken].returned  # type: ignore[union-attr]
     traced = [subgraph for subgraph in subgraphs if subgraph is not None]
     _settle_arrays([subgraph.returned for subgraph in traced])
@@ -77,12 +81,24 @@ def _places(subgraph: Subgraph, tensors: list[int], written: list[Any]) -> list[
     return subgraph.outputs([flat[i] for i in tensors], written)
 
 
-def _visited(branch: Callable[[], Any], name: str, taken: bool) -> Subgraph | None:
+class _Taken:
+    """Which branch is taken in this run."""
+
+    def __init__(self, index: Tensor) -> None:
+        self._index = index
+
+    @cached_property
+    def number(self) -> int:
+        """Its number, for which somebody has to look."""
+        return int(value_of(self._index).array)
+
+
+def _visited(branch: Callable[[], Any], name: str, number: int, taken: _Taken) -> Subgraph | None:
     """A branch as a subgraph; None if it is not taken now, and fails on the values there are now."""
     try:
         return Subgraph(name, lambda: nest.map_structure(_tensor, branch()))
     except (errors.OpError, Changed):
-        if taken:
+        if number == taken.number:
             raise
         return None
 
@@ -138,6 +154,12 @@ class Cond(Unregistered):
         """Runs the branch that is taken."""
         return compiled(branches[int(index)])(*arrays)
 
+    def outcome(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """That of all branches; where they differ, or one could not be traced, its values tell."""
+        first, *others = ([(v.shape, v.dtype) for v in branch.outputs] for branch in attrs["branches"])
+        unvisited = any(node.op is never for branch in attrs["branches"] for node in branch.nodes)
+        return None if unvisited or any(other != first for other in others) else (first, True)
+
     def unrolled(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Tensor, ...]:
         """The branch taken, op by op, on tensors of any kind."""
         return tuple(replay(attrs["branches"][int(inputs[0])], inputs[1:]))
@@ -163,8 +185,8 @@ class Cond(Unregistered):
         further = [False] * (len(branches[0].outputs) - len(outputs))
         given = [g is not None and y.dtype.differentiable for g, y in zip(gs, outputs, strict=True)]
         values = [example_of(x) for x in inputs]
-        taken = int(value_of(index).array)
-        derivatives = [_derivative(b, values, wanted, [*given, *further], i == taken) for i, b in enumerate(branches)]
+        taken = _Taken(index)
+        derivatives = [_derivative(b, values, wanted, [*given, *further], i, taken) for i, b in enumerate(branches)]
         kept = _extended(index, inputs, outputs, node, derivatives)
         arrivals = [g for g, flag in zip(gs, given, strict=True) if flag]
         backward = _backward(derivatives, [x for x, flag in zip(inputs, wanted, strict=True) if flag], kept, arrivals)
@@ -175,11 +197,13 @@ class Cond(Unregistered):
 cond = Cond()
 
 
-def _derivative(branch: Graph, values: list[Tensor], wanted: list[bool], given: list[bool], taken: bool) -> Any:
+def _derivative(
+    branch: Graph, values: list[Tensor], wanted: list[bool], given: list[bool], number: int, taken: _Taken
+) -> Any:
     try:
         return Derivative(branch, values, wanted, given)
     except (errors.OpError, Changed):
-        if taken:
+        if number == taken.number:
             raise
         return None
 
@@ -222,7 +246,9 @@ def extend(
             raise Untraceable("a derivative goes through random draws or prints in a branch or a loop")
         return list(dispatch.run(op, inputs, attrs))[-count:] if count else []
     with replaying(trace.performed.get(node.outputs[0], [])), dispatch.recorded_by(()):
+        before = trace.last_effect
         results = trace.run(op, inputs, attrs)
+        _take_over(trace, outputs, results, before)
     new = trace.nodes.pop()
     old = len(node.outputs)
     at = next(i for i, n in enumerate(trace.nodes) if n.outputs and n.outputs[0] is node.outputs[0])
@@ -232,6 +258,15 @@ def extend(
     if dispatch.thread.recorders and any(x.mark is not None for x in inputs):
         dispatch.thread.recorder.record(op, inputs, tensors, attrs)
     return list(tensors[old:])
+
+
+def _take_over(trace: Trace, old: Sequence[Tensor], new: Sequence[Tensor], before: Work | None) -> None:
+    """Effects of a node that takes another one's place are performed once: by the work that both wait for."""
+    first, second = value_of(old[0]), value_of(new[0])
+    if type(first) is Awaited and type(second) is Awaited and trace.last_effect is second.work:
+        first.work.take_over(second.work)
+        second.work.wait_for(first.work)
+        trace.last_effect = before
 
 
 def _backward(

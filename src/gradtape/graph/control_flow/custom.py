@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor
 from ...engine.registry.batching import spread
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.tape.custom import register_in_graph
 from ..ir.graph import Graph, replay
+from ..trace.awaited import ones_like
 from ..trace.derivative import Cotangents
 from ..trace.trace import Trace
 from .subgraphs import Subgraph, batched, captured_by, example_of
@@ -34,7 +33,7 @@ class Traced(NamedTuple):
 
 def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule) -> tuple[Tensor, ...]:
     """The outputs as new tensors, from which a gradient goes to the inputs by the rule."""
-    ones = [wrap(np.ones(y.dims, y.dtype.numpy), y.dtype) for y in outputs]
+    ones = [ones_like(y, trace.for_xla) for y in outputs]
     captured: dict[Any, Tensor] = {}
     try:
         subgraph = Subgraph("rule", lambda *gs: rule(gs), ones)

@@ -25,6 +25,7 @@ from ..executors.numpy.executor import compiled
 from ..ir.effects import recording
 from ..ir.graph import Graph, Node, Value, replay
 from ..passes.optimize import dead_code
+from ..trace.awaited import first_of
 from ..trace.derivative import Derivative
 from ..trace.trace import Trace
 from ..trace.traced import Untraceable
@@ -106,7 +107,7 @@ def _moved(inputs: tuple[Value, ...], own: int, rows: int, variables: int) -> tu
 
 def _row(x: Tensor) -> Tensor:
     """An example of a row."""
-    return wrap(x.array[0] if x.dims[0] else np.zeros(x.dims[1:], x.dtype.numpy), x.dtype)
+    return first_of(x) if x.dims[0] else wrap(np.zeros(x.dims[1:], x.dtype.numpy), x.dtype)
 
 
 class Loop(Unregistered):
@@ -141,6 +142,15 @@ class Loop(Unregistered):
                     raise Untraceable(_UNEVEN)
                 stack[i] = y
         return *state, *stacks
+
+    def outcome(self, inputs: Flat, attrs: dict[str, Any]) -> Any:
+        """That of the body; how often a loop goes round that emits what its test lets it, its values tell."""
+        rounds, outputs = attrs["rounds"], attrs["body"].outputs
+        carried, emitted = outputs[: rounds.carried], outputs[rounds.carried :]
+        if emitted and attrs["test"] is not None:
+            return None
+        count = inputs[rounds.carried].dims[0] if rounds.count is None and emitted else rounds.count
+        return [*((v.shape, v.dtype) for v in carried), *(((count, *v.shape), v.dtype) for v in emitted)], True
 
     def unrolled(self, inputs: Flat, attrs: dict[str, Any]) -> tuple[Tensor, ...]:
         """The loop op by op, on tensors of any kind."""

@@ -24,6 +24,7 @@ from ...engine.run.namespace import ops
 from ...engine.tape.questions import zeros_like
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import Effect, given, is_imagined, once
+from ..trace.awaited import plain
 from ..trace.closures import variables_around
 from ..trace.trace import Trace, value_of
 from ..trace.traced import Untraceable
@@ -108,7 +109,7 @@ def _perform_first(trace: Trace, inputs: Tensors, f: Callable[..., Any], seen: _
         for at, variable in place.written.items():
             held.setdefault(at, (variable, value_of(place.values[at][1]).array))
         place = place.outer or place.within
-    xs = [value_of(x) for x in inputs]
+    xs = [plain(value_of(x)) for x in inputs]
     with dispatch.traced_by(None), dispatch.recorded_by((watch,)), _holding(list(held.values())):
         return _called(xs, f, seen, watch.found, on_tape)
 
@@ -202,6 +203,11 @@ class _PythonCallBackwards(_Recorded):
     def __init__(self) -> None:
         super().__init__("py_function_gradient", _perform_backwards, _imagine_backwards)
 
+    def outcome(self, inputs: Any, attrs: Any) -> Any:
+        """Cotangents are like what they belong to."""
+        _, *xs = inputs
+        return [(x.dims, x.dtype) for x, flag in zip(xs, attrs["wanted"], strict=False) if flag], True
+
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The second derivative: the function is called again, between two tapes."""
         (_, *inputs), _, attrs = saved
@@ -249,6 +255,7 @@ def traced_call(
         results = trace.run(op, [*inputs, *map(trace.read_quietly, around)], attrs)
     else:
         try:
+            trace.catch_up()
             performed = once(lambda: _perform_first(trace, inputs, f, seen, differentiable))
         except InvalidArgumentError as error:
             error.about_values = True

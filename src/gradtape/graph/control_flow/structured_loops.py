@@ -37,12 +37,13 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
     out again, one by one, if there is one.
     """
     trace = present_trace()
-    nodes, known = len(trace.nodes), set(trace.known_places)
+    nodes, known, effect = len(trace.nodes), set(trace.known_places), trace.last_effect
     try:
         return attempt()
     except (Untraceable, Changed, OpError) as reason:
         del trace.nodes[nodes:]
         trace.known_places = known
+        trace.last_effect = effect
         raise OneByOne(str(reason)) from None
 
 

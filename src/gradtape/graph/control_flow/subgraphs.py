@@ -17,6 +17,7 @@ from ...engine.run.namespace import ops
 from ...engine.tape.forward import ForwardAccumulator
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Value, replay
+from ..trace.awaited import first_of
 from ..trace.trace import Trace, value_of
 from ..trace.traced import Untraceable
 
@@ -86,7 +87,7 @@ def example_of(x: Tensor) -> Tensor:
     """A plain tensor like `x`: its value in this run, or, of many, the first."""
     if type(x) is BatchedTensor:
         first = example_of(x.value)
-        return wrap(first.array[0], x.dtype) if x.size else wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype)
+        return first_of(first) if x.size else wrap(np.zeros(x.dims, x.dtype.numpy), x.dtype)
     return value_of(x)
 
 

@@ -183,7 +183,7 @@ class Variant:
         found = self._derivatives.get(wanted)
         if found is None:
             plain = [wrap(x.array, x.dtype) for x in inputs]
-            derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams)
+            derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile)
             forward = program_of(derivative.forward, self.jit_compile)
             backward = program_of(derivative.backward, self.jit_compile)
             found = self._derivatives[wanted] = (derivative, forward, backward)
@@ -369,7 +369,7 @@ class Concrete:
             with recording() as done:
                 variant, results, made = self.traced(tensors, variables, may_make_variables)
             if made:  # a graph in which variables are made is of no use twice
-                with replaying(done):
+                with replaying(done), recording() as done:
                     variant, results, _ = self.traced(tensors, variables, False)
         except Enclosed:
             with replaying(done):
@@ -380,7 +380,7 @@ class Concrete:
             self._draw_from(positions)
             raise
         variants.insert(0, variant)
-        if dispatch.unrecorded() and all(type(x) is Tensor for x in tensors):
+        if results is not None and dispatch.unrecorded() and all(type(x) is Tensor for x in tensors):
             found = results()
             if found is not _OUTDATED:
                 return found
@@ -388,6 +388,8 @@ class Concrete:
         with replaying(done):
             try:
                 return variant.packed(self._run(variant, tensors))
+            except Changed:  # by another thread; or what NumPy found and XLA finds is not the same number
+                return self._run_another(variants, 1, tensors, variables, False, done)
             except Untraceable as reason:
                 return self._from_now_on_eagerly(tensors, variables, str(reason))
 
@@ -419,7 +421,10 @@ class Concrete:
     def traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Variant, Any, list[Any]]:
-        """Runs the function on the values of these tensors, as a graph; gives the results by a call, once."""
+        """Runs the function on the values of these tensors, as a graph; gives the results by a call, once.
+
+        A graph for XLA has no results yet: None.
+        """
         try:
             with recording() as done:
                 return self._traced(tensors, variables, may_make_variables)
@@ -440,7 +445,7 @@ class Concrete:
     def _traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Variant, Any, list[Any]]:
-        trace = Trace(self.name)
+        trace = Trace(self.name, for_xla=self._jit_compile)
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
         if self._follows_all:
@@ -452,8 +457,9 @@ class Concrete:
                 inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
                 structure, forms, outputs = taken_apart(self._call(inputs, variables))
             graph = trace.graph(outputs)
-            returned = [value_of(y) for y in outputs]
-            read, written = trace.read_and_written()
+            if not trace.for_xla:
+                returned = [value_of(y) for y in outputs]
+                read, written = trace.read_and_written()
         finally:
             trace.let_go()
             recording_stops(trace.key)
@@ -468,4 +474,4 @@ class Concrete:
             return variant.packed(returned)
 
         variant = Variant(graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams)
-        return variant, results, trace.variables_made
+        return variant, None if trace.for_xla else results, trace.variables_made

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import dtypes
 from ...core.scopes import holding
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
@@ -121,6 +122,10 @@ class Check(Unregistered):
         self.name = self.title = name
         self.numpy = kernel
 
+    def outcome(self, inputs: Any, attrs: Any) -> Any:
+        """Whoever only looks gives nothing."""
+        return (), True
+
 
 class Effect(Check):
     """An op that is run for what it does. No second run of it stands for the first.
@@ -156,6 +161,15 @@ class Effect(Check):
                 return perform(*arrays, **attrs)
 
         super().__init__(name, kernel)
+        self._imagined = imagined
+
+    def outcome(self, inputs: Any, attrs: Any) -> Any:
+        """That of what is imagined, for which the values of the inputs do not matter."""
+        if self._imagined is None:
+            return None
+        result = self._imagined(*inputs, **attrs)
+        several = type(result) is tuple
+        return [(y.shape, dtypes.of_numpy(y.dtype)) for y in (result if several else (result,))], several
 
 
 def _check(x: Any, *, value: Any) -> tuple[()]:

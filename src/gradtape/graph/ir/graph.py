@@ -74,7 +74,12 @@ def unique(name: str, taken: Container[str]) -> str:
 
 def subgraphs(node: Node) -> Iterator[Graph]:
     """The graphs a node runs: the branches of a cond, the test and the body of a loop."""
-    for value in node.attrs.values():
+    return graphs_in(node.attrs)
+
+
+def graphs_in(attrs: dict[str, Any]) -> Iterator[Graph]:
+    """The graphs among attributes."""
+    for value in attrs.values():
         yield from (g for g in _as_tuple(value) if isinstance(g, Graph))
 
 

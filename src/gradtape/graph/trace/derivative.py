@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor
 from ...engine.run.randomness import Stream
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Node, Value, replay
+from .awaited import ones_like
 from .trace import Trace
 from .traced import Untraceable
 
@@ -67,15 +66,16 @@ class Derivative:
 
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None,
-        evenly: bool = False, streams: dict[int, Stream] | None = None,
+        evenly: bool = False, streams: dict[int, Stream] | None = None, for_xla: bool = False,
     ) -> None:  # fmt: skip
         """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all.
 
         With `evenly`, what is kept has the same shape in every run: the rest is computed again. `streams` are those
-        that its random ops draw from, by the ids of those they stand for; it is added to.
+        that its random ops draw from, by the ids of those they stand for; it is added to. `for_xla` is for a derivative
+        outside of any trace: who is to run it.
         """
         self.wanted = tuple(wanted)
-        trace = Trace(graph.name)
+        trace = Trace(graph.name, for_xla=for_xla)
         # The derivative of a branch or a loop belongs to that of the graph around it.
         trace.standing_for = trace.within.standing_for if streams is None and trace.within is not None else streams
         with trace.entered(), imagining():
@@ -84,7 +84,7 @@ class Derivative:
                 tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag])
                 results = replay(graph, xs)
             outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
-            gs = [trace.input(wrap(np.ones(y.dims, y.dtype.numpy), y.dtype)) for y in outputs]
+            gs = [trace.input(ones_like(y, trace.for_xla)) for y in outputs]
             sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
             found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources and outputs else [])
             self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])

@@ -18,6 +18,7 @@ from ...engine.tape.questions import UnconnectedGradients
 from ...engine.tape.tape import GradientTape
 from ..ir.effects import replaying
 from ..ir.graph import Node, Value
+from .awaited import plain
 from .trace import Trace, value_of
 from .traced import TracedTensor, Unfollowed, out_of_scope
 
@@ -196,10 +197,14 @@ class _Past:
 
     def _run(self, node: Node) -> None:
         inputs = [self._tensors[v] if self._matters(v) else Tensor(v.constant, v.dtype) for v in node.inputs]
-        done = self._trace.performed.get(node.outputs[0], [])
-        with dispatch.traced_by(None), replaying(done):
-            result = dispatch.run(node.op, [value_of(x) for x in inputs], node.attrs)
-        values = result if node.several else (result,)
+        values: Sequence[Tensor]
+        if node.outputs[0] in self._trace.awaited:
+            values = [self._trace.awaited[place] for place in node.outputs]
+        else:
+            done = self._trace.performed.get(node.outputs[0], [])
+            with dispatch.traced_by(None), replaying(done):
+                result = dispatch.run(node.op, [plain(value_of(x)) for x in inputs], node.attrs)
+            values = result if node.several else (result,)
         outputs = tuple(TracedTensor(y, place, self._trace) for y, place in zip(values, node.outputs, strict=True))
         if any(x.mark is not None for x in inputs):
             told = dispatch.Several((*self._recorders, self._log))

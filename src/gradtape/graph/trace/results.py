@@ -10,6 +10,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.tensor_array import TensorArray
+from .awaited import plain
 from .trace import value_of
 
 ONE_TENSOR = object()  # the structure of what returns a tensor
@@ -33,9 +34,12 @@ def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
 
 def _emptied(structure: Any) -> Any:
     """The structure without its leaves, which would keep a trace and its values alive."""
-    leaves = [value_of(x) if isinstance(x, Tensor) else x for x in nest.flatten(structure, expand_composites=True)]
-    plain = nest.pack_sequence_as(structure, leaves, expand_composites=True)
-    return nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, plain)
+    return nest.map_structure(lambda x: _with_plain_parts(x) if isinstance(x, nest.Composite) else None, structure)
+
+
+def _with_plain_parts(composite: Any) -> Any:
+    leaves = [plain(value_of(x)) if isinstance(x, Tensor) else x for x in nest.flatten(composite, True)]
+    return nest.pack_sequence_as(composite, leaves, expand_composites=True)
 
 
 def returned_value(value: Any) -> Any:

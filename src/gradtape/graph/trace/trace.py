@@ -1,7 +1,8 @@
 """Tracing by execution: a traced tensor carries its real value and its place in the graph that is being made.
 
 Every op on a traced tensor runs its kernel on the real values and adds a node. So shapes and dtypes are known without
-shape rules, and the first call of a function has its result when the graph is done.
+shape rules, and the first call of a function has its result when the graph is done. A trace for XLA finds out shapes
+and dtypes alone, and computes a value when somebody looks at it (`awaited`).
 
 What depends on a value in another way (an axis, a size, a Python `if` inside gradtape) takes the value of this run and
 leaves a guard in the graph: a run in which the value is different raises `Changed`, and the function is traced again.
@@ -24,8 +25,9 @@ from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line, caller
-from ..ir.effects import draw, guard, shape_guard
-from ..ir.graph import Graph, Node, Value, maker, unique
+from ..ir.effects import draw, guard, is_imagined, shape_guard
+from ..ir.graph import Graph, Node, Value, graphs_in, maker, unique
+from .awaited import Awaited, Work, computed, is_replayed, of_variable, outcome_of, plain, work_of
 from .conversion_status import ask as ask_for_conversion
 from .conversion_status import thread as conversion
 from .traced import Enclosed, Failed, TracedTensor, Untraceable, out_of_scope
@@ -70,12 +72,13 @@ class Trace(dispatch.Recorder):
     watches it. What is computed from it is no constant for them: it gets a node too, and a mark that tells its place.
     """
 
-    def __init__(self, name: str, nested: bool = False) -> None:
+    def __init__(self, name: str, nested: bool = False, for_xla: bool = False) -> None:
         self.level = dispatch.next_level()
         self.key = object()
         self.name = name
         self.outer: Trace | None = thread.trace if nested else None
         self.within: Trace | None = thread.trace  # the trace that is interrupted for this one
+        self.for_xla = for_xla if self.within is None else self.within.for_xla  # who is to run the graph in the end
         self.outer_recorders = thread.recorders
         self.inputs: list[Value] = []
         self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
@@ -101,6 +104,8 @@ class Trace(dispatch.Recorder):
         self.known_places: set[Value] = set()  # those that a guard watches
         self._names: dict[Value, str] = {}
         self._parameters: dict[Value, str] = {}  # what the inputs are called
+        self.last_effect: Work | None = None if self.within is None else self.within.last_effect  # if for XLA
+        self.awaited: dict[Value, Tensor] = {}  # the values of its nodes, if it is for XLA
         self.open = True
         self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
         self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
@@ -166,7 +171,7 @@ class Trace(dispatch.Recorder):
         """Runs `op` on the real values and adds a node, which comes from this line, or from the caller's."""
         places, values = [], []
         for x in inputs:
-            if x.dtype.kind == _NARROW and not op.moves_data:
+            if x.dtype.kind == _NARROW and not op.moves_data and not (self.for_xla and x.dtype is dtypes.bfloat16):
                 return dispatch.run_in_float32(op, inputs, attrs)
             if type(x) is TracedTensor:
                 places.append(x.place if x.trace is self else self.capture(x).place)
@@ -175,11 +180,10 @@ class Trace(dispatch.Recorder):
                 return x
             else:
                 places.append(self.place_of(x))
-                values.append(x.cpu() if type(x) is DeviceTensor else x)
+                values.append(value_of(x) if type(x) is DeviceTensor else x)
         recorder, thread.recorder = thread.recorder, None
         try:
-            # As it is called eagerly, an op knows what to do with large arrays.
-            result: Any = op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
+            result: Any = self._awaited(op, values, attrs) if self.for_xla else computed(op, values, attrs)
         except InvalidArgumentError as error:
             error.about_values = True
             if _must_run(op) or isinstance(error, ValueError):
@@ -199,6 +203,8 @@ class Trace(dispatch.Recorder):
                 outputs.made_by = (op, inputs, attrs)
             made = (place,)
             self.nodes.append(Node(op, tuple(places), attrs, made, False, line))
+        if self.for_xla:
+            self.awaited.update(zip(made, result if type(result) is tuple else (result,), strict=True))
         if op.family != "elementwise":
             if getattr(op, "shaped_by_values", False):
                 self.nodes += [Node(shape_guard, (v,), {"shape": v.shape}, (), True, line) for v in made]
@@ -210,6 +216,31 @@ class Trace(dispatch.Recorder):
                     recorder.record(op, inputs, outputs, attrs)
                     break
         return outputs
+
+    def _awaited(self, op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """What `op` gives, as values that nobody has looked at; where its values must be known, computed at once."""
+        if op is assigned:
+            return values[0]
+        if op.handed_on is not None:
+            return op.handed_on(values, attrs)
+        effect = type(op) is not Op and (op.effect or any(graph.has_effects for graph in graphs_in(attrs)))
+        found = None if effect and is_replayed() else outcome_of(op, values, attrs)
+        if found is None:
+            if effect:
+                self.catch_up()
+            return computed(op, list(map(plain, values)), attrs)
+        outcome, several = found
+        imagined = is_imagined()
+        work = work_of(op, values, attrs, effect, None if imagined or not effect else self.last_effect)
+        if effect and not imagined:
+            self.last_effect = work
+        results = tuple([Awaited(dims, dtype, work, i) for i, (dims, dtype) in enumerate(outcome)])
+        return results if several else results[0]
+
+    def catch_up(self) -> None:
+        """Performs the effects that were traced, and have not been performed."""
+        if self.last_effect is not None and not is_imagined():
+            self.last_effect.results()
 
     def place_of(self, x: Tensor) -> Value:
         """Where an input of an op stands in this graph."""
@@ -338,7 +369,10 @@ class Trace(dispatch.Recorder):
                 outer = self.outer.read(variable)
             return self.capture(outer, variable)
         within = self.within
-        value = wrap(variable._settled(), variable.dtype) if within is None else value_of(within.read_quietly(variable))
+        if within is not None:
+            value = value_of(within.read_quietly(variable))
+        else:
+            value = of_variable(variable) if self.for_xla else wrap(variable._settled(), variable.dtype)
         place = Value(value.dims, value.dtype)
         self.reads[id(variable)] = (variable, place)
         self.given[place] = x = TracedTensor(value, place, self)
@@ -392,7 +426,7 @@ class Trace(dispatch.Recorder):
 
     def lifted(self, value: Any) -> Any:
         """The value in this run of what a variable starts with."""
-        return value.value if type(value) is TracedTensor else value
+        return plain(value.value) if type(value) is TracedTensor else value
 
     def name_of(self, place: Value) -> str:
         """A name for a place: that of its parameter, or of the op that made it."""
@@ -412,7 +446,7 @@ class Trace(dispatch.Recorder):
 
     def let_go(self) -> None:
         """Forgets the tensors of this run, which know their trace: without it they would wait for the collector."""
-        for tensors in (self.values, self.given, self.captured, self.first_reads, self._later_reads):
+        for tensors in (self.values, self.given, self.captured, self.first_reads, self._later_reads, self.awaited):
             tensors.clear()
 
     def finished(self, outputs: Sequence[Tensor]) -> Graph:
@@ -439,9 +473,13 @@ def _must_run(op: Any) -> bool:
 
 
 def value_of(x: Tensor) -> Tensor:
-    """The real value of a tensor in this run, as a plain one."""
+    """The real value of a tensor in this run, as a plain one, or as one that nobody has looked at."""
     while type(x) is TracedTensor:
         x = x.value
+    if type(x) is Awaited:
+        return x
+    if type(x) is DeviceTensor and thread.trace is not None and thread.trace.for_xla:
+        return Awaited(x.dims, x.dtype, Work(lambda: (wrap(x.array, x.dtype),)))
     if type(x) is not Tensor and type(x) is not DeviceTensor:
         raise Untraceable(f"it is called with a {type(x).__name__}")
     return wrap(x.array, x.dtype)

@@ -21,7 +21,7 @@ from ...ir.graph import Graph
 from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
 from .fusion import fused
-from .lowering import lowered
+from .lowering import in_single, lowered
 from .program import Program
 
 _number = itertools.count(1).__next__
@@ -38,6 +38,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
+    graph = in_single(graph)
     if exchanged:  # each op is to be run by its kernel, which looks at what it gives
         graph = dead_code(common_subexpressions(graph))
     else:

@@ -15,7 +15,7 @@ import numpy as np
 from ....backends.tuning import FEW
 from ....core import dtypes
 from ....engine.registry.formula import Formula, Symbol, traced
-from ....engine.registry.op import Unregistered
+from ....engine.registry.op import Unregistered, registry
 from ...ir.graph import Graph, Node, Value
 
 _LONG = 12  # steps of a formula that takes the place of one function, where there are many numbers
@@ -59,6 +59,26 @@ def lowered(graph: Graph) -> Graph:
         else:
             found[node.outputs[0]] = _inlined(formula, node, nodes)
     return graph.substituted(nodes, found)
+
+
+def in_single(graph: Graph) -> Graph:
+    """The graph with the casts around each node on bfloat16 that NumPy needs, and a trace for XLA leaves out."""
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        if node.op.moves_data or not any(v.dtype is dtypes.bfloat16 for v in node.inputs):
+            nodes.append(node)
+            continue
+        inputs = [_cast(v, dtypes.float32, nodes) if v.dtype is dtypes.bfloat16 else v for v in node.inputs]
+        wide = {v: Value(v.shape, dtypes.float32) for v in node.outputs if v.dtype is dtypes.bfloat16}
+        nodes.append(node._replace(inputs=tuple(inputs), outputs=tuple([wide.get(v, v) for v in node.outputs])))
+        nodes += [Node(registry["cast"], (v,), {"dtype": y.dtype}, (y,)) for y, v in wide.items()]
+    return graph if len(nodes) == len(graph.nodes) else graph.substituted(nodes)
+
+
+def _cast(value: Value, dtype: dtypes.DType, nodes: list[Node]) -> Value:
+    result = Value(value.shape, dtype)
+    nodes.append(Node(registry["cast"], (value,), {"dtype": dtype}, (result,)))
+    return result
 
 
 _formulas: dict[Any, Formula | None] = {}

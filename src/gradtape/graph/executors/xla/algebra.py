@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -10,7 +11,28 @@ import jax.numpy as jnp
 from jax.scipy.linalg import expm
 from jax.scipy.special import ndtri
 
+from ....ops import contraction
 from .table import lowering
+
+
+def _accumulated(a: Any, b: Any) -> Any:
+    """A product; one in half precision is added up in single."""
+    if a.dtype.itemsize > 2 or not jnp.issubdtype(a.dtype, jnp.floating):
+        return jnp.matmul(a, b)
+    return jnp.matmul(a, b, preferred_element_type=jnp.float32).astype(a.dtype)
+
+
+_products = SimpleNamespace(matmul=_accumulated)
+
+
+@lowering("matmul")
+def _matmul(a: Any, b: Any, **attrs: Any) -> Any:
+    return contraction.matmul.kernel(_products, a, b, **attrs)
+
+
+@lowering("contract")
+def _contract(a: Any, b: Any, **attrs: Any) -> Any:
+    return contraction.contract.kernel(_products, a, b, **attrs)
 
 
 @lowering("triangular_solve")

@@ -29,6 +29,12 @@ _FEW = 500  # nodes of a program that may be so short that the time of a call ma
 
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     """A function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates the variables."""
+    check_jax()
+    return Program(graph)
+
+
+def check_jax() -> None:
+    """Raises, saying what to do, if there is no JAX."""
     try:
         import jax  # noqa: F401
     except ImportError as error:
@@ -36,7 +42,6 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
             "jit_compile=True compiles with XLA, which comes with JAX, and JAX is not installed. Use "
             "`pip install 'gradtape[xla]'`, or jit_compile=False"
         ) from error
-    return Program(graph)
 
 
 class Program:

@@ -29,10 +29,17 @@ def _is_own(x: Any, window: tuple[int, ...], channels: int, groups: int) -> bool
     return jnp.issubdtype(x.dtype, jnp.floating) and x.size > 0 and not depthwise and math.prod(window) > 1
 
 
+def _by_kernel(op: Any, a: Any, b: Any, **attrs: Any) -> Any:
+    """The kernel's own text: a product, or products by the element, whose sum in half precision is made in single."""
+    if a.dtype.itemsize > 2 or attrs["groups"] == 1:
+        return op.kernel(jnp, a, b, **attrs)
+    return op.kernel(jnp, a.astype(jnp.float32), b.astype(jnp.float32), **attrs).astype(a.dtype)
+
+
 @lowering("conv")
 def _conv(x: Any, w: Any, **attrs: Any) -> Any:
     if not _is_own(x, w.shape[:-2], x.shape[-1], attrs["groups"]):
-        return convolution.conv.kernel(jnp, x, w, **attrs)
+        return _by_kernel(convolution.conv, x, w, **attrs)
     return _convolved(x, w, **attrs)
 
 
@@ -48,7 +55,7 @@ def _convolved(x: Any, w: Any, *, strides: Any, paddings: Any, dilations: Any, g
 def _conv_input(a: Any, w: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
     channels = w.shape[-2] * attrs["groups"]
     if not _is_own(a, w.shape[:-2], channels, attrs["groups"]):
-        return convolution.conv_input.kernel(jnp, a, w, size=size, **attrs)
+        return _by_kernel(convolution.conv_input, a, w, size=size, **attrs)
     image = jax.ShapeDtypeStruct((a.shape[0], *size, channels), a.dtype)
     (x,) = jax.linear_transpose(lambda x: _convolved(x, w, **attrs), image)(a)
     return x
@@ -58,7 +65,7 @@ def _conv_input(a: Any, w: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
 def _conv_filter(x: Any, b: Any, *, size: tuple[int, ...], **attrs: Any) -> Any:
     groups = attrs["groups"]
     if not _is_own(x, size, x.shape[-1], groups):
-        return convolution.conv_filter.kernel(jnp, x, b, size=size, **attrs)
+        return _by_kernel(convolution.conv_filter, x, b, size=size, **attrs)
     channels, outputs = x.shape[-1], b.shape[-1]
     positions = math.prod(b.shape[:-1])
     if groups == 1 and positions * math.prod(size) * channels * x.dtype.itemsize <= _PATCHES:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import logging
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import BuiltinFunctionType
 from typing import Any
 
 import jax
@@ -81,8 +82,7 @@ class Lowering:
         try:
             if control is not None:
                 return control(self, node, [array(v) for v in node.inputs])
-            kernel = LOWERINGS.get(node.op.name) or bind(node.op.kernel, jnp)
-            result = kernel(*[array(v) for v in node.inputs], **node.attrs)
+            result = kernel_of(node.op)(*[array(v) for v in node.inputs], **node.attrs)
         except _NOT_FOR_XLA:
             return self._called_back(node, array)
         return (result if node.several else (result,)), None
@@ -104,7 +104,7 @@ class Lowering:
                 inputs[i] = _unpacked_on_host(np.asarray(x), node.inputs[i].dtype.numpy)[()]
             try:
                 with performed_as(self.performance):
-                    result = node.op.numpy(*inputs, **node.attrs)
+                    result = node.op.numpy(*(inputs if node.op.moves_data else map(_widened, inputs)), **node.attrs)
                 results = [np.asarray(y) for y in (result if node.several else (result,))]
                 if any(y.shape != v.shape for y, v in zip(results, node.outputs, strict=True)):
                     raise Changed
@@ -122,6 +122,40 @@ class Lowering:
         *packed, fits = call(on_host, expected, *arrays)
         results = [_unpacked(y, v.dtype.numpy) for y, v in zip(packed, node.outputs, strict=True)]
         return results, fits if node.op.shaped_by_values and not node.effect else None
+
+
+_HALF = (dtypes.bfloat16.numpy, dtypes.float16.numpy)
+
+
+@functools.cache
+def kernel_of(op: Any) -> Callable[..., Any]:
+    """The op on arrays of JAX's.
+
+    Products, and what is one function of XLA's, are computed in half precision as such. Of what has several steps, and
+    of sums, only the result is rounded to it.
+    """
+    kernel: Callable[..., Any] = LOWERINGS.get(op.name) or bind(op.kernel, jnp)
+    one_function = op.family == "elementwise" and isinstance(op.kernel, str | BuiltinFunctionType)
+    if op.moves_data or one_function or (op.family == "bilinear" and op.name in LOWERINGS):
+        return kernel
+
+    def in_single(*arrays: Any, **attrs: Any) -> Any:
+        halves = [x.dtype for x in arrays if x.dtype in _HALF]
+        if not halves:
+            return kernel(*arrays, **attrs)
+        result = kernel(*[x.astype(jnp.float32) if x.dtype in _HALF else x for x in arrays], **attrs)
+
+        def rounded(y: Any) -> Any:
+            return y.astype(halves[0]) if y.dtype == jnp.float32 else y
+
+        return tuple(map(rounded, result)) if isinstance(result, tuple | list) else rounded(result)
+
+    return in_single
+
+
+def _widened(x: Any) -> Any:
+    """An array that NumPy can compute with."""
+    return x.astype(np.float32) if x.dtype == _HALF[0] else x
 
 
 # A callback runs in a thread of XLA's, in which JAX has no 64-bit types unless the user has switched them on for all:

@@ -14,6 +14,7 @@ from keras.src.backend.common.backend_utils import (
 
 import gradtape as tf
 from gradtape import Tensor
+from gradtape.engine.run import dispatch
 from gradtape.engine.run.namespace import ops
 
 from ..core import cast
@@ -90,7 +91,7 @@ def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=No
         zeros.append((max(before - reach, 0), max(after - reach, 0)))
         size.append((x.dims[1 + i] - 1) * steps[i] + reach + 1 - sum(crop))
     attrs: dict[str, Any] = {"strides": steps, "paddings": tuple(crops), "dilations": holes, "groups": 1}
-    narrow = x.dtype if x.dtype.name == "float16" else None
+    narrow = x.dtype if x.dtype.name == "float16" and dispatch.numpy_computes() else None
     if narrow is not None:
         x, w = cast(x, "float32"), cast(w, "float32")  # NumPy has no fast product of half precision
     y = ops.conv_input(x, w, size=tuple(size), **attrs)

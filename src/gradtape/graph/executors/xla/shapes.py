@@ -1,0 +1,85 @@
+"""The shapes and dtypes that an op gives, found out without computing: a trace for XLA needs nothing else.
+
+They follow from the family where it determines them, else from the kernel itself, which JAX runs on arrays that have a
+shape and a dtype only. What was found is remembered. No op has a rule of its own for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from ....core import dtypes
+from ....core.dtypes import DType
+from ....core.tensor import Tensor
+from ....engine.registry.op import Op
+from .lowering import kernel_of
+
+Outcome = tuple[tuple[tuple[int, ...], DType], ...]  # for each output
+
+_MOST = 1 << 14  # entries that are remembered
+_found: dict[Any, tuple[Outcome, bool] | None] = {}
+
+
+def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Outcome, bool] | None:
+    """The shapes and dtypes of the outputs, and whether they are a tuple; None where the values must tell."""
+    if any(x.dtype.kind in (0, dtypes.STRING) for x in inputs):
+        return None
+    shapes: Any = tuple([x.dims for x in inputs])
+    kinds = tuple([x.dtype for x in inputs])
+    try:
+        if op.family == "elementwise":
+            dtype = _remembered((op, kinds, *_frozen(attrs)), lambda: _dtype(op, kinds, attrs))
+            return None if dtype is None else (((np.broadcast_shapes(*shapes), dtype),), False)
+        return _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
+    except ValueError:  # shapes that do not fit: NumPy says so in its own words
+        return None
+
+
+def _remembered(key: Any, find: Any) -> Any:
+    try:
+        found = _found.get(key, _found)
+    except TypeError:  # an attribute that cannot be a key
+        return find()
+    if found is _found:
+        if len(_found) >= _MOST:
+            _found.clear()
+        found = _found[key] = find()
+    return found
+
+
+def _dtype(op: Op, kinds: Sequence[DType], attrs: dict[str, Any]) -> DType | None:
+    """The dtype of an elementwise op, which NumPy tells for one number as for many."""
+    with np.errstate(all="ignore"):
+        result = op.numpy(*[np.ones(1, kind.computed.numpy) for kind in kinds], **attrs)
+    found = dtypes.of_numpy(result.dtype)
+    narrow = [kind for kind in kinds if kind.narrow]
+    return narrow[0] if narrow and found is dtypes.float32 else found
+
+
+def _by_kernel(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Outcome, bool] | None:
+    structs = [jax.ShapeDtypeStruct(x.dims, x.dtype.numpy) for x in inputs]
+    with jax.enable_x64(True):
+        try:
+            result = jax.eval_shape(partial(kernel_of(op), **attrs), *structs)
+        except Exception:  # a kernel that looks at values; or shapes that do not fit, of which NumPy will say so
+            return None
+    several = isinstance(result, tuple | list)
+    return tuple([(y.shape, dtypes.of_numpy(y.dtype)) for y in (result if several else (result,))]), several
+
+
+def _frozen(value: Any) -> Any:
+    """Attributes as a key; numbers of different types are different ones."""
+    if isinstance(value, dict):
+        return tuple([(key, _frozen(x)) for key, x in value.items()])
+    if isinstance(value, tuple | list):
+        return (type(value), *map(_frozen, value))
+    if isinstance(value, slice):
+        return (slice, _frozen(value.start), _frozen(value.stop), _frozen(value.step))
+    if isinstance(value, np.ndarray):
+        return (np.ndarray, value.shape, value.dtype, value.tobytes())
+    return type(value), value

@@ -1,0 +1,180 @@
+"""Values that are computed only when somebody looks at them: those of a trace for XLA.
+
+Such a trace finds out shapes and dtypes alone; what a node would give is remembered as `Work`. Whoever looks at a value
+has NumPy compute it and what it depends on, from the values of inputs and variables, once. Effects keep their order:
+one that is performed for its value is performed after all that come before it, and the run that follows replays them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import DType
+from ...core.errors import InvalidArgumentError
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import Op
+from ...engine.run import dispatch
+from ...engine.run.dispatch import thread
+from ..executors.xla.executor import check_jax
+from ..ir.effects import performance, performed_as
+
+
+class Awaited(Tensor):
+    """A value that nobody has looked at, or only some have."""
+
+    __slots__ = ("_at", "_dims", "_work")
+
+    def __init__(self, dims: tuple[int, ...], dtype: DType, work: Work, at: int = 0) -> None:
+        self._dims = dims
+        self.dtype = dtype
+        self.mark = None
+        self._work = work
+        self._at = at
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self._dims
+
+    @property
+    def array(self) -> Any:
+        """The value, computed now if it has not been."""
+        return self._work.results()[self._at].array
+
+    @property
+    def work(self) -> Work:
+        """What computes it."""
+        return self._work
+
+
+class Work:
+    """What computes awaited values: `run(*inputs)` gives them as plain tensors, and is called once.
+
+    An effect is performed as it would have been when it was traced: imagined or not, replayed or recorded.
+    """
+
+    __slots__ = ("_performance", "_results", "after", "inputs", "run")
+
+    def __init__(
+        self, run: Callable[..., Sequence[Tensor]], inputs: Sequence[Tensor] = (), effect: bool = False,
+        after: Work | None = None,
+    ) -> None:  # fmt: skip
+        self.run = run
+        self.inputs = inputs
+        self.after = after  # an effect that must be performed before this
+        self._performance = {"frames": (), "imagined": False, **performance()} if effect else None
+        self._results: Sequence[Tensor] | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the values are there."""
+        return self._results is not None
+
+    def results(self) -> Sequence[Tensor]:
+        """The values. What they depend on is computed first, without recursion: there may be thousands of steps."""
+        todo = [self]
+        while todo:
+            work = todo[-1]
+            missing = [] if work.is_done else work._missing()
+            todo += missing
+            if not missing:
+                todo.pop()._compute()
+        assert self._results is not None
+        return self._results
+
+    def _missing(self) -> list[Work]:
+        before = [] if self.after is None or self.after.is_done else [self.after]
+        return before or [x.work for x in self.inputs if type(x) is Awaited and not x.work.is_done]
+
+    def _compute(self) -> None:
+        if self._results is not None:
+            return
+        recorder, thread.recorder = thread.recorder, None
+        try:
+            with nullcontext() if self._performance is None else performed_as(self._performance):
+                self._results = self.run(*map(plain, self.inputs))
+        except InvalidArgumentError as error:
+            error.about_values = True
+            raise
+        finally:
+            thread.recorder = recorder
+        self.inputs, self.after = (), None  # what was needed may go
+
+    def take_over(self, other: Work) -> None:
+        """Computes what `other` would, of which its own values are the first ones."""
+        self.run, self.inputs = other.run, other.inputs
+
+    def wait_for(self, other: Work) -> None:
+        """Takes the values that `other` computes."""
+        self.run, self.inputs, self.after = (lambda: other.results()), (), other
+
+
+def plain(x: Tensor) -> Tensor:
+    """The tensor with its value, looked at."""
+    return wrap(x.array, x.dtype) if type(x) is Awaited else x
+
+
+def work_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], effect: bool, after: Work | None) -> Work:
+    """What computes the values that a node gives."""
+
+    def run(*values: Tensor) -> Sequence[Tensor]:
+        result = computed(op, values, attrs)
+        return result if type(result) is tuple else (result,)
+
+    return Work(run, inputs, effect, after)
+
+
+def computed(op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """What `op` gives for plain tensors; as it is called eagerly, it knows what to do with large arrays."""
+    return op.call(*values, **attrs) if type(op) is Op else dispatch.run(op, values, attrs)
+
+
+def of_variable(variable: Any) -> Awaited:
+    """What a variable holds."""
+    return Awaited(variable.dims, variable.dtype, Work(lambda: (wrap(variable._settled(), variable.dtype),)))
+
+
+def ones_like(x: Tensor, for_xla: bool) -> Tensor:
+    """An example of a cotangent of `x`, for a trace."""
+    dims, dtype = x.dims, x.dtype
+
+    def make() -> tuple[Tensor]:
+        return (wrap(np.ones(dims, dtype.numpy), dtype),)
+
+    return Awaited(dims, dtype, Work(make)) if for_xla else make()[0]
+
+
+def first_of(x: Tensor) -> Tensor:
+    """The first row of a value that has rows."""
+    if type(x) is not Awaited:
+        return wrap(x.array[0], x.dtype)
+    return Awaited(x.dims[1:], x.dtype, Work(lambda rows: (wrap(rows.array[0], rows.dtype),), (x,)))
+
+
+def is_replayed() -> bool:
+    """Whether the next effect is given what it gave before."""
+    frames = performance().get("frames", ())
+    return any(type(frame) is not list and operator.length_hint(frame) for frame in frames)
+
+
+def outcome_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
+    """The shapes and dtypes that `op` gives, and whether they are a tuple; None where its values must tell."""
+    if op.shaped_by_values:
+        return None
+    found: tuple[Sequence[Any], bool] | None
+    found = _on_xla()(op, inputs, attrs) if type(op) is Op else op.outcome(inputs, attrs)
+    return found
+
+
+@cache
+def _on_xla() -> Callable[..., Any]:
+    """What finds the shapes and dtypes that an op gives: JAX is imported when a function is first traced for XLA."""
+    check_jax()
+    from ..executors.xla.shapes import outcome
+
+    return outcome
