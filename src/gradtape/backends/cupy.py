@@ -62,8 +62,10 @@ def _to_xla(array: Any) -> Any:
 
     if jax.default_backend() != "gpu":
         return cupy.asnumpy(array)
+    if not array.flags.c_contiguous:
+        array = cupy.ascontiguousarray(array)
     with jax.enable_x64(True):
-        return jax.numpy.array(jax.dlpack.from_dlpack(cupy.ascontiguousarray(array)), copy=True)
+        return jax.numpy.array(jax.dlpack.from_dlpack(array), copy=True)
 
 
 def _from_xla(array: Any) -> Any:

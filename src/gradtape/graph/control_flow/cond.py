@@ -41,12 +41,12 @@ def traced_cond(
     raise for a branch that returns something else.
     """
     trace = present_trace()
-    taken = _Taken(index)
+    asked = _Taken(index)
     named = list(enumerate(branches.items()))
-    visited = {i: _visited(branch, name, i, taken) for i, (name, branch) in (named[::-1] if last_first else named)}
+    visited = {i: _visited(branch, name, i, asked) for i, (name, branch) in (named[::-1] if last_first else named)}
     subgraphs = [visited[i] for i, _ in named]
     # A trace for XLA need not know which one is taken: all are alike, unless one of them could not be traced.
-    taken = 0 if trace.for_xla and None not in subgraphs else taken.number
+    taken = 0 if trace.for_xla and None not in subgraphs else asked.number
     example = subgraphs[taken].returned  # type: ignore[union-attr]
     traced = [subgraph for subgraph in subgraphs if subgraph is not None]
     _settle_arrays([subgraph.returned for subgraph in traced])

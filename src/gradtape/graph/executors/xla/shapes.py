@@ -22,7 +22,7 @@ from .lowering import kernel_of
 Outcome = tuple[tuple[tuple[int, ...], DType], ...]  # for each output
 
 _MOST = 1 << 14  # entries that are remembered
-_found: dict[Any, tuple[Outcome, bool] | None] = {}
+_found: dict[Any, Any] = {}
 
 
 def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Outcome, bool] | None:
@@ -35,7 +35,9 @@ def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Ou
         if op.family == "elementwise":
             dtype = _remembered((op, kinds, *_frozen(attrs)), lambda: _dtype(op, kinds, attrs))
             return None if dtype is None else (((np.broadcast_shapes(*shapes), dtype),), False)
-        return _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
+        found: tuple[Outcome, bool] | None
+        found = _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
+        return found
     except ValueError:  # shapes that do not fit: NumPy says so in its own words
         return None
 
