@@ -163,7 +163,7 @@ def _geometries():
 
 def _assert_same_on_device(op, *arrays, **attrs):
     expected = op.kernel(np, *arrays, **attrs)
-    got = MODULE.to_host(op.kernel(strict_arrays.xp, *map(MODULE.from_host, arrays), **attrs))
+    got = MODULE.to_host(op.kernel(MODULE.xp, *map(MODULE.from_host, arrays), **attrs))
     assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
     return expected

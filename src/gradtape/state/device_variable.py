@@ -30,7 +30,7 @@ class DeviceVariable(Variable):
     _in_xla: Any = None
 
     @property
-    def _read(self) -> DeviceTensor:
+    def _read(self) -> Any:
         held = self._held
         if held is None:
             with updating:
@@ -41,7 +41,7 @@ class DeviceVariable(Variable):
         return held
 
     @_read.setter
-    def _read(self, value: DeviceTensor) -> None:
+    def _read(self, value: Any) -> None:
         self._held, self._module, self._in_xla = value, value.module, None
 
     def _on_device(self, put: Any) -> Any:

@@ -225,7 +225,8 @@ def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[
 
 def _result(module: ArrayModule, value: Any, like: DType) -> Tensor:
     """A kernel's result: what it has left on the host stays there."""
-    if type(value) is not module.array_type:
+    array_type: Any = module.array_type
+    if type(value) is not array_type:
         return tensor_like(value, like)
     dtype = value.dtype
     return on_device(module, value, like if dtype is like.numpy else dtypes.of_numpy(dtype))

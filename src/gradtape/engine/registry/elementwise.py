@@ -391,7 +391,7 @@ def _unary(op: Op, general: Any, to: DType | None) -> Any:
                 x = x._as_tensor()
             if type(x) is not Tensor:
                 if isinstance(x, Tensor) and x.dtype.kind & kinds:
-                    return x.elementwise(op, (x,), to or x.dtype) if x.level < 0 else run(op, (x,), {})
+                    return _run_one(op, x, to or x.dtype)
                 return general(x)
         dtype = x.dtype
         if not dtype.kind & kinds:
@@ -462,6 +462,11 @@ def _binary(op: Op, general: Any, to: DType | None) -> Any:
         return y
 
     return call
+
+
+def _run_one(op: Op, x: Any, dtype: DType) -> Any:
+    """Runs `op` on a tensor that is no plain one."""
+    return x.elementwise(op, (x,), dtype) if x.level < 0 else run(op, (x,), {})
 
 
 def _run_both(op: Op, a: Any, b: Any, dtype: DType) -> Any:
