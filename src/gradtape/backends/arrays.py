@@ -13,7 +13,8 @@ import numpy as np
 class ArrayModule:
     """A library of arrays that live on a device: its functions, by NumPy's names, and the way to the host and back.
 
-    `to_xla` and `from_xla` hand arrays over to programs of XLA and back, without a copy where both are on one device.
+    `to_xla(array, own=False)` and `from_xla(array)` hand arrays over to programs of XLA and back, without a copy where
+    both are on one device, unless XLA is to have memory of its own, which it may write over.
     `fuse` makes one kernel of the steps of an elementwise formula, or None.
     `kernels` are those of ops, bound to the library when they are first run; `by_way_of_host` names the ops that it
     cannot compute.
@@ -27,7 +28,7 @@ class ArrayModule:
         device: str,
         to_host: Callable[[Any], Any],
         from_host: Callable[[Any], Any],
-        to_xla: Callable[[Any], Any],
+        to_xla: Callable[..., Any],
         from_xla: Callable[[Any], Any],
         fuse: Callable[[Any], Callable[..., Any] | None],
     ) -> None:

@@ -56,8 +56,8 @@ def use_tensor_float_32(enabled: bool) -> None:
         linalg.set_compute_type(np.float32, linalg.COMPUTE_TYPE_TF32 if enabled else linalg.COMPUTE_TYPE_DEFAULT)
 
 
-def _to_xla(array: Any) -> Any:
-    """The array for a program of XLA, on its GPU in memory of XLA's own, else by way of the host."""
+def _to_xla(array: Any, own: bool = False) -> Any:
+    """The array for a program of XLA, on its GPU, if asked for in memory of XLA's `own`; else by way of the host."""
     import jax
 
     if jax.default_backend() != "gpu":
@@ -65,7 +65,8 @@ def _to_xla(array: Any) -> Any:
     if not array.flags.c_contiguous:
         array = cupy.ascontiguousarray(array)
     with jax.enable_x64(True):
-        return jax.numpy.array(jax.dlpack.from_dlpack(array), copy=True)
+        there = jax.dlpack.from_dlpack(array)
+        return jax.numpy.array(there, copy=True) if own else there
 
 
 def _from_xla(array: Any) -> Any:

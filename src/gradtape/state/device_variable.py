@@ -47,8 +47,13 @@ class DeviceVariable(Variable):
     def _on_device(self, put: Any) -> Any:
         """The value as an array of XLA, whose memory it may have. The caller holds `updating`."""
         if self._in_xla is None:
-            self._in_xla = self._module.to_xla(self._held.buffer)  # type: ignore[union-attr]
+            self._in_xla = self._module.to_xla(self._held.buffer, True)  # type: ignore[union-attr]
         return self._in_xla
+
+    def _latest(self) -> Any:
+        """The array of the value where it is, which may still be computed there."""
+        held = self._held
+        return self._in_xla if held is None else held.array
 
     def _take_from_device(self, array: Any) -> None:
         """Makes an array of XLA, of the right shape and dtype, the value."""

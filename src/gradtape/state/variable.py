@@ -203,6 +203,10 @@ class Variable(Parts):
             self._copy = (array, put(array))
         return self._copy[1]
 
+    def _latest(self) -> Any:
+        """The array of the value where it is, which may still be computed there."""
+        return self._read.array
+
     def _take_from_device(self, array: Any) -> None:
         """Makes an array of a device, of the right shape and dtype, the value: NumPy's when somebody asks for it."""
         self._copy = self._array = None

@@ -19,6 +19,7 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import gradtape as tf
 from gradtape.core.devices import default_device
+from gradtape.engine.registry.devices import staying
 
 from . import steps
 from .ops.core import convert_to_numpy, convert_to_tensor
@@ -386,8 +387,14 @@ def _has_batches(iterator: EpochIterator) -> bool:
 
 
 def _as_tensors(data: Any) -> Any:
+    """A batch as tensors of the host: what runs on a device takes them there, XLA while Python goes on."""
+    with staying():
+        return _converted(data)
+
+
+def _converted(data: Any) -> Any:
     if type(data) is tuple:  # as most batches are: nothing else need be looked for
-        return tuple(map(_as_tensors, data))
+        return tuple(map(_converted, data))
     if type(data) is np.ndarray:
         return convert_to_tensor(data)
     return tree.map_structure(lambda x: None if x is None else convert_to_tensor(x), data)

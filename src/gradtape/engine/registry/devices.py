@@ -8,7 +8,9 @@ what gradtape does with values apart from ops is right without knowing of device
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -159,9 +161,24 @@ def use(gpus: Callable[[], list[dict[str, Any]]] | None, module_of: Callable[[De
     when_placed(None if gpus is None else partial(_placed, module_of))
 
 
+_staying = threading.local()
+
+
+@contextmanager
+def staying() -> Iterator[None]:
+    """New tensors made inside the block stay on the host."""
+    before, _staying.on = getattr(_staying, "on", False), True
+    try:
+        yield
+    finally:
+        _staying.on = before
+
+
 def _placed(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     """A new tensor where TensorFlow would have it: 32-bit integers, which say how ops work, stay on the host."""
     if not devices.here.elsewhere or thread.trace is not None or type(x) is not Tensor:
+        return x
+    if getattr(_staying, "on", False):
         return x
     if x.dtype is dtypes.int32 or x.dtype.kind & _NEVER_THERE:
         return x
