@@ -1,5 +1,6 @@
 """What holds for all tests, those in docstrings included."""
 
+import importlib.util
 import warnings
 
 import pytest
@@ -11,6 +12,8 @@ settings.load_profile("steady")
 
 # One is another module, Keras', once it is imported; the other is loaded when Python starts, from its installed copy.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
+if importlib.util.find_spec("cupy") is None:
+    collect_ignore += ["src/gradtape/backends/cupy.py", "src/gradtape/backends/cupy_fusion.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -49,7 +49,9 @@ def run(program: Program, way: str) -> Outcome:
 def outcome(scope: dict[str, Any], compiled: Any, *jitter: Any) -> Outcome:
     """The same of a program that is loaded."""
     results: Outcome = []
-    logging.getLogger("gradtape").setLevel(logging.ERROR)
+    logger = logging.getLogger("gradtape")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -61,6 +63,8 @@ def outcome(scope: dict[str, Any], compiled: Any, *jitter: Any) -> Outcome:
                 )
         except Exception as error:
             results.append(error)
+        finally:
+            logger.setLevel(level)
     return results
 
 

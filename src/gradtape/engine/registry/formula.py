@@ -54,7 +54,7 @@ class _Symbolic:
 
     def __getattr__(self, name: str) -> Any:
         if name not in registry:
-            raise _NotAFormula
+            raise AttributeError(name)
         function = bind(registry[name].kernel, neutral)
         setattr(self, name, function)
         return function
