@@ -14,9 +14,6 @@ _TYPES = {
     "uint64": "unsigned long long",
 }  # fmt: skip
 _FLOATS = ("float32", "float64")
-_THREADS = 256  # of a block
-_BLOCKS = 132 * 32  # that keep an H200 busy; each goes over the rest of the array
-_MOST = 1 << 31  # numbers, so that the index of one fits into 32 bits with a step beyond
 
 # What C++ calls it as NumPy does, for floats.
 _SAME = set(
@@ -55,81 +52,13 @@ def fuse(formula: Any) -> Callable[..., Any] | None:
             text = _text(step, [_number(x) if isinstance(x, np.generic) else names[x] for x in step.inputs])
             names[step.output] = f"t{n}"
             lines.append(f"const {_type(step.output)} t{n} = {text};")
+        takes = ", ".join(f"{x.dtype.name} {names[x]}" for x in formula.inputs)
         lines.append(f"y = {names[formula.result]};")
-        return _Fused([(x.dtype, _type(x)) for x in formula.inputs], formula.result.dtype, " ".join(lines))
+        for x in formula.inputs:
+            _type(x)
+        return cupy.ElementwiseKernel(takes, f"{formula.result.dtype.name} y", "\n".join(lines), "gradtape_formula")
     except _Unwritable:
         return None
-
-
-class _Fused:
-    """A formula as kernels, made when they are first needed.
-
-    Most calls are of arrays that lie in memory as the result does, of rows that repeat in it, and of numbers: a kernel
-    for these is launched by itself, in half the time that CuPy takes to find out about arrays of any layout.
-    """
-
-    def __init__(self, inputs: list[tuple[Any, str]], dtype: Any, text: str) -> None:
-        self._inputs = inputs
-        self._dtype = dtype
-        self._text = text
-        self._flat: dict[Any, Any] = {}  # by which arguments are arrays as long as the result, rows, and numbers
-        self._general: Any = None
-
-    def __call__(self, *arrays: Any) -> Any:
-        largest = arrays[0]
-        for x in arrays:
-            if x.size > largest.size or x.ndim > largest.ndim:
-                largest = x
-        shape, size = largest.shape, largest.size
-        if not shape or not 0 < size < _MOST:
-            return self._any(*arrays)
-        layout = ""
-        arguments = []
-        for x in arrays:
-            if type(x) is not cupy.ndarray:
-                layout += "n"
-            elif not x.flags.c_contiguous:
-                return self._any(*arrays)
-            elif x.shape == shape:
-                layout += "a"
-            elif x.shape == shape[len(shape) - x.ndim :]:
-                layout += "r"
-                arguments.append(np.uint32(x.size))
-            else:
-                return self._any(*arrays)
-            arguments.append(x)
-        y = cupy.ndarray(shape, self._dtype)
-        kernel = self._flat.get(layout)
-        if kernel is None:
-            kernel = self._flat[layout] = self._compiled(layout)
-        kernel((min(-(-size // _THREADS), _BLOCKS),), (_THREADS,), (*arguments, y, np.uint32(size)))
-        return y
-
-    def _compiled(self, layout: str) -> Any:
-        """The kernel for arguments of one layout."""
-        takes, loads = [], []
-        for n, ((_, name), kind) in enumerate(zip(self._inputs, layout, strict=True)):
-            if kind == "n":
-                takes.append(f"const {name} i{n}")
-                continue
-            if kind == "r":
-                takes.append(f"unsigned int n{n}")
-            takes.append(f"const {name}* __restrict__ p{n}")
-            loads.append(f"const {name} i{n} = p{n}[{'i' if kind == 'a' else f'i % n{n}'}];")
-        result = _TYPES[self._dtype.name]
-        source = (
-            f'extern "C" __global__ void formula({", ".join(takes)}, {result}* __restrict__ out, unsigned int size) {{ '
-            "for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < size; i += gridDim.x * blockDim.x) { "
-            f"{' '.join(loads)} {result} y; {self._text} out[i] = y; }} }}"
-        )
-        return cupy.RawKernel(source, "formula").kernel
-
-    def _any(self, *arrays: Any) -> Any:
-        """The same for arrays of any layout."""
-        if self._general is None:
-            takes = ", ".join(f"{dtype.name} i{n}" for n, (dtype, _) in enumerate(self._inputs))
-            self._general = cupy.ElementwiseKernel(takes, f"{self._dtype.name} y", self._text, "gradtape_formula")
-        return self._general(*arrays)
 
 
 def _type(symbol: Any) -> str:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -256,14 +257,17 @@ def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
         there = bind(op.kernel, module.xp)
     except AttributeError as error:
         return _by_way_of_host(module, op, error)
-    if op.family == "elementwise":
+    if op.family == "elementwise" and isinstance(op.kernel, FunctionType):
         there = _in_one_launch(module, op, there)
     module.kernels[op] = there
     return there
 
 
 def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of an elementwise op as one of the device's own, for each combination of dtypes, if it can be."""
+    """The kernel of an elementwise op as one of the device's own, for each combination of dtypes, if it can be.
+
+    A kernel that is one function is that already.
+    """
     formula = bind(op.kernel, neutral)
     fused: dict[Any, Callable[..., Any]] = {}
 
@@ -273,7 +277,7 @@ def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Ca
         run = fused.get(key)
         if run is None:
             steps = traced(partial(formula, **attrs), given)
-            run = None if steps is None or not steps.steps else module.fuse(steps)
+            run = None if steps is None or len(steps.steps) < 2 else module.fuse(steps)
             run = fused[key] = partial(there, **attrs) if run is None else run
         return run(*arrays)
 
