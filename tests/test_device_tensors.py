@@ -385,6 +385,65 @@ def test_random_numbers_are_those_of_the_host(gpu):
     assert there.tolist() == here.tolist()
 
 
+def test_what_explains_works_there(gpu, tmp_path):
+    w, x = tf.Variable(np.ones((4, 3), np.float32)), tf.constant(np.ones((2, 4), np.float32))
+    with tf.GradientTape(persistent=True, trace=True) as tape:
+        h = tf.nn.relu(tf.matmul(x, w))
+        cut, loss = tf.reduce_sum(tf.stop_gradient(h)), tf.reduce_sum(h * h)
+    assert "stop_gradient" in str(tape.explain(cut, w))
+    assert "finite" in str(tape.diagnose(loss, [w]))
+    assert "matmul" in str(tape.profile(loss, [w]))
+    assert "matmul" in str(tape.memory())
+    tape.report(str(tmp_path / "report.html"))
+    assert "matmul" in (tmp_path / "report.html").read_text()
+    assert tf.inspect.check_gradients(lambda v: tf.reduce_sum(tf.sin(v)), tf.constant([1.0, 2.0]))
+
+
+def test_gradient_hooks_rows_and_recomputation(gpu):
+    w, x = tf.Variable(np.ones((4, 3), np.float32)), tf.constant(np.ones((2, 4), np.float32))
+    with tf.GradientTape(persistent=True) as tape:
+        h = tf.matmul(x, w)
+        tape.on_gradient(h, lambda g: 2.0 * g)
+        y = tf.reduce_sum(h)
+        z = tf.reduce_sum(tf.recompute_grad(lambda v: tf.matmul(v, w))(x))
+        rows = tf.reduce_sum(tf.gather(w, [0, 1, 0]))
+    assert tape.gradient(y, w).numpy().tolist() == [[4.0] * 3] * 4
+    assert tape.gradient(z, w).numpy().tolist() == [[2.0] * 3] * 4
+    slices = tape.gradient(rows, w)
+    assert isinstance(slices, tf.IndexedSlices)
+    w.scatter_sub(slices)
+    assert w.numpy()[:, 0].tolist() == [-1.0, 0.0, 1.0, 1.0]
+
+
+def test_data_stays_on_the_host_until_it_is_used(gpu):
+    w = tf.Variable(np.ones((4, 3), np.float32))
+    data = tf.data.Dataset.from_tensor_slices(np.ones((6, 4), np.float32)).batch(3)
+    for batch in data:
+        assert "CPU:0" in batch.device
+        assert "GPU:0" in tf.matmul(batch, w).device
+
+
+def test_large_draws_are_made_there(gpu):
+    tf.random.set_seed(1)
+    there = tf.random.normal([300, 300])
+    assert "GPU:0" in there.device
+    with tf.device("/CPU:0"):
+        tf.random.set_seed(1)
+        np.testing.assert_allclose(there.numpy(), tf.random.normal([300, 300]).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_device_without_memory_is_named(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+
+    def exhausted(*arrays, **attrs):
+        raise MemoryError("out of memory allocating 8 bytes")
+
+    monkeypatch.setitem(MODULE.kernels, registry["matmul"], exhausted)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"matmul.*shapes"):
+        tf.matmul(v[:, None], v[None, :])
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
 def test_the_stand_in_is_strict():
     x = strict_arrays.StrictArray(np.ones(3))
     for read in (float, bool, np.asarray, lambda x: x + np.ones(3), lambda x: x.tolist()):

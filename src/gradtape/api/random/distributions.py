@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, placed
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from .arguments import bounds
@@ -36,14 +36,14 @@ def normal(
     standard = type(mean) is type(stddev) is float and mean == 0.0 and stddev == 1.0 and dtype.is_floating
     location, scale = (mean, stddev) if standard else (to_tensor(x, dtype=dtype) for x in (mean, stddev))
     check_float(dtype)
-    numbers = draw(state(), shape=dims, dtype=dtype)
+    numbers = placed(draw(state(), shape=dims, dtype=dtype))
     return numbers if standard else numbers * scale + location
 
 
 def uniform_float(state: Tensor, dims: tuple[int, ...], low: Any, high: Any, dtype: DType) -> Tensor:
     """Numbers in [low, high); for a range from 0 to 1 they are used as they come."""
     check_float(dtype)
-    numbers = ops.random_uniform(state, shape=dims, dtype=dtype)
+    numbers = placed(ops.random_uniform(state, shape=dims, dtype=dtype))
     if type(low) is int and type(high) is int and low == 0 and high == 1:
         return numbers
     first, last = bounds(low, high, dtype)

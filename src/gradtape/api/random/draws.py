@@ -13,7 +13,7 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.dtypes import DType
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, placed
 from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
@@ -22,6 +22,8 @@ from .arguments import as_state, dims_of
 
 NAMESPACES = ("random",)
 __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
+
+_MANY = 1 << 16  # numbers that a device draws itself: fewer would take longer in launches than on the host
 
 
 def set_seed(seed: Any) -> None:
@@ -37,7 +39,8 @@ def set_seed(seed: Any) -> None:
 
 def _state(kind: str, dtype: DType, seed: Any, count: int) -> Tensor:
     op_seed = None if seed is None else int(seed)
-    return as_state(next_global_seed((kind, dtype.name), op_seed, count * BLOCKS_PER_NUMBER))
+    state = as_state(next_global_seed((kind, dtype.name), op_seed, count * BLOCKS_PER_NUMBER))
+    return placed(state) if count >= _MANY else state
 
 
 def normal(
