@@ -291,3 +291,9 @@ def test_no_pass_drops_a_guard_or_an_effect(one_pass):
     graph = one_pass(b.graph(b.op("add", product, product))).verify()
     effects = [node.op.name for node in graph.nodes if node.effect]
     assert effects == ["guard", "tell", "guard"]
+
+
+def test_a_number_of_more_axes_than_it_is_stretched_to():
+    f = tf.function(lambda x: tf.broadcast_to(tf.reshape(x, []), [3]) + 1.0)
+    for _ in range(3):
+        assert f(tf.constant([[2.0]])).numpy().tolist() == [3.0, 3.0, 3.0]

@@ -168,7 +168,9 @@ IDENTITIES = [
     Row("broadcast_to(broadcast_to(x))", _again),
     Row(
         "broadcast_to(reshape(x))", _again,
-        lambda node, x: _stripped(x.shape) == _stripped(node.inputs[0].shape),
+        lambda node, x: (
+            _stripped(x.shape) == _stripped(node.inputs[0].shape) and len(x.shape) <= len(node.outputs[0].shape)
+        ),
     ),
     Row("transpose(x)", lambda x: x, lambda node: tuple(node.attrs["perm"]) == tuple(range(len(node.attrs["perm"])))),
     Row("transpose(transpose(x))", _permuted),
