@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_graphs import Builder, Effect, constant, names
 
+import gradtape as tf
 from gradtape.graph.control_flow.custom import custom_gradient
 from gradtape.graph.executors.numpy.fusion import fused
 from gradtape.graph.executors.numpy.lowering import lowered
