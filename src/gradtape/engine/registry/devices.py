@@ -298,18 +298,17 @@ def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:
 
 
 def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable[..., Any]:
-    """The same, from now on, for an op that the device's library cannot compute; it is said once."""
+    """The same for an op that the device's library cannot compute, with these dtypes at least; it is said once."""
     on_host = _on_host(module, op)
 
-    def first(*arrays: Any, **attrs: Any) -> Any:
+    def kernel(*arrays: Any, **attrs: Any) -> Any:
         value = on_host(*arrays, **attrs)  # raises what is wrong with the arguments themselves
         if op.name not in module.by_way_of_host:
             module.by_way_of_host.add(op.name)
             logger.warning("op %s has no kernel for %s: it is computed on the host (%s)", op.name, module.name, reason)
-        module.kernels[op] = on_host
         return value
 
-    return first
+    return kernel
 
 
 def _exhausted(op: Any, inputs: Sequence[Tensor], error: MemoryError) -> Exception:
