@@ -15,7 +15,8 @@ class ArrayModule:
 
     `to_xla(array, own=False)` and `from_xla(array)` hand arrays over to programs of XLA and back, without a copy where
     both are on one device, unless XLA is to have memory of its own, which it may write over.
-    `fuse` makes one kernel of the steps of an elementwise formula, or None.
+    `fuse` makes one kernel of the steps of an elementwise formula, or None. `synchronize` waits until the device has
+    done all that it was told; `memory` says in words what is in use.
     `kernels` are those of ops, bound to the library when they are first run; `by_way_of_host` names the ops that it
     cannot compute.
     """
@@ -31,6 +32,8 @@ class ArrayModule:
         to_xla: Callable[..., Any],
         from_xla: Callable[[Any], Any],
         fuse: Callable[[Any], Callable[..., Any] | None],
+        synchronize: Callable[[], Any],
+        memory: Callable[[], str],
     ) -> None:
         self.name = name
         self.xp = xp
@@ -41,6 +44,8 @@ class ArrayModule:
         self.to_xla = to_xla
         self.from_xla = from_xla
         self.fuse = fuse
+        self.synchronize = synchronize
+        self.memory = memory
         self.ops: Any = None  # for bare arrays, when they have been asked for
         self.kernels: dict[Any, Callable[..., Any]] = {}
         self.by_way_of_host: set[str] = set()

@@ -46,6 +46,7 @@ def module_of(name: str) -> ArrayModule:
     return ArrayModule(
         "CuPy", cupy, cupy.ndarray, name,
         to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla, fuse=fuse,
+        synchronize=lambda: cupy.cuda.Device().synchronize(), memory=_memory,
     )  # fmt: skip
 
 
@@ -54,6 +55,16 @@ def use_tensor_float_32(enabled: bool) -> None:
     with suppress(ImportError, AttributeError):  # CuPy has an environment variable, and no public way after import
         linalg = import_module("cupy._core._routines_linalg")
         linalg.set_compute_type(np.float32, linalg.COMPUTE_TYPE_TF32 if enabled else linalg.COMPUTE_TYPE_DEFAULT)
+
+
+def _memory() -> str:
+    """What is in use of a device's memory, in words."""
+    free, total = cupy.cuda.runtime.memGetInfo()
+    pool = cupy.get_default_memory_pool()
+    return (
+        f"of {total >> 20} MiB, {free >> 20} are free, arrays hold {pool.used_bytes() >> 20}, and "
+        f"{pool.free_bytes() >> 20} wait in CuPy's pool"
+    )
 
 
 def _to_xla(array: Any, own: bool = False) -> Any:

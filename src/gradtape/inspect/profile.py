@@ -11,6 +11,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..engine.registry.cotangents import PendingProduct
+from ..engine.registry.devices import DeviceTensor
 from ..engine.run import dispatch
 from ..engine.run.namespace import raw
 from ..engine.run.source_lines import Line
@@ -142,6 +143,8 @@ class _Clock:
         self._grads = grads
 
     def __contains__(self, position: int) -> bool:
+        if type(self._grads[position]) is DeviceTensor:
+            self._grads[position].module.synchronize()
         self.started.append((position, perf_counter_ns()))
         if type(self._grads[position]) is PendingProduct:
             self._grads[position].value()

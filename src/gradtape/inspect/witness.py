@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from ..core import scopes
 from ..core.tensor import Tensor, when_made
+from ..engine.registry.devices import DeviceTensor
 from ..engine.run import dispatch
 from ..engine.run.dispatch import note
 from ..engine.run.source_lines import Line, LineReference, here, line_at
@@ -212,7 +213,10 @@ class TracingLog(NotingLog):
     @unobtrusive()
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
-        at = self.position(outputs[0] if type(outputs) is tuple else outputs)
+        first = outputs[0] if type(outputs) is tuple else outputs
+        at = self.position(first)
+        if type(first) is DeviceTensor:
+            first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
         if at is not None:
             self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
         elif type(outputs) is tuple or outputs.dtype.differentiable:

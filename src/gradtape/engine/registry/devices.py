@@ -234,7 +234,7 @@ def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
     if isinstance(error, MemoryError):
-        raise _exhausted(op, inputs, error) from error
+        raise _exhausted(module, op, inputs, error) from error
     if not isinstance(error, _NOT_FOR_DEVICE):
         raise error
     return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
@@ -311,11 +311,11 @@ def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable
     return kernel
 
 
-def _exhausted(op: Any, inputs: Sequence[Tensor], error: MemoryError) -> Exception:
+def _exhausted(module: ArrayModule, op: Any, inputs: Sequence[Tensor], error: MemoryError) -> Exception:
     """What is raised when the device has no memory left for an op."""
     return errors.ResourceExhaustedError(
         f"the device has no memory left for op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]} "
-        f"({error}). "
+        f"({error}); {module.memory()}. `gradtape.inspect.live_tapes()` shows which tapes hold memory. "
         "What a tape has recorded is kept until its gradient is taken or it is deleted; smaller batches, "
         "tf.recompute_grad or a half-precision dtype need less"
     )
