@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..engine.registry.devices import DeviceTensor
 from ..engine.run import dispatch
 from ..engine.run.source_lines import Line, line_at
 from ..engine.tape.log import Log
@@ -135,10 +136,15 @@ def _arrays(value: Any) -> Iterator[Any]:
     if isinstance(value, np.ndarray | np.generic):
         yield value
     elif isinstance(value, Tensor):
-        yield known_array(value)
+        yield _array_of(value)
     elif isinstance(value, tuple | list):
         for part in value:
             yield from _arrays(part)
+
+
+def _array_of(x: Tensor) -> Any:
+    """The array that a tensor holds, on its device if it is on one."""
+    return x.buffer if type(x) is DeviceTensor else known_array(x)
 
 
 def _owner(array: Any) -> Any:
@@ -154,7 +160,7 @@ def _bytes(array: Any) -> int:
 
 def _variables(log: Log) -> dict[int, Any]:
     with dispatch.recorded_by(()):
-        held = [_owner(known_array(variable._as_tensor())) for variable in log.variables]
+        held = [_owner(_array_of(variable._as_tensor())) for variable in log.variables]
     return {id(owner): owner for owner in held}
 
 
