@@ -531,3 +531,24 @@ def _equations(jaxpr):
                 inner = getattr(inner, "jaxpr", inner)
                 if hasattr(inner, "eqns"):
                     yield from _equations(inner)
+
+
+def test_a_lack_of_memory_has_tensorflows_class():
+    import jax
+
+    v = tf.Variable([1.0, 2.0])
+    f = tf.function(lambda x: v.assign_add(x), jit_compile=True)
+    f(tf.constant([1.0, 1.0]))
+    ((variant,),) = next(iter(f._concretes.values())).variants()
+    program = variant._program
+
+    def exhausted(*arrays):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 8 bytes")
+
+    program._call, call = exhausted, program._call
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="no memory left"):
+        f(tf.constant([1.0, 1.0]))
+    assert v.numpy().tolist() == [2.0, 3.0]
+    program._call = call
+    f(tf.constant([1.0, 1.0]))
+    assert v.numpy().tolist() == [3.0, 4.0]

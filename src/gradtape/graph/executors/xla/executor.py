@@ -17,6 +17,7 @@ from typing import Any
 from numpy import asarray
 
 from ....core import dtypes
+from ....core.errors import ResourceExhaustedError
 from ....state.variable import Variable, updating
 from ...ir.effects import ATTEMPTS, Changed, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value
@@ -70,7 +71,15 @@ class Program:
         """The same with results that stay where XLA has made them."""
         if self._call is None:
             self._compile()
-        results: Sequence[Any] = self._call(*arrays) if self._alone else self._run(arrays)
+        try:
+            results: Sequence[Any] = self._call(*arrays) if self._alone else self._run(arrays)
+        except self._jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" not in str(error):
+                raise
+            raise ResourceExhaustedError(
+                f"XLA has no memory left for function {self.graph.name}: {error}. Smaller batches, tf.recompute_grad "
+                "or a half-precision dtype need less; what tapes and variables hold counts too"
+            ) from error
         return results
 
     def _run(self, given: Sequence[Any]) -> Sequence[Any]:
