@@ -5,6 +5,7 @@ every way of reading a value on the host other than `to_host`.
 """
 
 import operator
+import sys
 import types
 
 import numpy as np
@@ -261,8 +262,14 @@ def fused(formula):
     return kernel
 
 
+def has_own_memory(array):
+    """Whether the memory is this array's, and no view's: a view of CuPy's holds its base, ours what is inside."""
+    return array._inside.base is None and sys.getrefcount(array._inside) <= 2
+
+
 MODULE = ArrayModule(
     "strict", xp, StrictArray, "/job:localhost/replica:0/task:0/device:GPU:0",
     to_host=lambda a: a._inside.copy(), from_host=lambda a: StrictArray(np.array(a)),
-    to_xla=lambda a, own=False: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)), fuse=fused,
+    to_xla=lambda a, own=False: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)),
+    has_own_memory=has_own_memory, fuse=fused,
 )  # fmt: skip

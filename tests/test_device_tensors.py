@@ -8,6 +8,7 @@ import copy
 import itertools
 import os
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -348,6 +349,68 @@ def test_updates_in_place_are_not_seen_by_others(gpu):
     v.assign_add(tf.ones(100_000))
     assert float(tf.reduce_sum(seen)) == 0.0
     assert float(tf.reduce_sum(tape.gradient(y, v))) == 0.0
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: tf.reshape(x, [2, 2]), tf.transpose, lambda x: x[0:1], lambda x: tf.broadcast_to(x, [2, 2, 2])]
+)
+def test_updates_in_place_are_not_seen_through_views(gpu, view):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    v, w = tf.Variable(view(x)), tf.Variable(x + 0.0)
+    seen, before = view(w), view(w).numpy()
+    for _ in range(2):
+        v.assign_add(tf.ones_like(v))
+        w.assign_add(tf.ones_like(w))
+    assert x.numpy().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert v.numpy().tolist() == (before + 2).tolist()
+    assert seen.numpy().tolist() == before.tolist()
+
+
+@pytest.mark.skipif(ON_GPU, reason="looks into the stand-in")
+def test_another_thread_does_not_read_what_is_being_updated(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+    seen = []
+    reader = threading.Thread(target=lambda: seen.append(v.value().numpy().tolist()))
+    own, add = MODULE.has_own_memory, strict_arrays.xp.add
+
+    def interrupted(buffer, change, **named):
+        assert "out" in named
+        reader.start()
+        reader.join(0.2)
+        assert not seen
+        return add(buffer, change, **named)
+
+    monkeypatch.setattr(strict_arrays.xp, "add", interrupted)
+    assert own(v._read.buffer)
+    v.assign_add([1.0, 1.0])
+    reader.join()
+    assert seen == [[2.0, 3.0]]
+
+
+def test_a_failed_update_leaves_the_value(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+
+    def exhausted(*arrays, **named):
+        raise MemoryError("out of memory allocating 8 bytes")
+
+    with monkeypatch.context() as patched, pytest.raises(MemoryError):
+        patched.setattr(MODULE.xp, "add", exhausted)
+        v.assign_add([1.0, 1.0])
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_copies_of_variables_go_where_new_tensors_go(gpu):
+    v = tf.Variable([1.0, 2.0])
+    for again in (copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        other = again(v)
+        assert type(other) is DeviceVariable
+        assert other.device == other.value().device == v.device
+        other.assign_add([1.0, 1.0])
+        with tf.device("/CPU:0"):
+            here = again(other)
+        assert here.device == here.value().device != v.device
+        assert here.numpy().tolist() == [2.0, 3.0]
+    assert v.numpy().tolist() == [1.0, 2.0]
 
 
 def test_a_checkpoint_comes_back(gpu, tmp_path):

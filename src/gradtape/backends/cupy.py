@@ -45,7 +45,8 @@ def module_of(name: str) -> ArrayModule:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     return ArrayModule(
         "CuPy", cupy, cupy.ndarray, name,
-        to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla, fuse=fuse,
+        to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla,
+        has_own_memory=_has_own_memory, fuse=fuse,
     )  # fmt: skip
 
 
@@ -54,6 +55,12 @@ def use_tensor_float_32(enabled: bool) -> None:
     with suppress(ImportError, AttributeError):  # CuPy has an environment variable, and no public way after import
         linalg = import_module("cupy._core._routines_linalg")
         linalg.set_compute_type(np.float32, linalg.COMPUTE_TYPE_TF32 if enabled else linalg.COMPUTE_TYPE_DEFAULT)
+
+
+def _has_own_memory(array: Any) -> bool:
+    """Whether CuPy has allocated the memory for this array. A view holds its base; XLA's memory may be known to XLA."""
+    memory = cupy.cuda.memory
+    return array.base is None and isinstance(array.data.mem, memory.PooledMemory | memory.Memory | memory.MemoryAsync)
 
 
 def _to_xla(array: Any, own: bool = False) -> Any:
