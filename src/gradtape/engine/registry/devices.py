@@ -142,6 +142,9 @@ class DeviceTensor(Tensor):
         return interface
 
 
+REAL = frozenset({Tensor, DeviceTensor})  # the kinds of tensors that have a value and nothing else
+
+
 def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
     """The tensor of an array that is on the device."""
     y = _new(DeviceTensor)

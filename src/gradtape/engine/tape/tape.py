@@ -16,7 +16,7 @@ from ...core import dtypes, nest
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
 from ..registry.cotangents import PendingProduct
-from ..registry.devices import DeviceTensor, on_device, ops_of, sent
+from ..registry.devices import REAL, on_device, ops_of, sent
 from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
@@ -374,7 +374,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         """The library of a device whose bare arrays a sweep may run on, if all that it meets is there."""
         if self._hooks or not dispatch.unrecorded():
             return None
-        real = all([type(g) is Tensor or type(g) is DeviceTensor for g in seeds.values()])
+        real = all([type(g) in REAL for g in seeds.values()])
         return log.module if real else None
 
     def _sweep(self, log: Log, seeds: dict[int, Any], wanted: set[int], m: Any) -> Any:
