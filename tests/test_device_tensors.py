@@ -364,6 +364,18 @@ def test_values_that_matter_are_looked_at_there(gpu, caplog):
     assert "depend on other rows" in caplog.text
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("f", [tf.nn.gelu, tf.nn.leaky_relu, tf.nn.selu, tf.math.ndtri, tf.math.bessel_i1, tf.math.erf])
+def test_halves_stay_halves(gpu, f, dtype):
+    x = tf.cast(tf.constant([0.25, 0.5]), dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    gradient = tape.gradient(y, x)
+    assert y.dtype.name == y.buffer.dtype.name == dtype
+    assert gradient.dtype.name == gradient.buffer.dtype.name == dtype
+
+
 def test_variables(gpu):
     v = tf.Variable([1.0, 2.0, 3.0])
     assert type(v) is DeviceVariable

@@ -34,8 +34,9 @@ logger = logging.getLogger("gradtape")
 _new = object.__new__
 _NO_ATTRIBUTES: dict[str, Any] = {}
 _NEVER_THERE = dtypes.STRING
-# Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as such.
-_IN_FLOAT32 = ("opaque", "reduction")
+# Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as the library does
+# it, and rounded if that is in a wider float.
+_IN_FLOAT32 = ("constant", "opaque", "reduction")
 # What a kernel raises that asks for what the device's library has not, or for the values themselves.
 _NOT_FOR_DEVICE = (AttributeError, NotImplementedError, TypeError)
 
@@ -84,9 +85,9 @@ class DeviceTensor(Tensor):
         like = inputs[0].dtype
         outputs: Any
         if type(value) is tuple:
-            outputs = tuple([_result(module, y, like) for y in value])
+            outputs = tuple([_result(module, op, y, like) for y in value])
         else:
-            outputs = _result(module, value, like)
+            outputs = _result(module, op, value, like)
         recorder = thread.recorder
         if recorder is not None:
             _tell(recorder, op, inputs, outputs, attrs)
@@ -243,13 +244,20 @@ def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[
     return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
 
 
-def _result(module: ArrayModule, value: Any, like: DType) -> Tensor:
+def _result(module: ArrayModule, op: Any, value: Any, like: DType) -> Tensor:
     """A kernel's result: what it has left on the host stays there."""
     array_type: Any = module.array_type
     if type(value) is not array_type:
         return tensor_like(value, like)
+    if like.narrow and not op.moves_data:
+        value = rounded(value, like)
     dtype = value.dtype
     return on_device(module, value, like if dtype is like.numpy else dtypes.of_numpy(dtype))
+
+
+def rounded(array: Any, dtype: DType) -> Any:
+    """An array of a device that was computed in float32, or more, for the narrow `dtype`, in that dtype."""
+    return array.astype(dtype.numpy) if array.dtype.kind == "f" else array
 
 
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
