@@ -311,6 +311,24 @@ def test_a_function_is_recorded_by_a_tape(gpu):
             assert tape.gradient(y, v).numpy().tolist() == [3.0, 4.0]
 
 
+def test_every_call_of_a_function_gives_tensors_in_the_same_place(gpu):
+    v = tf.Variable([1.0, 2.0])
+    with tf.device("/CPU:0"):
+        here = tf.constant([3.0, 4.0])
+    for f in (tf.function(lambda x: v + x), tf.function(lambda x: v * 1.0)):
+        assert ["GPU:0" in f(here).device for _ in range(3)] == [True] * 3
+
+
+def test_python_code_in_functions_is_differentiated(gpu):
+    f = tf.function(lambda x: tf.py_function(lambda y: y * y * y, [x], tf.float32))
+    x = tf.constant([1.0, 2.0])
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert tape.gradient(y, x).numpy().tolist() == [3.0, 12.0]
+
+
 def test_control_flow_in_functions(gpu):
     @tf.function
     def f(x):

@@ -211,11 +211,14 @@ def _moved(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """The inputs with those of the host sent to the device; a number stays, which an elementwise kernel takes as is."""
+    """The inputs with those of the host sent to the device; strings, and whatever else only Python knows, stay.
+
+    So does a number, which an elementwise kernel takes as is.
+    """
     elementwise = op.family == "elementwise"
     found: list[Tensor] = []
     for x in inputs:
-        if type(x) is Tensor and not (elementwise and not x.array.shape):
+        if type(x) is Tensor and not ((elementwise and not x.array.shape) or x.dtype.kind & _NEVER_THERE):
             y = on_device(module, module.from_host(asarray(x.array)), x.dtype)
             if x.mark is not None:
                 y.mark = x.marks
