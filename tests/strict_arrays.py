@@ -256,7 +256,7 @@ def fused(formula):
         with np.errstate(all="ignore"):
             for step in formula.steps:
                 given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
-                known[step.output] = step.function(*given, **step.attrs)
+                known[step.output] = np.asarray(step.function(*given, **step.attrs))
         return outside(known[formula.result])
 
     return kernel

@@ -501,6 +501,22 @@ def test_what_the_library_lacks_is_computed_on_the_host_and_said_once(gpu, caplo
     assert sum("expm" in record.message for record in caplog.records) == 1
 
 
+def test_a_dtype_that_the_library_refuses_is_no_reason_to_compute_others_on_the_host(gpu, monkeypatch):
+    seen = []
+
+    def exp(x):
+        seen.append(x.dtype.name)
+        if x.dtype != np.float32:
+            raise TypeError(f"no exp of {x.dtype}")
+        return MODULE.xp.exp(x)
+
+    monkeypatch.setitem(MODULE.kernels, registry["exp"], exp)
+    for dtype in ("float64", "float32", "float64", "float16", "float32", "float16"):
+        assert tf.exp(tf.zeros([2], dtype)).numpy().tolist() == [1.0, 1.0]
+    assert seen == ["float64", "float32", "float16", "float32"]
+    MODULE.by_way_of_host.discard("exp")
+
+
 def test_bad_arguments_are_the_users_not_the_librarys(gpu):
     before = set(MODULE.by_way_of_host)
     with pytest.raises(tf.errors.InvalidArgumentError):

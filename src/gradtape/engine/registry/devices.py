@@ -311,8 +311,31 @@ def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:
     return kernel
 
 
+class _Partly:
+    """A kernel of the device, and the host's for arguments of the dtypes that it has refused."""
+
+    def __init__(self, there: Callable[..., Any], on_host: Callable[..., Any]) -> None:
+        self._there = there
+        self._on_host = on_host
+        self._refused: set[Any] = set()
+
+    def refuse(self, arrays: Sequence[Any]) -> None:
+        """From now on arguments of these dtypes are the host's."""
+        self._refused.add(_dtypes(arrays))
+
+    def __call__(self, *arrays: Any, **attrs: Any) -> Any:
+        return (self._on_host if _dtypes(arrays) in self._refused else self._there)(*arrays, **attrs)
+
+
+def _dtypes(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([getattr(x, "dtype", type(x)) for x in arrays])
+
+
 def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable[..., Any]:
-    """The same, from now on, for an op that the device's library cannot compute; it is said once."""
+    """The same, from now on, for an op that the device's library cannot compute; it is said once.
+
+    A `TypeError` is about the arguments' dtypes: others are still tried.
+    """
     on_host = _on_host(module, op)
 
     def first(*arrays: Any, **attrs: Any) -> Any:
@@ -320,7 +343,12 @@ def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable
         if op.name not in module.by_way_of_host:
             module.by_way_of_host.add(op.name)
             logger.warning("op %s has no kernel for %s: it is computed on the host (%s)", op.name, module.name, reason)
-        module.kernels[op] = on_host
+        there = module.kernels.get(op)
+        if there is None or not isinstance(reason, TypeError):
+            module.kernels[op] = on_host
+        else:
+            partly = module.kernels[op] = there if type(there) is _Partly else _Partly(there, on_host)
+            partly.refuse(arrays)
         return value
 
     return first
