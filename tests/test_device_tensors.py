@@ -464,7 +464,7 @@ def test_a_failed_update_leaves_the_value(gpu, monkeypatch):
     def exhausted(*arrays, **named):
         raise MemoryError("out of memory allocating 8 bytes")
 
-    with monkeypatch.context() as patched, pytest.raises(MemoryError):
+    with monkeypatch.context() as patched, pytest.raises(tf.errors.ResourceExhaustedError, match="update of variable"):
         patched.setattr(MODULE.xp, "add", exhausted)
         v.assign_add([1.0, 1.0])
     assert v.numpy().tolist() == [1.0, 2.0]
@@ -591,6 +591,13 @@ def test_a_device_without_memory_is_named(gpu, monkeypatch):
     monkeypatch.setitem(MODULE.kernels, registry["matmul"], exhausted)
     with pytest.raises(tf.errors.ResourceExhaustedError, match=r"matmul.*shapes"):
         tf.matmul(v[:, None], v[None, :])
+    with tf.GradientTape() as tape:
+        y = v * v
+    monkeypatch.setattr(MODULE, "fuse", lambda formula: exhausted)
+    monkeypatch.setitem(MODULE.kernels, registry["mul"], exhausted)
+    monkeypatch.setattr(MODULE, "ops", None)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="a gradient"):
+        tape.gradient(y, v)
     assert v.numpy().tolist() == [1.0, 2.0]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import devices, dtypes
 from ..core.tensor import Tensor, placed
-from ..engine.registry.devices import DeviceTensor, on_device, sent
+from ..engine.registry.devices import DeviceTensor, exhausted, on_device, sent
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register
 from ..engine.run.dispatch import thread
@@ -131,6 +131,8 @@ class DeviceVariable(Variable):
                 in_place = alone and module.has_own_memory(buffer)
                 new = combine(buffer, change, out=buffer) if in_place else combine(buffer, change)
                 self._read = on_device(module, new, self.dtype)
+            except MemoryError as error:
+                raise exhausted(f"an update of variable '{self._name}'", error) from error
             finally:
                 if self._held is None:
                     self._held = last[0]

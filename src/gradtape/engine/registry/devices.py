@@ -241,7 +241,7 @@ def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
     if isinstance(error, MemoryError):
-        raise _exhausted(op, inputs, error) from error
+        raise exhausted(f"op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]}", error) from error
     if not isinstance(error, _NOT_FOR_DEVICE):
         raise error
     return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
@@ -354,13 +354,11 @@ def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable
     return first
 
 
-def _exhausted(op: Any, inputs: Sequence[Tensor], error: MemoryError) -> Exception:
-    """What is raised when the device has no memory left for an op."""
+def exhausted(what: str, error: MemoryError) -> Exception:
+    """What is raised when the device has no memory left for something."""
     return errors.ResourceExhaustedError(
-        f"the device has no memory left for op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]} "
-        f"({error}). "
-        "What a tape has recorded is kept until its gradient is taken or it is deleted; smaller batches, "
-        "tf.recompute_grad or a half-precision dtype need less"
+        f"the device has no memory left for {what} ({error}). What a tape has recorded is kept until its gradient is "
+        "taken or it is deleted; smaller batches, tf.recompute_grad or a half-precision dtype need less"
     )
 
 

@@ -16,7 +16,7 @@ from ...core import dtypes, nest
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
 from ..registry.cotangents import PendingProduct
-from ..registry.devices import REAL, on_device, ops_of, rounded, sent
+from ..registry.devices import REAL, exhausted, on_device, ops_of, rounded, sent
 from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
@@ -345,7 +345,10 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
             found = self._sweep(log, seeds, wanted, raw)
         elif (module := self._device(log, seeds)) is not None:
             seeds = {position: sent(module, g).buffer for position, g in seeds.items()}
-            found = self._sweep(log, seeds, wanted, ops_of(module))
+            try:
+                found = self._sweep(log, seeds, wanted, ops_of(module))
+            except MemoryError as error:
+                raise exhausted("a gradient", error) from error
             for source, position in zip(sources, at, strict=True):
                 if position is not None:
                     found[position] = _as_tensors(module, found[position], source.dtype)
