@@ -329,6 +329,24 @@ def test_python_code_in_functions_is_differentiated(gpu):
         assert tape.gradient(y, x).numpy().tolist() == [3.0, 12.0]
 
 
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("lifted", [False, True])
+@pytest.mark.parametrize("initial", [lambda x: [1.0, 2.0], lambda x: 2.0 * x - 1.0], ids=["list", "tensor"])
+def test_variables_made_in_functions_are_there(gpu, jit, lifted, initial):
+    made = []
+
+    @tf.function(jit_compile=jit, autograph=False)
+    def f(x):
+        if not made or not lifted:
+            made.append(tf.Variable(initial(x), experimental_enable_variable_lifting=lifted))
+        made[-1].assign_add(x)
+        return made[-1] * 1.0
+
+    results = [f(tf.constant([1.0, 1.5])).numpy().tolist() for _ in range(3)]
+    assert results == ([[2.0, 3.5], [3.0, 5.0], [4.0, 6.5]] if lifted else [[2.0, 3.5]] * 3)
+    assert type(made[-1]) is DeviceVariable
+
+
 def test_control_flow_in_functions(gpu):
     @tf.function
     def f(x):

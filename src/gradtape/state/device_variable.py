@@ -44,6 +44,10 @@ class DeviceVariable(Variable):
     def _read(self, value: Any) -> None:
         self._held, self._module, self._in_xla = value, value.module, None
 
+    def _settle(self, value: Any) -> None:
+        """Makes a tensor of the device the first value."""
+        self._read = on_device(value.module, value.buffer, self.dtype)
+
     def _on_device(self, put: Any) -> Any:
         """The value as an array of XLA, whose memory it may have. The caller holds `updating`."""
         if self._in_xla is None:

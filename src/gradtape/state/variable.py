@@ -149,7 +149,7 @@ class Variable(Parts):
             self._take(value.array)
         else:
             self.__class__ = home
-            self._replace(value)
+            self._settle(value)
 
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, placed, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
@@ -426,7 +426,7 @@ class Trace(dispatch.Recorder):
 
     def lifted(self, value: Any) -> Any:
         """The value in this run of what a variable starts with."""
-        return plain(value.value) if type(value) is TracedTensor else value
+        return placed(plain(value.value)) if type(value) is TracedTensor else value
 
     def name_of(self, place: Value) -> str:
         """A name for a place: that of its parameter, or of the op that made it."""
