@@ -431,6 +431,20 @@ def test_variables(gpu):
     assert isinstance(v, tf.Variable)
 
 
+def test_variables_of_the_users_own_class_are_on_the_host_and_say_so(gpu):
+    class Own(tf.Variable):
+        pass
+
+    v = Own([1.0, 2.0])
+    v.assign_add(tf.constant([1.0, 1.0]))
+    assert type(v) is Own
+    assert v.device == v.value().device
+    with tf.GradientTape() as tape:
+        y = v * tf.constant([3.0, 4.0])
+    assert "GPU:0" in y.device
+    assert tape.gradient(y, v).numpy().tolist() == [3.0, 4.0]
+
+
 def test_updates_in_place_are_not_seen_by_others(gpu):
     v = tf.Variable(np.zeros(100_000, np.float32))
     with tf.GradientTape() as tape:
