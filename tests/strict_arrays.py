@@ -5,6 +5,7 @@ every way of reading a value on the host other than `to_host`.
 """
 
 import operator
+import sys
 import types
 
 import numpy as np
@@ -255,15 +256,20 @@ def fused(formula):
         with np.errstate(all="ignore"):
             for step in formula.steps:
                 given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
-                known[step.output] = step.function(*given, **step.attrs)
+                known[step.output] = np.asarray(step.function(*given, **step.attrs))
         return outside(known[formula.result])
 
     return kernel
 
 
+def has_own_memory(array):
+    """Whether the memory is this array's, and no view's: a view of CuPy's holds its base, ours what is inside."""
+    return array._inside.base is None and sys.getrefcount(array._inside) <= 2
+
+
 MODULE = ArrayModule(
     "strict", xp, StrictArray, "/job:localhost/replica:0/task:0/device:GPU:0",
     to_host=lambda a: a._inside.copy(), from_host=lambda a: StrictArray(np.array(a)),
-    to_xla=lambda a, own=False: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)), fuse=fused,
-    synchronize=lambda: None, memory=lambda: "there is enough",
+    to_xla=lambda a, own=False: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)),
+    has_own_memory=has_own_memory, fuse=fused, synchronize=lambda: None, memory=lambda: "there is enough",
 )  # fmt: skip

@@ -8,6 +8,7 @@ import copy
 import itertools
 import os
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -310,6 +311,42 @@ def test_a_function_is_recorded_by_a_tape(gpu):
             assert tape.gradient(y, v).numpy().tolist() == [3.0, 4.0]
 
 
+def test_every_call_of_a_function_gives_tensors_in_the_same_place(gpu):
+    v = tf.Variable([1.0, 2.0])
+    with tf.device("/CPU:0"):
+        here = tf.constant([3.0, 4.0])
+    for f in (tf.function(lambda x: v + x), tf.function(lambda x: v * 1.0)):
+        assert ["GPU:0" in f(here).device for _ in range(3)] == [True] * 3
+
+
+def test_python_code_in_functions_is_differentiated(gpu):
+    f = tf.function(lambda x: tf.py_function(lambda y: y * y * y, [x], tf.float32))
+    x = tf.constant([1.0, 2.0])
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert tape.gradient(y, x).numpy().tolist() == [3.0, 12.0]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("lifted", [False, True])
+@pytest.mark.parametrize("initial", [lambda x: [1.0, 2.0], lambda x: 2.0 * x - 1.0], ids=["list", "tensor"])
+def test_variables_made_in_functions_are_there(gpu, jit, lifted, initial):
+    made = []
+
+    @tf.function(jit_compile=jit, autograph=False)
+    def f(x):
+        if not made or not lifted:
+            made.append(tf.Variable(initial(x), experimental_enable_variable_lifting=lifted))
+        made[-1].assign_add(x)
+        return made[-1] * 1.0
+
+    results = [f(tf.constant([1.0, 1.5])).numpy().tolist() for _ in range(3)]
+    assert results == ([[2.0, 3.5], [3.0, 5.0], [4.0, 6.5]] if lifted else [[2.0, 3.5]] * 3)
+    assert type(made[-1]) is DeviceVariable
+
+
 def test_control_flow_in_functions(gpu):
     @tf.function
     def f(x):
@@ -319,6 +356,60 @@ def test_control_flow_in_functions(gpu):
 
     for _ in range(2):
         assert f(tf.constant([1.0, -1.0])).numpy().tolist() == [8.0, -4.0]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_tape_watches_what_a_function_closes_over(gpu, jit):
+    x = tf.constant([1.0, 2.0])
+    with tf.device("/CPU:0"):
+        here = tf.constant([3.0, 4.0])
+    f = tf.function(lambda y: y * (x * x) * here, jit_compile=jit)
+    f(tf.ones([2]))  # with nobody watching
+    with tf.GradientTape() as tape:
+        tape.watch([x, here])
+        y = f(tf.ones([2]))
+    of_x, of_here = tape.gradient(y, [x, here])
+    assert of_x.numpy().tolist() == [6.0, 16.0]
+    assert of_here.numpy().tolist() == [1.0, 4.0]
+
+
+def test_the_gradient_by_way_of_a_branch_not_taken_is_zero(gpu):
+    f = tf.function(lambda x, p: tf.cond(p, lambda: 2.0 * x, lambda: tf.constant([3.0, 4.0])))
+    for taken, expected in ((True, [2.0, 2.0]), (False, [0.0, 0.0])):
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x, tf.constant(taken))
+        assert tape.gradient(y, x).numpy().tolist() == expected
+
+
+def test_values_that_matter_are_looked_at_there(gpu, caplog):
+    x = tf.constant([[-1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape(check="nan") as tape:
+        tape.watch(x)
+        y = tf.math.log(x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="It began in log"):
+        tape.gradient(y, x)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.math.log(x)
+        sums = x * tf.reduce_sum(x, 0)
+    with pytest.warns(RuntimeWarning, match="NaN itself"):
+        tape.gradient(y, x, nan_safe=True)
+    tape.batch_jacobian(sums, x)
+    assert "depend on other rows" in caplog.text
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("f", [tf.nn.gelu, tf.nn.leaky_relu, tf.nn.selu, tf.math.ndtri, tf.math.bessel_i1, tf.math.erf])
+def test_halves_stay_halves(gpu, f, dtype):
+    x = tf.cast(tf.constant([0.25, 0.5]), dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    gradient = tape.gradient(y, x)
+    assert y.dtype.name == y.buffer.dtype.name == dtype
+    assert gradient.dtype.name == gradient.buffer.dtype.name == dtype
 
 
 def test_variables(gpu):
@@ -340,6 +431,20 @@ def test_variables(gpu):
     assert isinstance(v, tf.Variable)
 
 
+def test_variables_of_the_users_own_class_are_on_the_host_and_say_so(gpu):
+    class Own(tf.Variable):
+        pass
+
+    v = Own([1.0, 2.0])
+    v.assign_add(tf.constant([1.0, 1.0]))
+    assert type(v) is Own
+    assert v.device == v.value().device
+    with tf.GradientTape() as tape:
+        y = v * tf.constant([3.0, 4.0])
+    assert "GPU:0" in y.device
+    assert tape.gradient(y, v).numpy().tolist() == [3.0, 4.0]
+
+
 def test_updates_in_place_are_not_seen_by_others(gpu):
     v = tf.Variable(np.zeros(100_000, np.float32))
     with tf.GradientTape() as tape:
@@ -348,6 +453,67 @@ def test_updates_in_place_are_not_seen_by_others(gpu):
     v.assign_add(tf.ones(100_000))
     assert float(tf.reduce_sum(seen)) == 0.0
     assert float(tf.reduce_sum(tape.gradient(y, v))) == 0.0
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: tf.reshape(x, [2, 2]), tf.transpose, lambda x: x[0:1], lambda x: tf.broadcast_to(x, [2, 2, 2])]
+)
+def test_updates_in_place_are_not_seen_through_views(gpu, view):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    v, w = tf.Variable(view(x)), tf.Variable(x + 0.0)
+    seen, before = view(w), view(w).numpy()
+    for _ in range(2):
+        v.assign_add(tf.ones_like(v))
+        w.assign_add(tf.ones_like(w))
+    assert x.numpy().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert v.numpy().tolist() == (before + 2).tolist()
+    assert seen.numpy().tolist() == before.tolist()
+
+
+@pytest.mark.skipif(ON_GPU, reason="looks into the stand-in")
+def test_another_thread_does_not_read_what_is_being_updated(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+    seen = []
+    reader = threading.Thread(target=lambda: seen.append(v.value().numpy().tolist()))
+    add = strict_arrays.xp.add
+
+    def interrupted(buffer, change, **named):
+        assert "out" in named
+        reader.start()
+        reader.join(0.2)
+        assert not seen
+        return add(buffer, change, **named)
+
+    monkeypatch.setattr(strict_arrays.xp, "add", interrupted)
+    v.assign_add([1.0, 1.0])
+    reader.join()
+    assert seen == [[2.0, 3.0]]
+
+
+def test_a_failed_update_leaves_the_value(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+
+    def exhausted(*arrays, **named):
+        raise MemoryError("out of memory allocating 8 bytes")
+
+    with monkeypatch.context() as patched, pytest.raises(tf.errors.ResourceExhaustedError, match="update of variable"):
+        patched.setattr(MODULE.xp, "add", exhausted)
+        v.assign_add([1.0, 1.0])
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_copies_of_variables_go_where_new_tensors_go(gpu):
+    v = tf.Variable([1.0, 2.0])
+    for again in (copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        other = again(v)
+        assert type(other) is DeviceVariable
+        assert other.device == other.value().device == v.device
+        other.assign_add([1.0, 1.0])
+        with tf.device("/CPU:0"):
+            here = again(other)
+        assert here.device == here.value().device != v.device
+        assert here.numpy().tolist() == [2.0, 3.0]
+    assert v.numpy().tolist() == [1.0, 2.0]
 
 
 def test_a_checkpoint_comes_back(gpu, tmp_path):
@@ -365,6 +531,22 @@ def test_what_the_library_lacks_is_computed_on_the_host_and_said_once(gpu, caplo
     for _ in range(2):
         assert tf.linalg.expm(x).numpy().tolist() == [[1.0, 1.0], [0.0, 1.0]]
     assert sum("expm" in record.message for record in caplog.records) == 1
+
+
+def test_a_dtype_that_the_library_refuses_is_no_reason_to_compute_others_on_the_host(gpu, monkeypatch):
+    seen = []
+
+    def exp(x):
+        seen.append(x.dtype.name)
+        if x.dtype != np.float32:
+            raise TypeError(f"no exp of {x.dtype}")
+        return MODULE.xp.exp(x)
+
+    monkeypatch.setitem(MODULE.kernels, registry["exp"], exp)
+    for dtype in ("float64", "float32", "float64", "float16", "float32", "float16"):
+        assert tf.exp(tf.zeros([2], dtype)).numpy().tolist() == [1.0, 1.0]
+    assert seen.count("float32") == 2
+    MODULE.by_way_of_host.discard("exp")
 
 
 def test_bad_arguments_are_the_users_not_the_librarys(gpu):
@@ -441,6 +623,13 @@ def test_a_device_without_memory_is_named(gpu, monkeypatch):
     monkeypatch.setitem(MODULE.kernels, registry["matmul"], exhausted)
     with pytest.raises(tf.errors.ResourceExhaustedError, match=r"matmul.*shapes"):
         tf.matmul(v[:, None], v[None, :])
+    with tf.GradientTape() as tape:
+        y = v * v
+    monkeypatch.setattr(MODULE, "fuse", lambda formula: exhausted)
+    monkeypatch.setitem(MODULE.kernels, registry["mul"], exhausted)
+    monkeypatch.setattr(MODULE, "ops", None)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="a gradient"):
+        tape.gradient(y, v)
     assert v.numpy().tolist() == [1.0, 2.0]
 
 

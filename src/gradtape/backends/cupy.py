@@ -45,7 +45,8 @@ def module_of(name: str) -> ArrayModule:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     return ArrayModule(
         "CuPy", cupy, cupy.ndarray, name,
-        to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla, fuse=fuse,
+        to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla,
+        has_own_memory=_has_own_memory, fuse=fuse,
         synchronize=lambda: cupy.cuda.Device().synchronize(), memory=_memory,
     )  # fmt: skip
 
@@ -65,6 +66,12 @@ def _memory() -> str:
         f"of {total >> 20} MiB, {free >> 20} are free, arrays hold {pool.used_bytes() >> 20}, and "
         f"{pool.free_bytes() >> 20} wait in CuPy's pool"
     )
+
+
+def _has_own_memory(array: Any) -> bool:
+    """Whether CuPy has allocated the memory for this array. A view holds its base; XLA's memory may be known to XLA."""
+    memory = cupy.cuda.memory
+    return array.base is None and isinstance(array.data.mem, memory.PooledMemory | memory.Memory | memory.MemoryAsync)
 
 
 def _to_xla(array: Any, own: bool = False) -> Any:

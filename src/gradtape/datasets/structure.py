@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import dtypes, errors, nest
 from ..core.tensor import Tensor, wrap
-from ..engine.registry.devices import DeviceTensor, staying
+from ..engine.registry.devices import REAL, staying
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
 from ..state.sparse_tensor import SparseTensor
@@ -78,7 +78,7 @@ def as_leaf(value: Any) -> Any:
         return value
     with staying():  # elements are of the host, as in TensorFlow
         tensor = to_tensor(value)
-    if type(tensor) is not Tensor and type(tensor) is not DeviceTensor:
+    if type(tensor) not in REAL:
         raise Untraceable("a dataset is made of the tensors of a function")
     return wrap(tensor.array, tensor.dtype)
 

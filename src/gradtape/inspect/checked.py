@@ -14,6 +14,7 @@ from numpy import add, isfinite
 from ..core import dtypes, errors
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
+from ..engine.registry.devices import REAL
 from ..engine.run.namespace import ops
 from .noting import NotingLog
 from .unobtrusive import say_once
@@ -55,7 +56,7 @@ def checked(tape: Any, targets: list[Any], gradients: list[Any]) -> list[Any]:
     """The gradients, if they and the targets are finite: in a function that is being traced, when it is run."""
     if not all(map(_is_finite, (*targets, *gradients))):
         raise errors.InvalidArgumentError(_where_not_finite(tape))
-    unknown = [x for x in targets if isinstance(x, Tensor) and type(x) is not Tensor and x.dtype.is_floating]
+    unknown = [x for x in targets if isinstance(x, Tensor) and type(x) not in REAL and x.dtype.is_floating]
     if not unknown:
         return gradients
     checks = [ops.check_numerics(x, message=_LATER) for x in unknown]
@@ -76,10 +77,11 @@ def _is_finite(x: Any) -> bool:
     """Whether a target or gradient has neither infinities nor NaNs, as far as its value is known."""
     if type(x) is IndexedSlices:
         x = x.values
-    if type(x) is not Tensor or not x.dtype.kind & _FLOATS:
+    if type(x) not in REAL or not x.dtype.kind & _FLOATS:
         return True
     # Infinities and NaNs do not get lost in a sum, which takes half the time; one that overflows has to be looked at.
-    return bool(isfinite(add.reduce(x.array, axis=None)) or isfinite(x.array).all())
+    array = x.array
+    return bool(isfinite(add.reduce(array, axis=None)) or isfinite(array).all())
 
 
 def _where_not_finite(tape: Any) -> str:

@@ -16,6 +16,7 @@ from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.registry import op as op_module
 from ..engine.registry.cotangents import PendingProduct
+from ..engine.registry.devices import REAL
 from ..engine.registry.op import Op, registry
 from ..engine.run.namespace import Namespace
 from ..engine.tape import backprop, repeated_sweeps, tape
@@ -94,7 +95,7 @@ class _Watch:
         if type(g) is PendingProduct:
             g = self.grads[position] = g.value()
         values = g.values if type(g) is IndexedSlices else g
-        if type(values) is Tensor:  # of a batch of cotangents, the ops that made it were looked at
+        if type(values) in REAL:  # of a batch of cotangents, the ops that made it were looked at
             values = values.array
         if isinstance(values, np.ndarray | np.generic) and not sound(values):
             later = map(self.records.__getitem__, range(position + 1, len(self.records)))

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ..engine.registry.cotangents import finished
+from ..engine.registry.devices import REAL
 from ..engine.run import dispatch
 from ..engine.run.namespace import raw
 from ..engine.run.source_lines import Line
@@ -130,7 +131,7 @@ def _compared(reading: Reading, at: int, rng: Any) -> tuple[float, float, float]
         raise _NotChecked("its inputs were not noted: make the tape with trace=True")
     _, outputs, _, inputs, attrs = note
     outputs = outputs if type(outputs) is tuple else (outputs,)
-    if any(type(x) is not Tensor for x in (*inputs, *outputs)):
+    if any(type(x) not in REAL for x in (*inputs, *outputs)):
         raise _NotChecked("it ran on batched or traced values")
     run = _runner(op, inputs, attrs)
     arrays = [np.asarray(x.array) for x in inputs]

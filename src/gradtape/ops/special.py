@@ -58,7 +58,7 @@ def ndtr_of(xp, x):
         low = x < _WHERE_ERF_IS_NEARLY_MINUS_ONE
         if low.any():
             y[low] = special(xp).ndtr(x[low])
-    return y
+    return y.astype(x.dtype, copy=False)
 
 
 ndtr = _real("ndtr", ndtr_of, dx=lambda m, x: m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi))

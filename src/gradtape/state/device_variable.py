@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.tensor import Tensor
-from ..engine.registry.devices import DeviceTensor, on_device, sent
+from ..core import devices, dtypes
+from ..core.tensor import Tensor, placed
+from ..engine.registry.devices import DeviceTensor, exhausted, on_device, sent
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register
 from ..engine.run.dispatch import thread
@@ -44,6 +44,10 @@ class DeviceVariable(Variable):
     def _read(self, value: Any) -> None:
         self._held, self._module, self._in_xla = value, value.module, None
 
+    def _settle(self, value: Any) -> None:
+        """Makes a tensor of the device the first value."""
+        self._read = on_device(value.module, value.buffer, self.dtype)
+
     def _on_device(self, put: Any) -> Any:
         """The value as an array of XLA, whose memory it may have. The caller holds `updating`."""
         if self._in_xla is None:
@@ -52,8 +56,8 @@ class DeviceVariable(Variable):
 
     def _latest(self) -> Any:
         """The array of the value where it is, which may still be computed there."""
-        held = self._held
-        return self._in_xla if held is None else held.array
+        there = self._in_xla if self._held is None else None
+        return self._read.array if there is None else there
 
     def _take_from_device(self, array: Any) -> None:
         """Makes an array of XLA, of the right shape and dtype, the value."""
@@ -85,8 +89,8 @@ class DeviceVariable(Variable):
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the present value as a plain tuple."""
-        held = self._held
-        shape: tuple[int, ...] = self._in_xla.shape if held is None else held.dims
+        there = self._in_xla if self._held is None else None
+        shape: tuple[int, ...] = self._read.dims if there is None else there.shape
         return shape
 
     def _settled(self) -> Any:
@@ -120,13 +124,22 @@ class DeviceVariable(Variable):
             if thread.recorder is not None or not self.dtype.kind & _NUMBERS:
                 self._replace((ops.add if sign > 0 else ops.sub)(self._as_tensor(), delta))
                 return
-            read = self._read
-            buffer, combine = read.buffer, getattr(read.module.xp, ufunc.__name__)
-            change = sent(read.module, delta).buffer
-            # It is known here and to the last read, that read to the variable and here; each count sees itself.
-            alone = sys.getrefcount(buffer) <= 3 and sys.getrefcount(read) <= 3
-            new = combine(buffer, change, out=buffer) if alone else combine(buffer, change)
-            self._read = on_device(read.module, new, self.dtype)
+            last = (self._read,)  # not a name of its own, which some Pythons count and others do not
+            module, buffer = last[0].module, last[0].buffer
+            change, combine = sent(module, delta).buffer, getattr(module.xp, ufunc.__name__)
+            self._held = None  # from here on, nobody else gets hold of the array: see `_read`
+            try:
+                # It is known here and to the last read, that read here alone; each count sees itself. Memory that
+                # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
+                alone = sys.getrefcount(last[0].buffer) <= 3 and sys.getrefcount(last[0]) <= 2
+                in_place = alone and module.has_own_memory(buffer)
+                new = combine(buffer, change, out=buffer) if in_place else combine(buffer, change)
+                self._read = on_device(module, new, self.dtype)
+            except MemoryError as error:
+                raise exhausted(self._module, f"an update of variable '{self._name}'", error) from error
+            finally:
+                if self._held is None:
+                    self._held = last[0]
 
     def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
         with updating:
@@ -146,7 +159,7 @@ class DeviceVariable(Variable):
         return _rebuilt, (self.__getstate__(),)
 
 
-_OF_DEVICE = ("_held", "_module", "_in_xla")
+_OF_DEVICE = ("_held", "_module", "_in_xla", "placement")
 _NUMBERS = dtypes.INT | dtypes.FLOAT | dtypes.COMPLEX
 
 
@@ -154,6 +167,9 @@ def _rebuilt(state: dict[str, Any]) -> Variable:
     """A variable from its state, where new tensors go."""
     variable = object.__new__(Variable)
     variable.__setstate__(state)
+    variable._settle(placed(variable._read))
+    if devices.here.elsewhere:
+        variable.placement = devices.default_device()
     return variable
 
 

@@ -145,11 +145,13 @@ class Variable(Parts):
     def _settle(self, value: Any) -> None:
         """Makes a tensor that is not of the host the first value."""
         home = homes.get(type(value)) if type(self) is Variable else None
-        if home is None:
+        if home is None:  # of a class of the user's, whose values are of the host
             self._take(value.array)
+            if self.placement.kind != devices.HOST.kind:
+                self.placement = devices.HOST
         else:
             self.__class__ = home
-            self._replace(value)
+            self._settle(value)
 
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""

@@ -34,8 +34,9 @@ logger = logging.getLogger("gradtape")
 _new = object.__new__
 _NO_ATTRIBUTES: dict[str, Any] = {}
 _NEVER_THERE = dtypes.STRING
-# Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as such.
-_IN_FLOAT32 = ("opaque", "reduction")
+# Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as the library does
+# it, and rounded if that is in a wider float.
+_IN_FLOAT32 = ("constant", "opaque", "reduction")
 # What a kernel raises that asks for what the device's library has not, or for the values themselves.
 _NOT_FOR_DEVICE = (AttributeError, NotImplementedError, TypeError)
 
@@ -84,9 +85,9 @@ class DeviceTensor(Tensor):
         like = inputs[0].dtype
         outputs: Any
         if type(value) is tuple:
-            outputs = tuple([_result(module, y, like) for y in value])
+            outputs = tuple([_result(module, op, y, like) for y in value])
         else:
-            outputs = _result(module, value, like)
+            outputs = _result(module, op, value, like)
         recorder = thread.recorder
         if recorder is not None:
             _tell(recorder, op, inputs, outputs, attrs)
@@ -140,6 +141,9 @@ class DeviceTensor(Tensor):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         interface: dict[str, Any] = self.buffer.__cuda_array_interface__
         return interface
+
+
+REAL = frozenset({Tensor, DeviceTensor})  # the kinds of tensors that have a value and nothing else
 
 
 def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
@@ -207,11 +211,14 @@ def _moved(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """The inputs with those of the host sent to the device; a number stays, which an elementwise kernel takes as is."""
+    """The inputs with those of the host sent to the device; strings, and whatever else only Python knows, stay.
+
+    So does a number, which an elementwise kernel takes as is.
+    """
     elementwise = op.family == "elementwise"
     found: list[Tensor] = []
     for x in inputs:
-        if type(x) is Tensor and not (elementwise and not x.array.shape):
+        if type(x) is Tensor and not ((elementwise and not x.array.shape) or x.dtype.kind & _NEVER_THERE):
             y = on_device(module, module.from_host(asarray(x.array)), x.dtype)
             if x.mark is not None:
                 y.mark = x.marks
@@ -234,19 +241,26 @@ def _failed(module: ArrayModule, op: Any, inputs: Sequence[Tensor], attrs: dict[
     if isinstance(error, ValueError | np.linalg.LinAlgError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
     if isinstance(error, MemoryError):
-        raise _exhausted(module, op, inputs, error) from error
+        raise exhausted(module, f"op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]}", error) from error
     if not isinstance(error, _NOT_FOR_DEVICE):
         raise error
     return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
 
 
-def _result(module: ArrayModule, value: Any, like: DType) -> Tensor:
+def _result(module: ArrayModule, op: Any, value: Any, like: DType) -> Tensor:
     """A kernel's result: what it has left on the host stays there."""
     array_type: Any = module.array_type
     if type(value) is not array_type:
         return tensor_like(value, like)
+    if like.narrow and not op.moves_data:
+        value = rounded(value, like)
     dtype = value.dtype
     return on_device(module, value, like if dtype is like.numpy else dtypes.of_numpy(dtype))
+
+
+def rounded(array: Any, dtype: DType) -> Any:
+    """An array of a device that was computed in float32, or more, for the narrow `dtype`, in that dtype."""
+    return array.astype(dtype.numpy) if array.dtype.kind == "f" else array
 
 
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
@@ -311,13 +325,12 @@ def _by_way_of_host(module: ArrayModule, op: Any, reason: Exception) -> Callable
     return kernel
 
 
-def _exhausted(module: ArrayModule, op: Any, inputs: Sequence[Tensor], error: MemoryError) -> Exception:
-    """What is raised when the device has no memory left for an op."""
+def exhausted(module: ArrayModule, what: str, error: MemoryError) -> Exception:
+    """What is raised when the device has no memory left for something."""
     return errors.ResourceExhaustedError(
-        f"the device has no memory left for op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]} "
-        f"({error}); {module.memory()}. `gradtape.inspect.live_tapes()` shows which tapes hold memory. "
-        "What a tape has recorded is kept until its gradient is taken or it is deleted; smaller batches, "
-        "tf.recompute_grad or a half-precision dtype need less"
+        f"the device has no memory left for {what} ({error}); {module.memory()}. `gradtape.inspect.live_tapes()` shows "
+        "which tapes hold memory. What a tape has recorded is kept until its gradient is taken or it is deleted; "
+        "smaller batches, tf.recompute_grad or a half-precision dtype need less"
     )
 
 

@@ -15,6 +15,7 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, batched_identity, leave
 from ..registry.cotangents import finished
+from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
 from .log import Log
@@ -220,7 +221,7 @@ def _rows_are_independent(stacked: Tensor, dtype: DType) -> bool:
 
     They differ exactly when one row of the target depends on another row of the source.
     """
-    if type(stacked) is not Tensor:
+    if type(stacked) not in REAL:
         return True
     found = stacked.array.reshape(*stacked.dims[:2], -1)
     found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)

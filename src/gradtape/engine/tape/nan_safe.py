@@ -15,6 +15,7 @@ import numpy as np
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import StandIn
+from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
 from .questions import ones
@@ -57,7 +58,7 @@ class ZeroWinsTensor(StandIn):
 
 
 def _is_finite(x: Tensor) -> bool:
-    return type(x) is not Tensor or bool(np.isfinite(x.array).all())
+    return type(x) not in REAL or bool(np.isfinite(x.array).all())
 
 
 def _transposed(x: Tensor) -> Tensor:
@@ -77,7 +78,7 @@ def is_nan(target: Any) -> bool:
     """Whether a target has NaNs, as far as its value is known; in a function being traced, that of this run counts."""
     while isinstance(target, Tensor) and hasattr(type(target), "value"):
         target = target.value  # type: ignore[attr-defined]
-    return type(target) is Tensor and target.dtype.differentiable and bool(np.isnan(target.array).any())
+    return type(target) in REAL and target.dtype.differentiable and bool(np.isnan(target.array).any())
 
 
 def zero_wins(targets: list[Any], cotangents: list[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ from ...core import dtypes, nest
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
 from ..registry.cotangents import PendingProduct
-from ..registry.devices import DeviceTensor, on_device, ops_of, sent
+from ..registry.devices import REAL, exhausted, on_device, ops_of, rounded, sent
 from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
@@ -345,9 +345,13 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
             found = self._sweep(log, seeds, wanted, raw)
         elif (module := self._device(log, seeds)) is not None:
             seeds = {position: sent(module, g).buffer for position, g in seeds.items()}
-            found = self._sweep(log, seeds, wanted, ops_of(module))
-            for position in wanted:
-                found[position] = _as_tensors(module, found[position])
+            try:
+                found = self._sweep(log, seeds, wanted, ops_of(module))
+            except MemoryError as error:
+                raise exhausted(module, "a gradient", error) from error
+            for source, position in zip(sources, at, strict=True):
+                if position is not None:
+                    found[position] = _as_tensors(module, found[position], source.dtype)
         else:
             trace = None if log.fragile or self._hooks else dispatch.thread.trace
             with nullcontext() if trace is None else trace.from_here():
@@ -374,7 +378,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         """The library of a device whose bare arrays a sweep may run on, if all that it meets is there."""
         if self._hooks or not dispatch.unrecorded():
             return None
-        real = all([type(g) is Tensor or type(g) is DeviceTensor for g in seeds.values()])
+        real = all([type(g) in REAL for g in seeds.values()])
         return log.module if real else None
 
     def _sweep(self, log: Log, seeds: dict[int, Any], wanted: set[int], m: Any) -> Any:
@@ -415,11 +419,15 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         )
 
 
-def _as_tensors(module: Any, g: Any) -> Any:
-    """A cotangent of bare arrays of a device as one of tensors there."""
+def _as_tensors(module: Any, g: Any, dtype: dtypes.DType) -> Any:
+    """A cotangent of bare arrays of a device, of a source of `dtype`, as one of tensors there."""
     if type(g) is IndexedSlices:
-        return IndexedSlices(_as_tensors(module, g.values), _as_tensors(module, g.indices), g.dense_shape)
-    return g if g is None or isinstance(g, Tensor) else on_device(module, g, dtypes.of_numpy(g.dtype))
+        indices = _as_tensors(module, g.indices, dtypes.int32)
+        return IndexedSlices(_as_tensors(module, g.values, dtype), indices, g.dense_shape)
+    if g is None or isinstance(g, Tensor):
+        return g
+    g = rounded(g, dtype) if dtype.narrow else g
+    return on_device(module, g, dtypes.of_numpy(g.dtype))
 
 
 def _is_leaf(x: Any) -> bool:

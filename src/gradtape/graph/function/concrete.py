@@ -12,7 +12,7 @@ from ...backends.arrays import ArrayModule
 from ...core import nest
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.devices import DeviceTensor, on_device, sent
+from ...engine.registry.devices import REAL, DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
@@ -38,7 +38,6 @@ logger = logging.getLogger("gradtape")
 
 _OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
 _OPEN = nullcontext()
-_REAL = (Tensor, DeviceTensor)  # the kinds of tensors that have a value and nothing else
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
@@ -350,7 +349,7 @@ class Concrete:
     def _run_elsewhere(self, variant: Variant, tensors: Sequence[Tensor], recorder: Any) -> list[Tensor]:
         """Runs a graph on tensors of which some are not of the host, or on variables that are not."""
         module = next((x.module for x in tensors if type(x) is DeviceTensor), variant.home)
-        if module is not None and recorder is None and all([type(x) in _REAL for x in tensors]):
+        if module is not None and recorder is None and all([type(x) in REAL for x in tensors]):
             return variant.run_there(module, tensors)
         check_scope(tensors)
         return variant.replayed(tensors)
@@ -380,7 +379,8 @@ class Concrete:
             self._draw_from(positions)
             raise
         variants.insert(0, variant)
-        if results is not None and dispatch.unrecorded() and all(type(x) is Tensor for x in tensors):
+        here = variant.home is None and all(type(x) is Tensor for x in tensors)
+        if results is not None and here and dispatch.unrecorded():
             found = results()
             if found is not _OUTDATED:
                 return found

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...state.variable import Variable
 from ..ir.graph import Graph, Value
@@ -28,7 +29,7 @@ _FUNCTIONS = (types.FunctionType, types.MethodType)
 
 def tensors_around(f: Any) -> list[Tensor]:
     """The differentiable tensors in the closures and globals that `f` uses, and in the objects and functions there."""
-    return [x for x in _around(f, _NO_TENSORS) if type(x) is Tensor and x.dtype.differentiable]
+    return [x for x in _around(f, _NO_TENSORS) if not isinstance(x, Variable) and x.dtype.differentiable]
 
 
 def variables_around(f: Any) -> list[Variable]:
@@ -47,7 +48,7 @@ def _around(f: Any, plain: tuple[type, ...]) -> list[Any]:
         if kind in plain or id(value) in seen or isinstance(value, plain):
             continue
         seen.add(id(value))
-        if kind is Tensor or isinstance(value, Variable):
+        if kind in REAL or isinstance(value, Variable):
             found.append(value)
         elif kind is types.FunctionType:
             todo += _used_by(value, plain)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...core import nest
 from ...core.tensor import Tensor
+from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.tape.log import Log
@@ -91,14 +92,14 @@ def _of(trace: Trace, x: Any) -> Tensor:
         if not tensor.trace.open:
             raise out_of_scope(tensor)
         return trace.capture(tensor)
-    if type(tensor) is Tensor and trace.is_followed(tensor):
+    if type(tensor) in REAL and trace.is_followed(tensor):
         return TracedTensor(tensor, trace.place_of(tensor), trace)
     return tensor
 
 
 def _source(trace: Trace, x: Any) -> Tensor:
     tensor = _of(trace, x)
-    if type(tensor) is Tensor and tensor.dtype.differentiable:
+    if type(tensor) in REAL and tensor.dtype.differentiable:
         if not trace.follows_all:
             raise Unfollowed
         raise NotImplementedError(

@@ -17,8 +17,8 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
-from ...core.tensor import Tensor, wrap
-from ...engine.registry.devices import DeviceTensor
+from ...core.tensor import Tensor, placed, wrap
+from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
@@ -159,7 +159,7 @@ class Trace(dispatch.Recorder):
         """An op has run on plain tensors: if one of them is followed, it gets a node."""
         several = type(outputs) is tuple
         results = outputs if several else (outputs,)
-        if any(type(x) is not Tensor for x in (*inputs, *results)) or not any(map(self.is_followed, inputs)):
+        if any(type(x) not in REAL for x in (*inputs, *results)) or not any(map(self.is_followed, inputs)):
             return
         places = tuple([self.place_of(x) for x in inputs])
         made = tuple([Value(y.dims, y.dtype) for y in results])
@@ -248,7 +248,7 @@ class Trace(dispatch.Recorder):
             return x.place if x.trace is self else self.capture(x).place
         if type(x) is Failed:
             raise x.error
-        if type(x) is not Tensor and type(x) is not DeviceTensor:
+        if type(x) not in REAL:
             raise Untraceable(f"a {type(x).__name__} from outside the function")
         if x.mark is not None and self.is_followed(x):
             place: Value | None = dispatch.note(x.marks, self.key)
@@ -426,7 +426,7 @@ class Trace(dispatch.Recorder):
 
     def lifted(self, value: Any) -> Any:
         """The value in this run of what a variable starts with."""
-        return plain(value.value) if type(value) is TracedTensor else value
+        return placed(plain(value.value)) if type(value) is TracedTensor else value
 
     def name_of(self, place: Value) -> str:
         """A name for a place: that of its parameter, or of the op that made it."""
@@ -480,6 +480,6 @@ def value_of(x: Tensor) -> Tensor:
         return x
     if type(x) is DeviceTensor and thread.trace is not None and thread.trace.for_xla:
         return Awaited(x.dims, x.dtype, Work(lambda: (wrap(x.array, x.dtype),)))
-    if type(x) is not Tensor and type(x) is not DeviceTensor:
+    if type(x) not in REAL:
         raise Untraceable(f"it is called with a {type(x).__name__}")
     return wrap(x.array, x.dtype)
