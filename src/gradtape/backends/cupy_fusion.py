@@ -18,11 +18,11 @@ _FLOATS = ("float32", "float64")
 # What C++ calls it as NumPy does, for floats.
 _SAME = set(
     "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh floor ceil trunc rint erf erfc erfinv "
-    "hypot isnan isinf isfinite".split()
+    "hypot isnan isinf isfinite fabs copysign".split()
 )
 _RENAMED = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "arctan2": "atan2", "fabs": "fabs", "copysign": "copysign", "gammaln": "lgamma",
+    "arctan2": "atan2", "gammaln": "lgamma",
 }  # fmt: skip
 _TEXTS = {
     "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "negative": "-{0}", "positive": "{0}",

@@ -23,7 +23,8 @@ from .arguments import as_state, dims_of
 NAMESPACES = ("random",)
 __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
 
-_MANY = 1 << 16  # numbers that a device draws itself: fewer would take longer in launches than on the host
+# Numbers that a device draws itself. An estimate: Philox is about a hundred launches, whatever the size.
+_MANY = 1 << 16
 
 
 def set_seed(seed: Any) -> None:

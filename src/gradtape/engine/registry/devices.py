@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -22,6 +22,7 @@ from ...backends.arrays import ArrayModule
 from ...core import devices, dtypes, errors
 from ...core.devices import Device
 from ...core.dtypes import DType
+from ...core.scopes import holding
 from ...core.tensor import Tensor, when_placed, wrap
 from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
@@ -103,11 +104,7 @@ class DeviceTensor(Tensor):
             value = (module.kernels.get(op) or _kernel(module, op))(*[x.buffer for x in inputs])
         except Exception as error:
             value = _failed(module, op, inputs, {}, error)
-        y = _new(DeviceTensor)
-        y.buffer = value
-        y.module = module
-        y.dtype = dtype
-        y.mark = None
+        y = on_device(module, value, dtype)
         recorder = thread.recorder
         if recorder is not None:
             _tell(recorder, op, inputs, y, _NO_ATTRIBUTES)
@@ -165,32 +162,30 @@ def use(gpus: Callable[[], list[dict[str, Any]]] | None, module_of: Callable[[De
     when_placed(None if gpus is None else partial(_placed, module_of))
 
 
-_staying = threading.local()
+class _Staying(threading.local):
+    on = False
 
 
-@contextmanager
-def staying() -> Iterator[None]:
-    """New tensors made inside the block stay on the host."""
-    before, _staying.on = getattr(_staying, "on", False), True
-    try:
-        yield
-    finally:
-        _staying.on = before
+_staying = _Staying()
+
+
+def staying() -> AbstractContextManager[None]:
+    """A block: new tensors made inside it stay on the host."""
+    return holding(_staying, on=True)
 
 
 def _placed(module_of: Callable[[Device], ArrayModule], x: Tensor) -> Tensor:
     """A new tensor where TensorFlow would have it: 32-bit integers, which say how ops work, stay on the host."""
     if not devices.here.elsewhere or thread.trace is not None or type(x) is not Tensor:
         return x
-    if getattr(_staying, "on", False):
+    if _staying.on:
         return x
     if x.dtype is dtypes.int32 or x.dtype.kind & _NEVER_THERE:
         return x
     device = devices.default_device()
     if device.kind != "GPU":
         return x
-    module = module_of(device)
-    y = on_device(module, module.from_host(asarray(x.array)), x.dtype)
+    y = _copied(module_of(device), x)
     y.mark = x.mark
     return y
 
@@ -199,7 +194,12 @@ def sent(module: ArrayModule, x: Tensor) -> Tensor:
     """The tensor `x` on the device; strings stay on the host."""
     if type(x) is not Tensor or x.dtype.kind & _NEVER_THERE:
         return x
-    return _moved(x, on_device(module, module.from_host(asarray(x.array)), x.dtype))
+    return _moved(x, _copied(module, x))
+
+
+def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
+    """A tensor of the host on the device, on no tape."""
+    return on_device(module, module.from_host(asarray(x.array)), x.dtype)
 
 
 def _moved(x: Tensor, y: Tensor) -> Tensor:
@@ -219,9 +219,8 @@ def _together(module: ArrayModule, op: Any, inputs: Sequence[Tensor]) -> list[Te
     found: list[Tensor] = []
     for x in inputs:
         if type(x) is Tensor and not ((elementwise and not x.array.shape) or x.dtype.kind & _NEVER_THERE):
-            y = on_device(module, module.from_host(asarray(x.array)), x.dtype)
-            if x.mark is not None:
-                y.mark = x.marks
+            y = _copied(module, x)
+            y.mark = x.marks
             x = y
         found.append(x)
     return found
