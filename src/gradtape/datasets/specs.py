@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.shapes import TensorShape
-from ..state.specs import TypeSpec, spec_of
+from ..state.type_spec import LeafSpec, spec_of
 
 
-class NoneTensorSpec(TypeSpec):
+class NoneTensorSpec(LeafSpec):
     """The spec of None."""
 
     __slots__ = ()
-    _is_whole = True
 
     def _serialize(self) -> tuple[Any, ...]:
         return ()
 
 
-class DatasetSpec(TypeSpec):
+class DatasetSpec(LeafSpec):
     """What a dataset's elements are, for a dataset that is itself an element, as of `window`.
 
     >>> import gradtape as tf
@@ -27,7 +26,6 @@ class DatasetSpec(TypeSpec):
     """
 
     __slots__ = ("_element_spec", "_shape")
-    _is_whole = True
     value_type: type  # `Dataset`, which stands above its spec and says so itself
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:

@@ -14,7 +14,7 @@ from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from .sparse_tensor import SparseTensor
-from .type_spec import BatchableTypeSpec, TypeSpec, register_type_spec_from_value_converter, spec_of
+from .type_spec import BatchableTypeSpec, LeafSpec, TypeSpec, register_type_spec_from_value_converter, spec_of
 from .variable import Variable
 
 __all__ = [
@@ -271,7 +271,7 @@ class SparseTensorSpec(BatchableTypeSpec):
         return self._shape, self._dtype
 
 
-class VariableSpec(TypeSpec):
+class VariableSpec(LeafSpec):
     """The shape and dtype of a variable, and whether it is trainable.
 
     >>> import gradtape as tf
@@ -280,7 +280,6 @@ class VariableSpec(TypeSpec):
     """
 
     __slots__ = ("_alias_id", "_dtype", "_shape", "_trainable")
-    _is_whole = True
 
     def __init__(
         self, shape: Any, dtype: Any = dtypes.float32, trainable: bool = True, alias_id: int | None = None
@@ -306,16 +305,6 @@ class VariableSpec(TypeSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._trainable, self._alias_id
-
-    @property
-    def _component_specs(self) -> Any:
-        return self
-
-    def _to_components(self, value: Any) -> Any:
-        return value
-
-    def _from_components(self, components: Any) -> Any:
-        return components
 
     def __repr__(self) -> str:
         return (

@@ -100,10 +100,6 @@ class TypeSpec(Composite):
         """The value made of the next tensors."""
         return self._from_compatible_tensor_list([next(tensors) for _ in self.flatten()])
 
-    def placeholder_value(self, placeholder_context: Any) -> Any:
-        """What a function is traced with: the tracer makes it itself, of examples for `flatten()`."""
-        return self
-
     def cast(self, value: Any, casting_context: Any = None) -> Any:
         """The value, which must be of this type."""
         if not self.is_compatible_with(value):
@@ -172,6 +168,23 @@ class TypeSpec(Composite):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._serialize()
+
+
+class LeafSpec(TypeSpec):
+    """The spec of what is not made of tensors: a variable, a dataset, nothing."""
+
+    __slots__ = ()
+    _is_whole = True
+
+    @property
+    def _component_specs(self) -> Any:
+        return self
+
+    def _to_components(self, value: Any) -> Any:
+        return value
+
+    def _from_components(self, components: Any) -> Any:
+        return components
 
 
 def _supertype(mine: Any, *its: Any) -> Any:
