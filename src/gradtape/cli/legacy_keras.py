@@ -72,9 +72,7 @@ def keras_module(place: str) -> types.ModuleType | None:
 
 
 def _missing(name: str) -> str:
-    return (
-        f"{name} is not there: gradtape serves Keras 3 for tf_keras, which is Keras 2, and Keras 3 has no such name"
-    )
+    return f"{name} is not there: gradtape serves Keras 3 for tf_keras, which is Keras 2, and Keras 3 has no such name"
 
 
 @cache
@@ -88,6 +86,7 @@ def _written() -> dict[str, dict[str, Any]]:
     return {
         "optimizers": {"Optimizer": _optimizer(keras.optimizers.Optimizer)},
         "optimizers.legacy": {**kinds, "Optimizer": LegacyOptimizer},
+        "__internal__.utils": {"register_symbolic_tensor_type": lambda cls: None},  # Keras 3 has symbols of its own
         _LEGACY_LAYERS: {**functions, **classes, "BatchNormalization": layers.BatchNormalization},
     }
 
