@@ -23,9 +23,6 @@ from keras_gradtape import loader
 NAME = "tensorflow"
 VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
 
-_KERAS_LAZY_MODULES = "keras.src.utils.module_utils"
-_KERAS_GRAPHS = "keras.src.utils.backend_utils"
-
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `tensorflow` and what is below it in gradtape."""
@@ -34,10 +31,6 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Where `name` comes from, if it is TensorFlow's."""
         if name == NAME or name.startswith(f"{NAME}."):
             return importlib.util.spec_from_loader(name, self, is_package=True)
-        if name == _KERAS_LAZY_MODULES:
-            return loader.followed_by(name, path, _hide_tensorflow)
-        if name == _KERAS_GRAPHS:
-            return loader.followed_by(name, path, _hide_graphs)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
@@ -124,13 +117,3 @@ def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
         return importlib.import_module(f"{parent.__name__}.{leaf}")
     except ModuleNotFoundError:
         return None
-
-
-def _hide_tensorflow(module_utils: Any) -> None:
-    """Keras looks for TensorFlow beside its backend, and would take gradtape for it."""
-    module_utils.tensorflow._available = False
-
-
-def _hide_graphs(backend_utils: Any) -> None:
-    """Keras takes a `tf.function` for a graph of TensorFlow's, in which only its TensorFlow backend works."""
-    backend_utils.in_tf_graph = lambda: False

@@ -1,4 +1,4 @@
-"""TensorFlow's names as the functions of `tf.keras.backend` call them: gradtape's, and some of TensorFlow 1's."""
+"""TensorFlow as Keras knows it: gradtape's names, what Keras uses of TensorFlow's private ones, and of TensorFlow 1's."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import gradtape as tf
+from gradtape.core.nest import Composite
 
-RaggedTensor = ()  # nothing is one: for `isinstance`
+RaggedTensor = getattr(tf, "RaggedTensor", ())
 
-__internal__ = SimpleNamespace(tf2=SimpleNamespace(enabled=lambda: True), EagerTensor=tf.Tensor)
+__internal__ = SimpleNamespace(
+    CompositeTensor=Composite,
+    EagerTensor=tf.Tensor,
+    distribute=SimpleNamespace(strategy_supports_no_merge_call=lambda: True),
+    smart_cond=SimpleNamespace(smart_cond=tf.cond),
+    tf2=SimpleNamespace(enabled=lambda: True),
+)
 
 
 def _cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
