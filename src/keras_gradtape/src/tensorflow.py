@@ -10,6 +10,17 @@ from gradtape.core.nest import Composite
 
 RaggedTensor = getattr(tf, "RaggedTensor", ())
 
+
+class _Extended(SimpleNamespace):
+    """Names in front of those of a namespace of gradtape's."""
+
+    def __init__(self, base: Any, **names: Any) -> None:
+        super().__init__(_base=base, **names)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._base, name)
+
+
 __internal__ = SimpleNamespace(
     CompositeTensor=Composite,
     EagerTensor=tf.Tensor,
@@ -66,8 +77,10 @@ def _without_repetitions(path: Any) -> Any:
     return tf.SparseTensor(places, tf.gather_nd(labels, places), labels.shape)
 
 
-compat = SimpleNamespace(
-    v1=SimpleNamespace(
+compat = _Extended(
+    tf.compat,
+    v1=_Extended(
+        tf.compat.v1,
         assign=lambda ref, value: ref.assign(value),
         assign_add=lambda ref, value: ref.assign_add(value),
         assign_sub=lambda ref, value: ref.assign_sub(value),
@@ -95,7 +108,7 @@ compat = SimpleNamespace(
         sparse_concat=tf.sparse.concat,
         where=_where,
         while_loop=tf.while_loop,
-    )
+    ),
 )
 
 

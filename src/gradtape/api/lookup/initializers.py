@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import of_system as failures
+from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from .tables import array_of
@@ -32,7 +33,7 @@ class KeyValueTensorInitializer:
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None
     ) -> None:
         with dispatch.traced_by(None):
-            self._keys, self._values = to_tensor(keys, dtype=key_dtype), to_tensor(values, dtype=value_dtype)
+            self._keys, self._values = _of_dtype(keys, key_dtype), _of_dtype(values, value_dtype)
         self._key_dtype, self._value_dtype = self._keys.dtype, self._values.dtype
 
     @property
@@ -52,6 +53,10 @@ class KeyValueTensorInitializer:
         if keys.shape != values.shape:
             raise errors.InvalidArgumentError(f"Expected shape {list(keys.shape)} for value, got {list(values.shape)}")
         table._import(keys.ravel().tolist(), values.ravel().tolist())
+
+
+def _of_dtype(value: Any, dtype: Any) -> Tensor:
+    return to_tensor(value, None if dtype is None else as_dtype(dtype))
 
 
 class TextFileIndex:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
@@ -229,7 +230,7 @@ class DenseHashTable(_MutableTable):
         experimental_is_anonymous: bool = False,
     ) -> None:
         with dispatch.traced_by(None):
-            empty, deleted = (array_of(to_tensor(key, dtype=key_dtype)) for key in (empty_key, deleted_key))
+            empty, deleted = (array_of(to_tensor(key, dtype=as_dtype(key_dtype))) for key in (empty_key, deleted_key))
         super().__init__(key_dtype, value_dtype, default_value, empty.shape, name, checkpoint)
         buckets = initial_num_buckets
         if buckets is not None and (buckets < 4 or buckets & (buckets - 1)):

@@ -14,6 +14,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.text import each
 from ..text import strings
+from ..text.buckets import to_hash_bucket_fast
 from .tables import LookupTable, converted, over_values
 
 NAMESPACES = ("lookup",)
@@ -144,7 +145,7 @@ class StaticVocabularyTable(LookupTable):
     def _numbers(self, keys: Tensor) -> Tensor:
         keys = ops.cast(keys, dtype=dtypes.int64) if self._key_dtype.is_integer else keys
         words = strings.as_string(keys) if self._key_dtype.is_integer else keys
-        buckets = strings.to_hash_bucket_fast(words, self._buckets)
+        buckets = to_hash_bucket_fast(words, self._buckets)
         if self._table is None:
             return buckets
         known = self._table.lookup(keys)
