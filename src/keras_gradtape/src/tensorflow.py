@@ -1,4 +1,4 @@
-"""TensorFlow as Keras knows it: gradtape's names, what Keras uses of TensorFlow's private ones, and of TensorFlow 1's."""
+"""TensorFlow as Keras knows it: gradtape's names, and what Keras uses of the private ones and of TensorFlow 1's."""
 
 from __future__ import annotations
 

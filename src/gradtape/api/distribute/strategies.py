@@ -21,8 +21,9 @@ from ..math.reductions import reduce_mean, reduce_sum
 
 NAMESPACES = ("distribute",)
 __all__ = [
-    "DistributedDataset", "InputContext", "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext", "Strategy",
-    "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
+    "DistributedDataset", "InputContext", "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext",
+    "Strategy", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+    "in_cross_replica_context",
 ]  # fmt: skip
 
 
