@@ -61,7 +61,7 @@ def _decoded(data: bytes) -> tuple[Any, int]:
             raise errors.InvalidArgumentError(
                 f"Header mismatch: Expected {expected.decode()} but found {data[place : place + 4].decode('latin1')}"
             )
-    kind = channels = rate = bits = None
+    channels = rate = 0
     place = 12
     while place + 8 <= len(data):
         name, size = data[place : place + 4], struct.unpack_from("<I", data, place + 4)[0]

@@ -20,6 +20,8 @@ _KEYS = (dtypes.string, dtypes.int64, dtypes.int32)
 class LookupTable(Owner):
     """A table from keys of one dtype to values of another."""
 
+    lookup: Any
+
     def __init__(self, key_dtype: Any, value_dtype: Any, name: str | None) -> None:
         self._key_dtype, self._value_dtype, self._name = as_dtype(key_dtype), as_dtype(value_dtype), name
         if self._key_dtype not in _KEYS:
@@ -46,10 +48,6 @@ class LookupTable(Owner):
     def resource_handle(self) -> Any:
         """The table itself, for there is no runtime that would know it by a handle."""
         return self
-
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The values of `keys`."""
-        raise NotImplementedError
 
     def __getitem__(self, keys: Any) -> Any:
         """The values of `keys`."""
