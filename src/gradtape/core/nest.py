@@ -145,21 +145,23 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     if not _opens(structure, expand):
         return next(leaves)
+    return like(structure, [_pack(part, leaves, expand) for part in parts(structure)])
+
+
+def like(structure: Any, its_parts: list[Any]) -> Any:
+    """A structure of the same kind, which directly consists of `its_parts`, in the order of `parts`."""
+    kind: Any = type(structure)
     if isinstance(structure, Mapping):
-        packed = {key: _pack(structure[key], leaves, expand) for key in sorted_keys(structure)}
+        packed = dict(zip(sorted_keys(structure), its_parts, strict=True))
         ordered = {key: packed[key] for key in structure}
-        if isinstance(structure, defaultdict):
-            return defaultdict(structure.default_factory, ordered)
-        return type(structure)(ordered)  # type: ignore[call-arg]
-    kind = type(structure)
-    packed_parts = [_pack(part, leaves, expand) for part in parts(structure)]
+        return defaultdict(structure.default_factory, ordered) if isinstance(structure, defaultdict) else kind(ordered)
     if hasattr(kind, "__tf_unflatten__"):
-        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(packed_parts))
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(its_parts))
     if issubclass(kind, Composite):
-        return structure._with_parts(packed_parts)
+        return structure._with_parts(its_parts)
     if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__"):
-        return kind(*packed_parts)
-    return packed_parts if isinstance(structure, MappingView | range) else kind(packed_parts)
+        return kind(*its_parts)
+    return its_parts if isinstance(structure, MappingView | range) else kind(its_parts)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
