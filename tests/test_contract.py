@@ -27,6 +27,12 @@ OTHER_PARAMETERS = {
     "experimental.numpy.ndarray": "the same as Tensor",
     "data.Dataset": "made by its static methods in TensorFlow, from a generator of elements here",
     "data.Iterator": "abstract in TensorFlow",
+    **{
+        f"lookup.{name}": "hidden behind *args, **kwargs, as those of Variable are"
+        for name in (
+            "StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable", "experimental.MutableHashTable",
+        )
+    },
     "experimental.Optional": "abstract in TensorFlow",
     "data.experimental.Optional": "abstract in TensorFlow",
     **{name: "may be given a message alone" for name in TABLE if re.match(r"errors\.\w+Error$", name)},
@@ -88,6 +94,10 @@ LEFT_OUT = {
     ),
     "SparseTensor": {"eval": "there are no sessions"},
     "SparseTensorSpec": {
+        **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
+        "placeholder_value": TRACING,
+    },
+    "ExtensionTypeSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },

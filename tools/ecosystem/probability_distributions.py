@@ -1,4 +1,4 @@
-"""TensorFlow Probability: densities, samples, gradients and divergences of its distributions, eagerly and in functions."""
+"""TensorFlow Probability: densities, samples, gradients and divergences, eagerly and in functions."""
 
 import numpy as np
 import tensorflow as tf

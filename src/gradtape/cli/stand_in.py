@@ -26,9 +26,6 @@ NAME = "tensorflow"
 VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
 
 _PLACES = ((gradtape.Tensor, "framework.ops"), (gradtape.Variable, "ops.resource_variable_ops"))
-_KERAS_LAZY_MODULES = "keras.src.utils.module_utils"
-_KERAS_ADAPTERS = "keras.src.trainers.data_adapters.data_adapter_utils"
-_KERAS_GRAPHS = "keras.src.utils.backend_utils"
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -38,12 +35,6 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Where `name` comes from, if it is TensorFlow's."""
         if name.partition(".")[0] in (NAME, legacy_keras.NAME):
             return importlib.util.spec_from_loader(name, self, is_package=True)
-        if name == _KERAS_LAZY_MODULES:
-            return loader.followed_by(name, path, _hide_tensorflow)
-        if name == _KERAS_GRAPHS:
-            return loader.followed_by(name, path, _hide_graphs)
-        if name == _KERAS_ADAPTERS:
-            return loader.followed_by(name, path, _hide_tensors)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
@@ -150,19 +141,3 @@ def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
         return importlib.import_module(f"{parent.__name__}.{leaf}")
     except ModuleNotFoundError:
         return None
-
-
-def _hide_tensorflow(module_utils: Any) -> None:
-    """Keras looks for TensorFlow beside its backend, and would take gradtape for it."""
-    module_utils.tensorflow._available = False
-
-
-def _hide_graphs(backend_utils: Any) -> None:
-    """Keras takes a `tf.function` for a graph of TensorFlow's, in which only its TensorFlow backend works."""
-    backend_utils.in_tf_graph = lambda: False
-
-
-def _hide_tensors(data_adapter_utils: Any) -> None:
-    """Keras takes a tensor that says it is TensorFlow's for another backend's than its own."""
-    is_another = data_adapter_utils.is_tensorflow_tensor
-    data_adapter_utils.is_tensorflow_tensor = lambda x: not isinstance(x, gradtape.Tensor) and is_another(x)
