@@ -115,8 +115,6 @@ LEFT_OUT = {
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"
     ),
     "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
-    "ndarray": {"OVERLOADABLE_OPERATORS": "as for Tensor"},
-    "Tensor": {"OVERLOADABLE_OPERATORS": "for TensorFlow's other classes, which are lent the operators"},
     "Variable": {"SaveSliceInfo": "variables are not cut into partitions"},
 }
 
