@@ -97,6 +97,10 @@ LEFT_OUT = {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },
+    "ExtensionTypeSpec": {
+        **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
+        "placeholder_value": TRACING,
+    },
     "DatasetSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
@@ -111,8 +115,6 @@ LEFT_OUT = {
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"
     ),
     "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
-    "ndarray": {"OVERLOADABLE_OPERATORS": "as for Tensor"},
-    "Tensor": {"OVERLOADABLE_OPERATORS": "for TensorFlow's other classes, which are lent the operators"},
     "Variable": {"SaveSliceInfo": "variables are not cut into partitions"},
 }
 
