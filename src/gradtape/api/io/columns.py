@@ -95,13 +95,13 @@ class FixedColumn(Column):
             )
         if not self.shape.is_fully_defined():
             raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {self.shape}.")
-        self.size = math.prod(self.shape.as_list())
+        self.size = self.shape.num_elements() or 0
         self.default = None
         if feature.default_value is not None:
             default = np.ravel(to_tensor(feature.default_value, self.dtype).array)
             if default.size != self.size:
                 raise errors.InvalidArgumentError(
-                    f"Input to reshape is a tensor with {default.size} values, but the requested shape has {self.size}: "
+                    f"Input to reshape is a tensor with {default.size} values, but {self.size} are wanted: "
                     f"the default value of {key!r} must be of shape {self.shape}"
                 )
             self.default = default
@@ -134,7 +134,7 @@ class SequenceColumn(Column):
         super().__init__(key, feature.dtype)
         if not feature.allow_missing:
             raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
-        self.shape = TensorShape(feature.shape).as_list()
+        self.shape = dims_of(key, feature)
         self.size = math.prod(self.shape)
         self.default = _filler(feature.default_value, self.dtype)
 
@@ -148,6 +148,14 @@ class SequenceColumn(Column):
                     f"Saw {len(values)} values but output shape is: {self.shape}"
                 )
         return [text(filled(found, self.size, self.shape, self.default, self.dtype), self.dtype)]
+
+
+def dims_of(key: str, feature: Any) -> list[int]:
+    """The sizes of a feature's shape, which must be known."""
+    dims = TensorShape(feature.shape).as_list()
+    if any(n is None for n in dims):
+        raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {feature.shape}.")
+    return [int(n) for n in dims if n is not None]
 
 
 def _filler(value: Any, dtype: Any) -> Any:
@@ -286,7 +294,8 @@ class RaggedColumn(Column):
         """The ragged tensor; for one example, without its outermost rows."""
         from ...state.ragged.tensor import RaggedTensor
 
-        value, outer, inner = parts[0], parts[1], parts[2:]
+        value: Any = parts[0]
+        outer, inner = parts[1], parts[2:]
         for part, splits in zip(reversed(self.partitions), reversed(inner), strict=True):
             if isinstance(part, RaggedFeature.UniformRowLength) and not isinstance(value, RaggedTensor):
                 value = ops.reshape(value, shape=(-1, part.length, *value.shape[1:]))

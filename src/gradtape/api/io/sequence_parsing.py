@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
-from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...state.sparse_tensor import SparseTensor
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
-from .columns import Column, columns_of, filled, joined, text
+from .columns import Column, columns_of, dims_of, filled, joined, text
 from .features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from .parsing import declared, described, tensors_of
 from .reading import sequences
@@ -125,7 +124,7 @@ class _DenseLists(_ListColumn):
     def __init__(self, key: str, feature: FixedLenSequenceFeature) -> None:
         super().__init__(key, feature.dtype)
         self.source, self.optional = key, feature.allow_missing
-        self.shape = TensorShape(feature.shape).as_list()
+        self.shape = dims_of(key, feature)
         self.size = math.prod(self.shape)
 
     @property

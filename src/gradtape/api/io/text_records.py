@@ -50,7 +50,7 @@ def decode_csv(
     """
     defaults = [to_tensor(value) for value in record_defaults]
     for i, default in enumerate(defaults):
-        if default.dtype not in _KINDS or default.shape.num_elements() > 1:
+        if default.dtype not in _KINDS or np.size(default.array) > 1:
             raise errors.InvalidArgumentError(
                 f"Each record default must be one value, or none, of float32, float64, int32, int64 or string; got "
                 f"{default!r} for field {i}"
@@ -118,7 +118,7 @@ def _split(record: bytes, delim: bytes) -> Iterator[bytes]:
 
 def _value(field: bytes, record: int, number: int, default: Tensor, missing: bytes) -> Any:
     if not field or field == missing:
-        if not default.shape.num_elements():
+        if not np.size(default.array):
             raise errors.InvalidArgumentError(f"Field {number} is required but missing in record {record}!")
         return np.ravel(np.asarray(default.array, object if default.dtype is dtypes.string else None))[0]
     if default.dtype is dtypes.string:
@@ -163,7 +163,7 @@ def _serialized(text: bytes) -> bytes:
     return example.SerializeToString()
 
 
-_DECOMPRESS = {"": lambda data: data, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
+_DECOMPRESS: dict[str, Any] = {"": lambda data: data, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
 
 
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
