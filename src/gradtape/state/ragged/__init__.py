@@ -1,0 +1,1 @@
+"""Ragged tensors: rows of different lengths, as one tensor of values and the places where it is cut."""
