@@ -392,7 +392,9 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
     >>> tf.strings.format("x = {}", tf.range(10)).numpy()
     b'x = [0 1 2 ... 7 8 9]'
     """
-    tensors = [to_tensor(x) for x in (inputs if isinstance(inputs, list | tuple) else [inputs])]
+    given = inputs if isinstance(inputs, list | tuple) else [inputs]
+    ready = [hasattr(x, "_as_text") for x in given]  # ragged tensors, which are texts here already
+    tensors = [x._as_text(summarize) if is_text else to_tensor(x) for x, is_text in zip(given, ready, strict=True)]
     pieces = template.split(placeholder)
     if len(pieces) != len(tensors) + 1:
         raise ValueError(
@@ -401,7 +403,10 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
         )
 
     def written(*arrays: Any) -> Any:
-        shown = [summary(Tensor(array, x.dtype), summarize) for array, x in zip(arrays, tensors, strict=True)]
+        shown = [
+            array.item().decode(errors="replace") if is_text else summary(Tensor(array, x.dtype), summarize)
+            for array, x, is_text in zip(arrays, tensors, ready, strict=True)
+        ]
         parts = [pieces[0], *(text + piece for text, piece in zip(shown, pieces[1:], strict=True))]
         return np.array("".join(parts).encode(), dtype=object)
 

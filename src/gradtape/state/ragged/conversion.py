@@ -165,9 +165,8 @@ def _sizes(rt: RaggedTensor, shape: Any) -> list[int]:
     )
     wanted: list[Any] = [None] * rank if given.rank is None else list(given)
     if len(wanted) != rank:
-        raise ValueError(
-            f"Shape {given} must have rank {rank}: rt.shape={rt.shape} and shape={given} are incompatible, they must "
-            "have one rank"
+        raise errors.InvalidArgumentError(
+            f"rt_input.shape={rt.shape} and shape={given} are incompatible: they must have one rank, here {rank}"
         )
     depth = rt.ragged_rank + 1
     inner = rt.flat_values.dims[1:]

@@ -33,7 +33,7 @@ def on_flat_values(f: Callable[..., Any], values: Sequence[Any]) -> Any:
         operands = broadcast(operands)
         ragged = [x for x in operands if isinstance(x, RaggedTensor)]
     flat = f(*[x.flat_values if isinstance(x, RaggedTensor) else x for x in operands])
-    return ragged[0].with_flat_values(flat)
+    return None if flat is None else ragged[0].with_flat_values(flat)  # a check gives nothing
 
 
 def _operand(x: Any, values: Sequence[Any]) -> Tensor:

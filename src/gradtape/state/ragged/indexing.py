@@ -29,8 +29,7 @@ def take(x: Any, rows: Tensor) -> Any:
         return RaggedTensor(x.values, RowPartition(indices.picked(x.row_splits, _in_range(rows, 0))), internal=True)
     starts = indices.picked(x.row_starts(), rows)
     places, splits = indices.ranges(starts, indices.picked(x.row_lengths(), rows))
-    uniform = x._row_partition.static_uniform_row_length
-    return RaggedTensor(take(x.values, places), RowPartition(splits, uniform), internal=True)
+    return RaggedTensor(take(x.values, places), RowPartition(splits), internal=True)
 
 
 def _in_range(rows: Tensor, count: int) -> Tensor:
@@ -103,7 +102,9 @@ def _some_rows(rt: RaggedTensor, key: slice) -> RaggedTensor:
     first, last, step = bounds.indices(rows_of(rt))
     if step == 1:
         return part(rt, first, max(first, last))
-    return take(rt, to_tensor(np.arange(first, last, step, dtype=rt.row_splits.dtype.numpy)))
+    found = take(rt, to_tensor(np.arange(first, last, step, dtype=rt.row_splits.dtype.numpy)))
+    uniform = rt._row_partition.static_uniform_row_length
+    return RaggedTensor(found.values, RowPartition(found.row_splits, uniform), internal=True)
 
 
 def _columns(rt: Any, keys: list[Any]) -> Any:
@@ -132,8 +133,9 @@ def _columns(rt: Any, keys: list[Any]) -> Any:
         raise errors.InvalidArgumentError(
             f"Index out of bounds when indexing into a ragged tensor: {number} is not in [{-each}, {each})"
         )
-    places = np.arange(rows_of(rt), dtype=rt.row_splits.dtype.numpy) * each + number % each
-    return _columns(take(rt.values, to_tensor(places)), inner)
+    every = slice(number % each, None, each)
+    values = rt.values
+    return _columns(_some_rows(values, every) if isinstance(values, RaggedTensor) else values[every], inner)
 
 
 def _some_columns(rt: RaggedTensor, key: slice) -> RaggedTensor:

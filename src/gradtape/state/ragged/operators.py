@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.errors import InvalidArgumentError
 from ...core.tensor import is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...ops import arithmetic, bits, logic
@@ -38,7 +39,7 @@ def _by_kind(pair: Any, reflected: bool = False) -> Any:
 
 
 def _compared(op: Any, when_different: bool) -> Any:
-    """`==` and `!=`: nothing that is no number or tensor equals a ragged tensor."""
+    """`==` and `!=`: what cannot be compared row for row is different as a whole."""
 
     def call(self: RaggedTensor, y: Any) -> Any:
         if not isinstance(y, RaggedTensor) and not is_tensor_like(y):
@@ -46,13 +47,12 @@ def _compared(op: Any, when_different: bool) -> Any:
                 y = to_tensor(y, self.dtype)
             except (TypeError, ValueError):
                 return when_different
-        return op.call(self, y)
+        try:
+            return op.call(self, y)
+        except (InvalidArgumentError, ValueError):  # their rows do not have the same lengths
+            return when_different
 
     return call
-
-
-def _inverted(self: RaggedTensor) -> Any:
-    return (logic.logical_not if self.dtype.is_bool else bits.invert).call(self)
 
 
 for _name, _op in _BINARY.items():
@@ -67,4 +67,4 @@ setattr(RaggedTensor, "__eq__", _compared(logic.equal, False))
 setattr(RaggedTensor, "__ne__", _compared(logic.not_equal, True))
 setattr(RaggedTensor, "__neg__", lambda self: arithmetic.neg.call(self))
 setattr(RaggedTensor, "__abs__", lambda self: arithmetic.absolute.call(self))
-setattr(RaggedTensor, "__invert__", _inverted)
+setattr(RaggedTensor, "__invert__", lambda self: logic.logical_not.call(self))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,11 @@ from ...engine.run import convert
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
+from .. import hooks
 from . import indices
 from .partition import RowPartition, check_flag
+
+_awaited: list[Callable[[], None]] = [lambda: hooks.when_ragged()]  # what is done when there is a first ragged tensor
 
 
 class RaggedTensor(Composite):
@@ -42,6 +45,8 @@ class RaggedTensor(Composite):
                 "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
                 "RaggedTensor.from_row_lengths())"
             )
+        if _awaited:
+            _awaited.pop()()
         self._values = values
         self._row_partition = row_partition.of(rows_of(values))
 
@@ -405,6 +410,12 @@ class RaggedTensor(Composite):
             if size is not None:
                 values._row_partition = RowPartition(rows.row_splits(), size, rows.static_nvals)
             values = values._values
+
+    def _as_text(self, count: int) -> Tensor:
+        """The text that `tf.print` shows, with `count` elements at both ends of each dimension, all if negative."""
+        from .text import written
+
+        return written(self, count)
 
     # Other forms
 
