@@ -73,7 +73,7 @@ LEFT_OUT = {
     },
     "TensorSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
-        **dict.fromkeys(["cast", "placeholder_value"], TRACING),
+        "placeholder_value": TRACING,
     },
     "TestCase": dict.fromkeys(
         """
@@ -89,11 +89,11 @@ LEFT_OUT = {
     "SparseTensor": {"eval": "there are no sessions"},
     "SparseTensorSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
-        **dict.fromkeys(["cast", "placeholder_value"], TRACING),
+        "placeholder_value": TRACING,
     },
     "DatasetSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
-        **dict.fromkeys(["cast", "flatten", "from_tensors", "placeholder_value", "to_tensors"], TRACING),
+        "placeholder_value": TRACING,
     },
     "Dataset": {
         **dict.fromkeys(["load", "save", "snapshot"], "datasets are not written to files"),

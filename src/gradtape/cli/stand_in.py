@@ -20,10 +20,14 @@ from typing import Any
 import gradtape
 from keras_gradtape import loader
 
+from . import private
+
 NAME = "tensorflow"
 VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
 
+_PLACES = ((gradtape.Tensor, "framework.ops"), (gradtape.Variable, "ops.resource_variable_ops"))
 _KERAS_LAZY_MODULES = "keras.src.utils.module_utils"
+_KERAS_ADAPTERS = "keras.src.trainers.data_adapters.data_adapter_utils"
 _KERAS_GRAPHS = "keras.src.utils.backend_utils"
 
 
@@ -38,6 +42,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return loader.followed_by(name, path, _hide_tensorflow)
         if name == _KERAS_GRAPHS:
             return loader.followed_by(name, path, _hide_graphs)
+        if name == _KERAS_ADAPTERS:
+            return loader.followed_by(name, path, _hide_tensors)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
@@ -64,9 +70,24 @@ def serve() -> None:
     loader.serves_tensorflow = True
     loader.install()
     sys.meta_path.insert(0, Finder())
+    _give_places()
     told = multiprocessing.spawn.get_preparation_data
     multiprocessing.spawn.get_preparation_data = lambda name: _Preparation(told(name))
     multiprocessing.set_forkserver_preload([])  # the server would import the program before it is prepared
+
+
+def _give_places() -> None:
+    """Tensors and variables say that they are TensorFlow's: libraries look there for what they are given."""
+    for kinds in ("gradtape.graph.trace.traced", "gradtape.graph.trace.awaited", "gradtape.state.device_variable"):
+        importlib.import_module(kinds)
+
+    waiting: list[type] = []
+    for kind, place in _PLACES:
+        waiting.append(kind)
+        while waiting:
+            kind = waiting.pop()
+            kind.__module__ = f"{private.ROOT}.{place}"
+            waiting += kind.__subclasses__()
 
 
 class _Preparation(dict[str, Any]):
@@ -87,7 +108,7 @@ def become_tensorflow(module: Any) -> None:
     def find(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
-        value = getattr(gradtape, name)
+        value = importlib.import_module(f"{NAME}.python") if name == "python" else getattr(gradtape, name)
         setattr(module, name, value)
         return value
 
@@ -101,6 +122,8 @@ def become_tensorflow(module: Any) -> None:
 
 def _counterpart(name: str) -> types.ModuleType:
     """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`."""
+    if f"{name}.".startswith(f"{private.ROOT}."):
+        return private.module(name)
     space, _, leaf = name.rpartition(".")
     parent = sys.modules[space]
     try:
@@ -112,8 +135,7 @@ def _counterpart(name: str) -> types.ModuleType:
     public = "tf" + name.removeprefix(NAME)
     if found is not None:
         raise ModuleNotFoundError(f"{public} is no module: from {space} import {leaf}")
-    hint = "; what TensorFlow keeps under `tensorflow.python` is private" if public.startswith("tf.python") else ""
-    raise ModuleNotFoundError(f"{public} is not in gradtape{hint}. `gradtape check` lists what a program would miss")
+    raise ModuleNotFoundError(f"{public} is not in gradtape. `gradtape check` lists what a program would miss")
 
 
 def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
@@ -134,3 +156,9 @@ def _hide_tensorflow(module_utils: Any) -> None:
 def _hide_graphs(backend_utils: Any) -> None:
     """Keras takes a `tf.function` for a graph of TensorFlow's, in which only its TensorFlow backend works."""
     backend_utils.in_tf_graph = lambda: False
+
+
+def _hide_tensors(data_adapter_utils: Any) -> None:
+    """Keras takes a tensor that says it is TensorFlow's for another backend's than its own."""
+    is_another = data_adapter_utils.is_tensorflow_tensor
+    data_adapter_utils.is_tensorflow_tensor = lambda x: not isinstance(x, gradtape.Tensor) and is_another(x)

@@ -327,7 +327,7 @@ class Tensor:
         return Tensor(self.array.copy(), self.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tensor, (np.asarray(self.array), self.dtype)
+        return _remade, (np.asarray(self.array), self.dtype)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
@@ -417,6 +417,11 @@ def constant(array: Any, dtype: DType) -> Tensor:
     y.dtype = dtype
     y.mark = None if _made is None else _made(y)
     return y if _sending is None or not array.shape else _sending(y)
+
+
+def _remade(array: Any, dtype: DType) -> Tensor:
+    """A tensor from a pickle, which does not name the class: who stands in for TensorFlow gives that another place."""
+    return Tensor(array, dtype)
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:
