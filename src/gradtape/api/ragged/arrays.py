@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from ...state.ragged import indices
 from ...state.ragged.elementwise import broadcast, same_splits_dtype
-from ...state.ragged.indexing import take
-from ...state.ragged.partition import RowPartition
+from ...state.ragged.indexing import end_to_end, take
+from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor, axis_of, rows_of
 from ..arrays import casting, shaping
 from ..arrays import concat as joining
@@ -137,7 +138,7 @@ def _joined(values: Any, axis: Any, stacking: bool) -> Any:
     depth = max(x.ragged_rank if isinstance(x, RaggedTensor) else 1 for x in parts)
     parts = [_with_ragged_rank(x, depth, dtype) for x in parts]
     if axis == 0:
-        whole = _end_to_end(parts)
+        whole = end_to_end(parts)
         if not stacking:
             return whole
         counts = np.array([rows_of(x) for x in parts], dtype.numpy)
@@ -163,18 +164,6 @@ def _with_ragged_rank(x: Any, depth: int, dtype: DType) -> Any:
     return x if x.ragged_rank >= depth else x.with_values(_with_ragged_rank(x.values, depth - 1, dtype))
 
 
-def _end_to_end(parts: Sequence[Any]) -> Any:
-    """The rows of several values of one ragged rank, one after the other."""
-    if not isinstance(parts[0], RaggedTensor):
-        return joining.concat(list(parts), 0)
-    values = _end_to_end([x.values for x in parts])
-    pieces, before = [parts[0].row_splits], rows_of(parts[0].values)
-    for x in parts[1:]:
-        pieces.append(ops.add(x.row_splits[1:], indices.number(before, x.row_splits.dtype)))
-        before += rows_of(x.values)
-    return RaggedTensor(values, RowPartition(ops.concat(*pieces, axis=0)), internal=True)
-
-
 def _side_by_side(parts: Sequence[RaggedTensor], stacking: bool, dtype: DType) -> RaggedTensor:
     """The rows of several values joined, or stacked, row for row."""
     count, rows = len(parts), rows_of(parts[0])
@@ -184,14 +173,14 @@ def _side_by_side(parts: Sequence[RaggedTensor], stacking: bool, dtype: DType) -
                 f"Input tensors at index 0 (=x) and {i} (=y) have incompatible shapes: {rows} and {rows_of(x)} rows"
             )
     order = np.arange(rows * count, dtype=dtype.numpy).reshape(count, rows).T.ravel()
-    turned = take(_end_to_end(parts), to_tensor(order))
+    turned = take(end_to_end(parts), to_tensor(order))
     if stacking:
         return RaggedTensor.from_row_splits(
             turned, to_tensor(np.arange(rows + 1, dtype=dtype.numpy) * count), validate=False
         )
     every = to_tensor(np.arange(rows + 1, dtype=dtype.numpy) * count)
     splits = indices.picked(turned.row_splits, every)
-    return RaggedTensor(turned.values, RowPartition(splits), internal=True)
+    return RaggedTensor(turned.values, cut_at(splits), internal=True)
 
 
 # Repeating, turning, taking apart
@@ -214,7 +203,7 @@ def _tiled(x: Any, times: list[int]) -> Any:
 
         return x if all(n == 1 for n in times) else dense(x, times)
     values, dtype = _tiled(x.values, [1, *times[2:]]), x.row_splits.dtype
-    rows = RowPartition(x.row_splits, count=rows_of(x.values))
+    rows = cut_at(x.row_splits, count=rows_of(x.values))
     if times[1] != 1:
         longer = ops.mul(rows.row_lengths(), indices.number(times[1], dtype))
         splits = indices.splits_of(longer)
@@ -223,7 +212,7 @@ def _tiled(x: Any, times: list[int]) -> Any:
         each = indices.picked(ops.maximum(rows.row_lengths(), indices.number(1, dtype)), ids)
         places = ops.add(indices.picked(rows.row_starts(), ids), ops.mod(indices.offsets(splits, count), each))
         values = take(values, places)
-        rows = RowPartition(splits)
+        rows = cut_at(splits)
     result = RaggedTensor(values, rows, internal=True)
     if times[0] == 1:
         return result
@@ -272,7 +261,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, n
         )
     ends = np.cumsum([0, *sizes]).tolist()
     lead = (slice(None),) * axis
-    return [value[(*lead, slice(i, j))] for i, j in zip(ends, ends[1:], strict=False)]
+    return [value[(*lead, slice(i, j))] for i, j in pairwise(ends)]
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
@@ -313,16 +302,6 @@ def size(input: Any, out_type: Any = None, name: Any = None) -> Tensor:
 def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     """`tf.reshape`: of the values."""
     return shaping.reshape(tensor.flat_values, shape)
-
-
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: Any = None) -> list[Any]:
-    """`tf.dynamic_partition`."""
-    from .factory import stack_dynamic_partitions
-
-    if not isinstance(num_partitions, int) or num_partitions < 0:
-        raise TypeError("num_partitions must be a non-negative integer")
-    found = stack_dynamic_partitions(data, partitions, num_partitions)
-    return [found[i] for i in range(num_partitions)]
 
 
 def one_hot(

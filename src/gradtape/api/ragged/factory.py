@@ -17,7 +17,7 @@ from ...engine.run.verification import verify
 from ...state.ragged import indices
 from ...state.ragged.elementwise import same_splits_dtype
 from ...state.ragged.indexing import take
-from ...state.ragged.partition import RowPartition
+from ...state.ragged.partition import RowPartition, cut_at
 from ...state.ragged.tensor import RaggedTensor, rows_of
 from ..arrays import conversion
 from ..arrays.indexing import boolean_mask as dense_mask
@@ -74,7 +74,7 @@ def constant(
     flat: Any = conversion.constant(values, dtype, (len(values), *inner))
     kind = as_dtype(row_splits_dtype)
     for splits in reversed(nested):
-        flat = RaggedTensor(flat, RowPartition(to_tensor(splits.astype(kind.numpy))), internal=True)
+        flat = RaggedTensor(flat, cut_at(to_tensor(splits.astype(kind.numpy))), internal=True)
     return flat
 
 
@@ -178,7 +178,7 @@ def range(
     rows, places = indices.row_numbers(splits, total), indices.offsets(splits, total)
     at = places if kind is places.dtype else ops.cast(places, dtype=kind)
     numbers = ops.add(indices.picked(first, rows), ops.mul(at, indices.picked(step, rows)))
-    return RaggedTensor(numbers, RowPartition(splits), internal=True)
+    return RaggedTensor(numbers, cut_at(splits), internal=True)
 
 
 def _check_steps(steps: Any) -> None:
@@ -210,7 +210,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
         raise ValueError(f"Shape {given.shape} must have rank 1")
     if not given.dims[0]:
         raise ValueError("Invalid row_splits: []")
-    ids = RowPartition(given).value_rowids()
+    ids = cut_at(given).value_rowids()
     return ids if out_type is None else ops.cast(ids, dtype=as_dtype(out_type))
 
 
@@ -280,6 +280,14 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
     order = ops.argsort(numbers, axis=0)
     rows = RowPartition.from_value_rowids(indices.picked(numbers, order), nrows=count, validate=False)
     return RaggedTensor(take(x, order), rows, internal=True)
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: Any = None) -> list[Any]:
+    """`tf.dynamic_partition`."""
+    if not isinstance(num_partitions, int) or num_partitions < 0:
+        raise TypeError("num_partitions must be a non-negative integer")
+    found = stack_dynamic_partitions(data, partitions, num_partitions)
+    return [found[i] for i in builtins.range(num_partitions)]
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -365,11 +373,11 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
         x = RaggedTensor.from_tensor(x, ragged_rank=keep.ragged_rank, row_splits_dtype=keep.row_splits.dtype)
     arrays.check_same_rows([x, keep], "Inputs must have identical ragged splits")
     if rank > 2:
-        return RaggedTensor(boolean_mask(x.values, keep.values), RowPartition(keep.row_splits), internal=True)
+        return RaggedTensor(boolean_mask(x.values, keep.values), cut_at(keep.row_splits), internal=True)
     counts = ops.cast(keep.values, dtype=keep.row_splits.dtype)
     lengths = ops.segment_sum(counts, keep.value_rowids(), count=rows_of(keep))
     return RaggedTensor(
-        boolean_mask(x.values, keep.values), RowPartition(indices.splits_of(lengths)), internal=True
+        boolean_mask(x.values, keep.values), cut_at(indices.splits_of(lengths)), internal=True
     )
 
 

@@ -14,7 +14,7 @@ from ...engine.run.verification import verify
 from ...state.ragged import indices as arithmetic
 from ...state.ragged.elementwise import on_flat_values, same_splits_dtype
 from ...state.ragged.indexing import take
-from ...state.ragged.partition import RowPartition
+from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor, axis_of, rows_of
 from ..arrays import indexing
 from .arrays import expand_dims, tile, values_of
@@ -82,7 +82,7 @@ def _rows(params: RaggedTensor, at: Tensor) -> Any:
     result = take(params, ops.reshape(at, shape=(int(np.prod(dims, dtype=int)),)))
     for axis in range(len(dims) - 1, 0, -1):
         ends = np.arange(int(np.prod(dims[:axis], dtype=int)) + 1, dtype=params.row_splits.dtype.numpy) * dims[axis]
-        result = RaggedTensor(result, RowPartition(to_tensor(ends)), internal=True)
+        result = RaggedTensor(result, cut_at(to_tensor(ends)), internal=True)
     return result
 
 
@@ -160,7 +160,8 @@ def gather_nd(
     values = params.values
     for i in range(2, depth):
         if not isinstance(values, RaggedTensor):
-            return indexing.gather_nd(values, ops.concat(ops.reshape(places, shape=(*places.dims, 1)), at[..., i:], axis=-1))
+            last = ops.concat(ops.reshape(places, shape=(*places.dims, 1)), at[..., i:], axis=-1)
+            return indexing.gather_nd(values, last)
         places = ops.add(arithmetic.picked(values.row_splits, places), at[..., i])
         values = values.values
     return gather(values, places) if isinstance(values, RaggedTensor) else indexing.gather(values, places)

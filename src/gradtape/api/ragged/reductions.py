@@ -11,7 +11,7 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from ...state.ragged import indices
-from ...state.ragged.partition import RowPartition
+from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor, axis_of, rows_of
 from ..math import comparison, segments
 from ..math import reductions as dense
@@ -48,7 +48,7 @@ def segment(combine: Callable[..., Any], data: Any, segment_ids: Any, num_segmen
     rows = data.value_rowids()
     places = ops.add(indices.picked(indices.picked(splits, ids), rows), data._row_partition.offsets_in_rows())
     found = segment(combine, data.values, places, indices.looked_at(splits[-1]))
-    return RaggedTensor(found, RowPartition(splits), internal=True)
+    return RaggedTensor(found, cut_at(splits), internal=True)
 
 
 def reduced(kind: str, x: Any, axis: Any, keepdims: bool) -> Any:

@@ -16,7 +16,7 @@ from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from ..sparse_tensor import SparseTensor
 from . import indices
-from .partition import RowPartition
+from .partition import cut_at
 from .tensor import RaggedTensor
 
 
@@ -65,17 +65,20 @@ def _cut(x: Tensor, lengths: Any, padding: Any, dtype: DType) -> RaggedTensor:
     zero, most = indices.number(0, dtype), indices.number(columns, dtype)
     counts = ops.maximum(ops.minimum(counts, most), zero)
     places, splits = indices.ranges(ops.mul(indices.counting(rows, dtype), most), counts)
-    return RaggedTensor(indices.picked(flat, places), RowPartition(splits), internal=True)
+    return RaggedTensor(indices.picked(flat, places), cut_at(splits), internal=True)
 
 
 def _without_padding(x: Tensor, padding: Tensor, dtype: DType) -> Tensor:
     """The lengths of the rows up to the last element that is not padding."""
     if padding.dims and padding.dims != x.dims[2:]:
-        raise ValueError(f"Shapes {padding.shape} and {TensorShape(x.dims[2:])} are incompatible: padding is one element")
+        raise ValueError(
+            f"Shapes {padding.shape} and {TensorShape(x.dims[2:])} are incompatible: padding is one element"
+        )
     differs = ops.not_equal(x, padding)
     if len(x.dims) > 2:
         differs = ops.any(differs, axis=tuple(range(2, len(x.dims))), keepdims=False)
-    ends = ops.mul(ops.cast(differs, dtype=dtype), ops.add(indices.counting(x.dims[1], dtype), indices.number(1, dtype)))
+    places = ops.add(indices.counting(x.dims[1], dtype), indices.number(1, dtype))
+    ends = ops.mul(ops.cast(differs, dtype=dtype), places)
     if not x.dims[1]:
         return to_tensor(np.zeros(x.dims[0], dtype.numpy))
     return ops.max(ends, axis=(1,), keepdims=False)
@@ -128,12 +131,9 @@ def to_dense(rt: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
     """`RaggedTensor.to_tensor`: of each place of the result, where its value is among the flat values."""
     flat = rt.flat_values
     inner = flat.dims[1:]
-    default = to_tensor(0 if flat.dtype is not dtypes.string else b"", None, flat.dtype) if default_value is None else (
-        to_tensor(default_value, flat.dtype)
-    )
-    if default_value is None and default.dtype is not flat.dtype:
-        default = ops.cast(default, dtype=flat.dtype)
-    if len(default.dims) > len(inner) or any(a not in (b, 1) for a, b in zip(default.dims[::-1], inner[::-1], strict=False)):
+    default = _default(flat.dtype) if default_value is None else to_tensor(default_value, flat.dtype)
+    pairs = zip(default.dims[::-1], inner[::-1], strict=False)
+    if len(default.dims) > len(inner) or any(size not in (wanted, 1) for size, wanted in pairs):
         raise errors.InvalidArgumentError(
             f"default_value.shape={list(default.dims)} and rt_input.flat_values.shape={list(flat.dims)} are "
             f"incompatible: default_value.rank = {len(default.dims)}  must be less than rt_input.flat_values.rank = "
@@ -153,6 +153,13 @@ def to_dense(rt: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
         places = ops.where(ops.less(at, counts), ops.add(starts, at), indices.number(partition.count, dtype))
     last = ops.broadcast_to(default, shape=(1, *inner))
     return indices.picked(ops.concat(flat, last, axis=0), places)
+
+
+def _default(dtype: DType) -> Tensor:
+    """What a row is filled up with: 0, False, or nothing."""
+    if dtype is dtypes.string:
+        return to_tensor(b"")
+    return ops.cast(to_tensor(0), dtype=dtype)
 
 
 def _sizes(rt: RaggedTensor, shape: Any) -> list[int]:
@@ -233,4 +240,4 @@ def merge_dims(value: Any, outer: int, inner: int) -> Any:
             values = ops.reshape(values, shape=(dims[0] * each, *dims[left:]))
             splits = ops.mul(splits, indices.number(each, splits.dtype))
             break
-    return RaggedTensor(values, RowPartition(splits), internal=True)
+    return RaggedTensor(values, cut_at(splits), internal=True)

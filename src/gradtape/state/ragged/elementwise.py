@@ -16,7 +16,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from . import indices
-from .partition import RowPartition
+from .partition import RowPartition, cut_at
 from .tensor import RaggedTensor
 
 
@@ -157,7 +157,7 @@ def _common(sizes: list[Any], views: list[_Dimensions], axis: int, count: int, d
 def _cut_of(rows: RowPartition, view: _Dimensions) -> RowPartition:
     if view.rows is None:
         return rows
-    return RowPartition(indices.splits_of(indices.picked(rows.row_lengths(), view.rows)))
+    return cut_at(indices.splits_of(indices.picked(rows.row_lengths(), view.rows)))
 
 
 def _check_equal(a: RowPartition, b: RowPartition) -> None:

@@ -1,7 +1,8 @@
-"""`rt[...]`: rows, ranges of rows and of columns, new axes; and rows gathered by their numbers."""
+"""`rt[...]`: rows, ranges of rows and of columns, new axes; rows gathered by their numbers, rows end to end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from . import indices
-from .partition import RowPartition
+from .partition import cut_at
 from .tensor import RaggedTensor, rows_of
 
 
@@ -26,10 +27,22 @@ def take(x: Any, rows: Tensor) -> Any:
         return indices.picked(x, rows)
     rows = ops.cast(rows, dtype=x.row_splits.dtype) if rows.dtype is not x.row_splits.dtype else rows
     if not rows_of(x):
-        return RaggedTensor(x.values, RowPartition(indices.picked(x.row_splits, _in_range(rows, 0))), internal=True)
+        return RaggedTensor(x.values, cut_at(indices.picked(x.row_splits, _in_range(rows, 0))), internal=True)
     starts = indices.picked(x.row_starts(), rows)
     places, splits = indices.ranges(starts, indices.picked(x.row_lengths(), rows))
-    return RaggedTensor(take(x.values, places), RowPartition(splits), internal=True)
+    return RaggedTensor(take(x.values, places), cut_at(splits), internal=True)
+
+
+def end_to_end(parts: Sequence[Any]) -> Any:
+    """The rows of several values of one ragged rank, one after the other."""
+    if not isinstance(parts[0], RaggedTensor):
+        return ops.concat(*parts, axis=0)
+    values = end_to_end([x.values for x in parts])
+    pieces, before = [parts[0].row_splits], rows_of(parts[0].values)
+    for x in parts[1:]:
+        pieces.append(ops.add(x.row_splits[1:], indices.number(before, x.row_splits.dtype)))
+        before += rows_of(x.values)
+    return RaggedTensor(values, cut_at(ops.concat(*pieces, axis=0)), internal=True)
 
 
 def _in_range(rows: Tensor, count: int) -> Tensor:
@@ -45,7 +58,7 @@ def part(x: Any, start: Any, stop: Any) -> Any:
         return x[first:last]
     splits = x.row_splits[first : max(first, last) + 1]
     begin = splits[0]
-    rows = RowPartition(ops.sub(splits, begin), x._row_partition.static_uniform_row_length)
+    rows = cut_at(ops.sub(splits, begin), x._row_partition.static_uniform_row_length)
     return RaggedTensor(part(x.values, begin, splits[-1]), rows, internal=True)
 
 
@@ -69,7 +82,7 @@ def _rows(rt: Any, keys: list[Any]) -> Any:
 
 
 def _row_number(key: Any, count: int) -> int:
-    if not is_tensor_like(key) and not isinstance(key, int | np.integer) or isinstance(key, bool):
+    if (not is_tensor_like(key) and not isinstance(key, int | np.integer)) or isinstance(key, bool):
         raise TypeError(
             "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
             f"are valid indices, got {key!r}"
@@ -104,7 +117,7 @@ def _some_rows(rt: RaggedTensor, key: slice) -> RaggedTensor:
         return part(rt, first, max(first, last))
     found = take(rt, to_tensor(np.arange(first, last, step, dtype=rt.row_splits.dtype.numpy)))
     uniform = rt._row_partition.static_uniform_row_length
-    return RaggedTensor(found.values, RowPartition(found.row_splits, uniform), internal=True)
+    return RaggedTensor(found.values, cut_at(found.row_splits, uniform), internal=True)
 
 
 def _columns(rt: Any, keys: list[Any]) -> Any:
@@ -162,7 +175,7 @@ def _some_columns(rt: RaggedTensor, key: slice) -> RaggedTensor:
     places, splits = indices.ranges(ops.add(rt.row_starts(), first), counts, by)
     each = rt._row_partition.static_uniform_row_length
     uniform = None if each is None else len(range(each)[key])
-    return RaggedTensor(take(rt.values, places), RowPartition(splits, uniform), internal=True)
+    return RaggedTensor(take(rt.values, places), cut_at(splits, uniform), internal=True)
 
 
 def _without_ellipsis(keys: list[Any], left: int | None) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Index arithmetic that ragged tensors are made of. All of it is ops: in a traced function the numbers are not looked at.
+"""Index arithmetic that ragged tensors are made of. All of it is ops: a traced function does not look at the numbers.
 
 A look at a number (`int(...)`) happens only where it is the size of a result.
 """

@@ -63,8 +63,8 @@ for _name, _pair in _LOGICAL.items():
     setattr(RaggedTensor, f"__r{_name}__", _by_kind(_pair, reflected=True))
 for _name, _op in _COMPARISONS.items():
     setattr(RaggedTensor, f"__{_name}__", _operator(_op))
-setattr(RaggedTensor, "__eq__", _compared(logic.equal, False))
-setattr(RaggedTensor, "__ne__", _compared(logic.not_equal, True))
-setattr(RaggedTensor, "__neg__", lambda self: arithmetic.neg.call(self))
-setattr(RaggedTensor, "__abs__", lambda self: arithmetic.absolute.call(self))
-setattr(RaggedTensor, "__invert__", lambda self: logic.logical_not.call(self))
+RaggedTensor.__eq__ = _compared(logic.equal, False)
+RaggedTensor.__ne__ = _compared(logic.not_equal, True)
+RaggedTensor.__neg__ = lambda self: arithmetic.neg.call(self)
+RaggedTensor.__abs__ = lambda self: arithmetic.absolute.call(self)
+RaggedTensor.__invert__ = lambda self: logic.logical_not.call(self)

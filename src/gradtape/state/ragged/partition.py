@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.composites import CompositeTensor
 from ...core.dtypes import DType, as_dtype
-from ...core.nest import Composite
+from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
+from ..specs import TensorSpec
+from ..type_spec import TypeSpec
 from . import indices
 
 
-class RowPartition(Composite):
+class RowPartition(CompositeTensor):
     """Where each of several rows begins and ends in a sequence of values; the rows may be known to have one length.
 
     >>> import gradtape as tf
@@ -27,10 +30,24 @@ class RowPartition(Composite):
 
     __slots__ = ("__weakref__", "_count", "_splits", "_uniform")
 
-    def __init__(self, row_splits: Tensor, uniform: int | None = None, count: int | None = None) -> None:
+    def __init__(
+        self,
+        row_splits: Tensor,
+        row_lengths: Any = None,
+        value_rowids: Any = None,
+        nrows: Any = None,
+        uniform_row_length: int | None = None,
+        nvals: int | None = None,
+        internal: bool = False,
+    ) -> None:
+        if not internal:
+            raise ValueError(
+                "RowPartition constructor is private; please use one of the factory methods instead (e.g., "
+                "RowPartition.from_row_lengths())"
+            )
         self._splits = row_splits
-        self._uniform = uniform
-        self._count = count  # of the values, if it is known without a look at the splits
+        self._uniform = uniform_row_length
+        self._count = nvals  # the number of values, if it is known without a look at the splits
 
     # Constructors
 
@@ -50,7 +67,7 @@ class RowPartition(Composite):
 
         if validate:
             verify(test, splits)
-        return cls(splits)
+        return cut_at(splits)
 
     @classmethod
     def from_row_lengths(
@@ -62,7 +79,7 @@ class RowPartition(Composite):
         message = "Arguments to from_row_lengths do not form a valid RowPartition"
         if validate:
             verify(lambda array: _hold(array >= 0, message, array), lengths)
-        return cls(indices.splits_of(lengths))
+        return cut_at(indices.splits_of(lengths))
 
     @classmethod
     def from_row_starts(
@@ -81,7 +98,7 @@ class RowPartition(Composite):
 
         if validate:
             verify(test, starts, end)
-        return cls(ops.concat(starts, ops.reshape(end, shape=(1,)), axis=0), count=_known(nvals))
+        return cut_at(ops.concat(starts, ops.reshape(end, shape=(1,)), axis=0), count=_known(nvals))
 
     @classmethod
     def from_row_limits(
@@ -99,7 +116,7 @@ class RowPartition(Composite):
         if validate:
             verify(test, limits)
         zero = to_tensor(np.zeros(1, limits.dtype.numpy))
-        return cls(ops.concat(zero, limits, axis=0))
+        return cut_at(ops.concat(zero, limits, axis=0))
 
     @classmethod
     def from_value_rowids(
@@ -132,7 +149,7 @@ class RowPartition(Composite):
         found = ops.search_sorted(
             ops.reshape(ids, shape=(1, *ids.dims)), sought, side="left", dtype=ids.dtype.numpy
         )
-        return cls(ops.reshape(found, shape=(nrows + 1,)), count=ids.dims[0])
+        return cut_at(ops.reshape(found, shape=(nrows + 1,)), count=ids.dims[0])
 
     @classmethod
     def from_uniform_row_length(
@@ -162,7 +179,7 @@ class RowPartition(Composite):
         if count * each != values:
             raise ValueError(f"uniform_row_length={each} times nrows={count} must equal nvals={values}")
         splits = np.arange(count + 1, dtype=length.dtype.numpy) * each
-        return cls(to_tensor(splits), uniform=each, count=values)
+        return cut_at(to_tensor(splits), each, values)
 
     # What it says
 
@@ -240,7 +257,7 @@ class RowPartition(Composite):
 
     def of(self, count: int) -> RowPartition:
         """The same, of so many values: what holds them knows."""
-        return self if self._count == count else RowPartition(self._splits, self._uniform, count)
+        return self if self._count == count else cut_at(self._splits, self._uniform, count)
 
     def with_dtype(self, dtype: Any) -> RowPartition:
         """The same with splits of another dtype."""
@@ -249,20 +266,58 @@ class RowPartition(Composite):
             raise ValueError("dtype must be int32 or int64")
         if kind is self.dtype:
             return self
-        return RowPartition(ops.cast(self._splits, dtype=kind), self._uniform, self._count)
+        return cut_at(ops.cast(self._splits, dtype=kind), self._uniform, self._count)
 
     with_row_splits_dtype = with_dtype
 
-    def _parts(self) -> list[Any]:
-        return [self._splits]
-
-    def _with_parts(self, parts: Any) -> RowPartition:
-        return RowPartition(parts[0], self._uniform)
+    @property
+    def _type_spec(self) -> RowPartitionSpec:
+        return RowPartitionSpec(self.rows, None, self._uniform, self.dtype)
 
     def __repr__(self) -> str:
         if self._uniform is not None:
             return f"tf.RowPartition(nrows={self.rows}, uniform_row_length={self._uniform})"
         return f"tf.RowPartition(row_splits={self._splits._shown() if type(self._splits) is Tensor else self._splits})"
+
+
+def cut_at(splits: Tensor, uniform: int | None = None, count: int | None = None) -> RowPartition:
+    """Rows that begin and end at `splits`; `uniform` is the length of all, `count` that of the values, if known."""
+    return RowPartition(splits, uniform_row_length=uniform, nvals=count, internal=True)
+
+
+class RowPartitionSpec(TypeSpec):
+    """The number of rows, their one length, and the dtype of a `RowPartition`, as far as they are known."""
+
+    __slots__ = ("_dtype", "_nrows", "_nvals", "_uniform")
+
+    def __init__(
+        self, nrows: int | None = None, nvals: int | None = None, uniform_row_length: Any = None, dtype: Any = None
+    ) -> None:
+        self._nrows, self._nvals, self._uniform = nrows, nvals, uniform_row_length
+        self._dtype = dtypes.int64 if dtype is None else as_dtype(dtype)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return RowPartition
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return TensorShape([self._nrows]), TensorShape([self._nvals]), TensorShape([self._uniform]), self._dtype
+
+    @classmethod
+    def _deserialize(cls, serialization: Any) -> RowPartitionSpec:
+        *sizes, dtype = serialization
+        return cls(*(size[0] for size in sizes), dtype)
+
+    @property
+    def _component_specs(self) -> Any:
+        return TensorSpec([None if self._nrows is None else self._nrows + 1], self._dtype)
+
+    def _to_components(self, value: RowPartition) -> Any:
+        return value.row_splits()
+
+    def _from_components(self, components: Any) -> RowPartition:
+        return cut_at(components, self._uniform)
 
 
 def check_flag(validate: Any) -> None:

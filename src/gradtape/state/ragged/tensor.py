@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.composites import CompositeTensor, WithValuesCompositeTensorGradient
 from ...core.dtypes import DType, as_dtype
-from ...core.nest import Composite
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run import convert
@@ -18,12 +20,13 @@ from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
 from .. import hooks
 from . import indices
-from .partition import RowPartition, check_flag
+from .partition import RowPartition, check_flag, cut_at
 
+elsewhere = SimpleNamespace()  # functions of other files that know the class and do some of its work: see __init__
 _awaited: list[Callable[[], None]] = [lambda: hooks.when_ragged()]  # what is done when there is a first ragged tensor
 
 
-class RaggedTensor(Composite):
+class RaggedTensor(CompositeTensor):
     """A tensor with dimensions whose slices differ in length.
 
     The `values` are all rows one after the other, a tensor or another ragged tensor; `row_splits` says where each row
@@ -38,6 +41,7 @@ class RaggedTensor(Composite):
     """
 
     __slots__ = ("__weakref__", "_row_partition", "_values")
+    __composite_gradient__ = WithValuesCompositeTensorGradient()
 
     def __init__(self, values: Any, row_partition: RowPartition, internal: bool = False) -> None:
         if not internal:
@@ -135,9 +139,8 @@ class RaggedTensor(Composite):
         """Rows of one length, which the static shape knows."""
         check_flag(validate)
         values = _converted(values)
-        hint = _partition_dtype(values)
         rows = RowPartition.from_uniform_row_length(
-            uniform_row_length, rows_of(values), nrows, validate, dtype=hint if isinstance(values, RaggedTensor) else None
+            uniform_row_length, rows_of(values), nrows, validate, dtype_hint=_partition_dtype(values)
         )
         return cls._from_row_partition(values, rows, validate)
 
@@ -206,9 +209,7 @@ class RaggedTensor(Composite):
         >>> tf.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
         <tf.RaggedTensor [[1, 2], [3]]>
         """
-        from .conversion import from_tensor
-
-        return from_tensor(tensor, lengths, padding, ragged_rank, as_dtype(row_splits_dtype))
+        return elsewhere.from_tensor(tensor, lengths, padding, ragged_rank, as_dtype(row_splits_dtype))
 
     @classmethod
     def from_sparse(
@@ -221,9 +222,7 @@ class RaggedTensor(Composite):
         >>> tf.RaggedTensor.from_sparse(st)
         <tf.RaggedTensor [[1, 2], [], [3]]>
         """
-        from .conversion import from_sparse
-
-        return from_sparse(st_input, as_dtype(row_splits_dtype))
+        return elsewhere.from_sparse(st_input, as_dtype(row_splits_dtype))
 
     # What it is
 
@@ -392,9 +391,7 @@ class RaggedTensor(Composite):
         outer, inner = axis_of(outer_axis, rank, "outer_axis"), axis_of(inner_axis, rank, "inner_axis")
         if outer > inner:
             raise ValueError(f"Expected outer_axis ({outer}) to be less than or equal to inner_axis ({inner}).")
-        from .conversion import merge_dims
-
-        return merge_dims(self, outer, inner)
+        return elsewhere.merge_dims(self, outer, inner)
 
     def _set_shape(self, shape: Any) -> None:
         """Takes notice of what else is known of the shape: rows of one length."""
@@ -408,14 +405,12 @@ class RaggedTensor(Composite):
             if size is not None and known is not None and known != size:
                 raise ValueError(f"Inconsistent size for axis {axis}: {known} vs. {size}.")
             if size is not None:
-                values._row_partition = RowPartition(rows.row_splits(), size, rows.static_nvals)
+                values._row_partition = cut_at(rows.row_splits(), size, rows.static_nvals)
             values = values._values
 
     def _as_text(self, count: int) -> Tensor:
         """The text that `tf.print` shows, with `count` elements at both ends of each dimension, all if negative."""
-        from .text import written
-
-        return written(self, count)
+        return elsewhere.written(self, count)
 
     # Other forms
 
@@ -426,9 +421,7 @@ class RaggedTensor(Composite):
         >>> tf.ragged.constant([[1, 2, 3], [4]]).to_tensor().numpy().tolist()
         [[1, 2, 3], [4, 0, 0]]
         """
-        from .conversion import to_dense
-
-        return to_dense(self, default_value, shape)
+        return elsewhere.to_dense(self, default_value, shape)
 
     def to_sparse(self, name: str | None = None) -> Any:
         """A sparse tensor of the same values.
@@ -437,16 +430,14 @@ class RaggedTensor(Composite):
         >>> tf.ragged.constant([[1, 2], [3]]).to_sparse().indices.numpy().tolist()
         [[0, 0], [0, 1], [1, 0]]
         """
-        from .conversion import to_sparse
-
-        return to_sparse(self)
+        return elsewhere.to_sparse(self)
 
     def numpy(self) -> Any:
         """A NumPy array; of objects, one a row, where rows differ in length."""
         if not self._is_eager():
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         values, splits = self._values.numpy(), self.row_splits.array.tolist()
-        rows = [values[i:j] for i, j in zip(splits, splits[1:], strict=False)]
+        rows = [values[i:j] for i, j in pairwise(splits)]
         if not rows:
             return np.zeros((0, 0, *values.shape[1:]), values.dtype)
         if any(len(row) != len(rows[0]) for row in rows):
@@ -461,10 +452,10 @@ class RaggedTensor(Composite):
             raise ValueError("to_list can only be used in eager mode.")
         values = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.numpy().tolist()
         splits = self.row_splits.array.tolist()
-        return [values[i:j] for i, j in zip(splits, splits[1:], strict=False)]
+        return [values[i:j] for i, j in pairwise(splits)]
 
     def _is_eager(self) -> bool:
-        return not any(hasattr(part, "trace") for part in self._parts())
+        return not any(hasattr(part, "trace") for part in (self.flat_values, *self.nested_row_splits))
 
     def consumers(self) -> list[Any]:
         """Nothing is known of the consumers of an eager value."""
@@ -473,9 +464,7 @@ class RaggedTensor(Composite):
     # What Python asks
 
     def __getitem__(self, key: Any) -> Any:
-        from .indexing import item
-
-        return item(self, key)
+        return elsewhere.item(self, key)
 
     def __bool__(self) -> bool:
         raise TypeError("RaggedTensor may not be used as a boolean. Use tf.reduce_any or tf.reduce_all")
@@ -487,18 +476,14 @@ class RaggedTensor(Composite):
         """An elementwise op some of whose arguments are ragged."""
         if op.family != "elementwise":
             return NotImplemented
-        from .elementwise import applied
+        return elsewhere.applied(op, values, attributes)
 
-        return applied(op, values, attributes)
+    @property
+    def _type_spec(self) -> Any:
+        return elsewhere.spec.from_value(self)
 
-    def _parts(self) -> list[Any]:
-        return [self.flat_values, *self.nested_row_splits]
-
-    def _with_parts(self, parts: Sequence[Any]) -> RaggedTensor:
-        values = parts[0]
-        for splits, rows in zip(reversed(parts[1:]), reversed(self._nested_row_partitions), strict=True):
-            values = RaggedTensor(values, RowPartition(splits, rows.static_uniform_row_length), internal=True)
-        return values
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        return type(self._type_spec)(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
 
     def __repr__(self) -> str:
         if not self._is_eager():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def written(rt: RaggedTensor, count: int) -> Tensor:
         rows: Any = [_nested(value, count) for value in flat]
         for splits in reversed(nested):
             ends = splits.tolist()
-            rows = [_joined(rows[i:j], count) for i, j in zip(ends, ends[1:], strict=False)]
+            rows = [_joined(rows[i:j], count) for i, j in pairwise(ends)]
         return np.array(_joined(rows, count).encode(), dtype=object)
 
     return ops.map_text(rt.flat_values, *rt.nested_row_splits, function=text)
