@@ -7,9 +7,12 @@ import re
 
 VALUES = {
     "R": "tf.RaggedTensor",
-    "rt": "tf.RaggedTensor.from_row_splits(tf.constant([3, 1, 4, 1, 5, 9, 2, 6]), tf.constant([0, 3, 5, 6, 8], tf.int64))",
-    "re": "tf.RaggedTensor.from_row_splits(tf.constant([3, 1, 4, 1, 5, 9, 2, 6]), tf.constant([0, 3, 3, 5, 8], tf.int64))",
-    "rf": "tf.RaggedTensor.from_row_splits(tf.constant([3.0, 1, 4, 1, 5, 2, 6]), tf.constant([0, 3, 5, 5, 7], tf.int64))",
+    "rt": "tf.RaggedTensor.from_row_splits(tf.constant([3, 1, 4, 1, 5, 9, 2, 6]), "
+    "tf.constant([0, 3, 5, 6, 8], tf.int64))",
+    "re": "tf.RaggedTensor.from_row_splits(tf.constant([3, 1, 4, 1, 5, 9, 2, 6]), "
+    "tf.constant([0, 3, 3, 5, 8], tf.int64))",
+    "rf": "tf.RaggedTensor.from_row_splits(tf.constant([3.0, 1, 4, 1, 5, 2, 6]), "
+    "tf.constant([0, 3, 5, 5, 7], tf.int64))",
     "r3": "tf.RaggedTensor.from_nested_row_splits(tf.constant([1, 2, 3, 4, 5, 6, 7]), "
     "[tf.constant([0, 2, 2, 5], tf.int64), tf.constant([0, 2, 3, 6, 6, 7], tf.int64)])",
     "rf3": "tf.RaggedTensor.from_nested_row_splits(tf.constant([1.0, 2, 3, 4, 5, 6, 7]), "

@@ -20,15 +20,12 @@ from typing import Any
 import gradtape
 from keras_gradtape import loader
 
-from . import private
+from . import legacy_keras, private
 
 NAME = "tensorflow"
 VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
 
 _PLACES = ((gradtape.Tensor, "framework.ops"), (gradtape.Variable, "ops.resource_variable_ops"))
-_KERAS_LAZY_MODULES = "keras.src.utils.module_utils"
-_KERAS_ADAPTERS = "keras.src.trainers.data_adapters.data_adapter_utils"
-_KERAS_GRAPHS = "keras.src.utils.backend_utils"
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -36,14 +33,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Where `name` comes from, if it is TensorFlow's."""
-        if name == NAME or name.startswith(f"{NAME}."):
+        if name.partition(".")[0] in (NAME, legacy_keras.NAME):
             return importlib.util.spec_from_loader(name, self, is_package=True)
-        if name == _KERAS_LAZY_MODULES:
-            return loader.followed_by(name, path, _hide_tensorflow)
-        if name == _KERAS_GRAPHS:
-            return loader.followed_by(name, path, _hide_graphs)
-        if name == _KERAS_ADAPTERS:
-            return loader.followed_by(name, path, _hide_tensors)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
@@ -106,9 +97,11 @@ def become_tensorflow(module: Any) -> None:
     """Makes `module` TensorFlow's root: gradtape's names, TensorFlow's version."""
 
     def find(name: str) -> Any:
+        if private.is_private(f"{NAME}.{name}"):
+            return importlib.import_module(f"{NAME}.{name}")
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
-        value = importlib.import_module(f"{NAME}.python") if name == "python" else getattr(gradtape, name)
+        value = getattr(gradtape, name)
         setattr(module, name, value)
         return value
 
@@ -121,8 +114,10 @@ def become_tensorflow(module: Any) -> None:
 
 
 def _counterpart(name: str) -> types.ModuleType:
-    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`."""
-    if f"{name}.".startswith(f"{private.ROOT}."):
+    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`, or for `tf_keras`."""
+    if name.partition(".")[0] == legacy_keras.NAME:
+        return legacy_keras.module(name)
+    if private.is_private(name):
         return private.module(name)
     space, _, leaf = name.rpartition(".")
     parent = sys.modules[space]
@@ -146,19 +141,3 @@ def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
         return importlib.import_module(f"{parent.__name__}.{leaf}")
     except ModuleNotFoundError:
         return None
-
-
-def _hide_tensorflow(module_utils: Any) -> None:
-    """Keras looks for TensorFlow beside its backend, and would take gradtape for it."""
-    module_utils.tensorflow._available = False
-
-
-def _hide_graphs(backend_utils: Any) -> None:
-    """Keras takes a `tf.function` for a graph of TensorFlow's, in which only its TensorFlow backend works."""
-    backend_utils.in_tf_graph = lambda: False
-
-
-def _hide_tensors(data_adapter_utils: Any) -> None:
-    """Keras takes a tensor that says it is TensorFlow's for another backend's than its own."""
-    is_another = data_adapter_utils.is_tensorflow_tensor
-    data_adapter_utils.is_tensorflow_tensor = lambda x: not isinstance(x, gradtape.Tensor) and is_another(x)

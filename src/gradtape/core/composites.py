@@ -101,6 +101,8 @@ class WithValuesCompositeTensorGradient(CompositeTensorGradient):
 
 def tensors_for_gradients(leaves: Sequence[Any]) -> list[Any]:
     """The leaves of a question to a tape, with the tensors of composites that have gradients in their place."""
+    if not any([isinstance(leaf, CompositeTensor) for leaf in leaves]):
+        return list(leaves)
     return [tensor for leaf in leaves for tensor in nest.flatten(_tensors_in(leaf))]
 
 

@@ -57,6 +57,10 @@ class Iterator:
                 self._place.assign(self._taken)
             return element
 
+    def next(self) -> Any:
+        """The next element; `StopIteration` at the end."""
+        return self.__next__()
+
     def _follow(self) -> None:
         """Goes where a checkpoint that was restored says."""
         if self._place is not None and int(self._place) != self._taken:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...state.ragged.elementwise import on_flat_values
 from ...state.ragged.tensor import RaggedTensor
-from ..dispatch import answer
+from ..extension.answers import answer
 from ..namespace import resolve
 from . import arrays, factory, gathering, reductions, text
 
@@ -25,8 +25,8 @@ _UNARY = """
     image.adjust_brightness image.adjust_gamma image.convert_image_dtype image.random_brightness
     image.stateless_random_brightness
     strings.as_string strings.length strings.lower strings.regex_full_match strings.regex_replace strings.strip
-    strings.substr strings.to_number strings.upper strings.to_hash_bucket strings.to_hash_bucket_fast
-    strings.to_hash_bucket_strong strings.unicode_script strings.unicode_transcode
+    strings.substr strings.to_number strings.upper
+    strings.unicode_script strings.unicode_transcode
 """.split()
 _BINARY = """
     math.logical_and math.logical_or
