@@ -50,7 +50,7 @@ class DeviceVariable(Variable):
 
     def _on_device(self, put: Any) -> Any:
         """The value as an array of XLA, whose memory it may have. The caller holds `updating`."""
-        if self._in_xla is None:
+        if self._in_xla is None or (self._held is not None and self._in_xla.is_deleted()):  # by a run that has failed
             self._in_xla = self._module.to_xla(self._held.buffer, True)  # type: ignore[union-attr]
         return self._in_xla
 
