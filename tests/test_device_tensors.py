@@ -470,6 +470,12 @@ def test_updates_in_place_are_not_seen_through_views(gpu, view):
     assert seen.numpy().tolist() == before.tolist()
 
 
+def test_a_repeated_number_is_sent_once(gpu):
+    with on_host():
+        x = Tensor(np.broadcast_to(np.float32(3), (2, 3)))
+    assert (sent(MODULE, x) + 1.0).numpy().tolist() == [[4.0] * 3] * 2
+
+
 @pytest.mark.skipif(ON_GPU, reason="looks into the stand-in")
 def test_another_thread_does_not_read_what_is_being_updated(gpu, monkeypatch):
     v = tf.Variable([1.0, 2.0])

@@ -202,8 +202,12 @@ def sent(module: ArrayModule, x: Tensor) -> Tensor:
 
 
 def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
-    """A tensor of the host on the device, on no tape."""
-    return on_device(module, module.from_host(asarray(x.array)), x.dtype)
+    """A tensor of the host on the device, on no tape. One number that is repeated is sent once."""
+    array = asarray(x.array)
+    if array.size > 1 and not any(array.strides):
+        number = module.from_host(array[(0,) * array.ndim])
+        return on_device(module, module.xp.broadcast_to(number, array.shape).copy(), x.dtype)
+    return on_device(module, module.from_host(array), x.dtype)
 
 
 def _moved(x: Tensor, y: Tensor) -> Tensor:
