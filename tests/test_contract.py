@@ -27,6 +27,12 @@ OTHER_PARAMETERS = {
     "experimental.numpy.ndarray": "the same as Tensor",
     "data.Dataset": "made by its static methods in TensorFlow, from a generator of elements here",
     "data.Iterator": "abstract in TensorFlow",
+    **{
+        f"lookup.{name}": "hidden behind *args, **kwargs, as those of Variable are"
+        for name in (
+            "StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable", "experimental.MutableHashTable",
+        )
+    },
     "experimental.Optional": "abstract in TensorFlow",
     "data.experimental.Optional": "abstract in TensorFlow",
     **{name: "may be given a message alone" for name in TABLE if re.match(r"errors\.\w+Error$", name)},
@@ -73,7 +79,7 @@ LEFT_OUT = {
     },
     "TensorSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
-        **dict.fromkeys(["cast", "placeholder_value"], TRACING),
+        "placeholder_value": TRACING,
     },
     "TestCase": dict.fromkeys(
         """
@@ -89,11 +95,15 @@ LEFT_OUT = {
     "SparseTensor": {"eval": "there are no sessions"},
     "SparseTensorSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
-        **dict.fromkeys(["cast", "placeholder_value"], TRACING),
+        "placeholder_value": TRACING,
+    },
+    "ExtensionTypeSpec": {
+        **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
+        "placeholder_value": TRACING,
     },
     "DatasetSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
-        **dict.fromkeys(["cast", "flatten", "from_tensors", "placeholder_value", "to_tensors"], TRACING),
+        "placeholder_value": TRACING,
     },
     "Dataset": {
         **dict.fromkeys(["load", "save", "snapshot"], "datasets are not written to files"),
@@ -105,8 +115,6 @@ LEFT_OUT = {
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"
     ),
     "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
-    "ndarray": {"OVERLOADABLE_OPERATORS": "as for Tensor"},
-    "Tensor": {"OVERLOADABLE_OPERATORS": "for TensorFlow's other classes, which are lent the operators"},
     "Variable": {"SaveSliceInfo": "variables are not cut into partitions"},
 }
 

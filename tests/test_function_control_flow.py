@@ -418,7 +418,7 @@ def test_shape_invariants_are_shapes_or_specs_of_the_variables():
     number = tf.TensorSpec([], tf.int32)
     slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
     assert int(traced(5, [number, tf.TensorSpec([], tf.int32)])) == 5
-    assert traced(slices, [number, tf.IndexedSlicesSpec([None], tf.float32)]).values.numpy().tolist() == [1.0]
+    assert traced(slices, [number, tf.IndexedSlicesSpec([None], tf.float32, tf.int32)]).values.numpy().tolist() == [1.0]
     array = traced(tf.TensorArray(tf.float32, 2), [number, tf.TensorShape(None)])
     assert int(array.size()) == 2
     with pytest.raises(TypeError, match="'foo'"):

@@ -8,6 +8,7 @@ import pytest
 from test_recorded import compare, recorder
 
 import gradtape
+import gradtape.graph.control_flow.custom  # how custom gradients become part of a trace
 from gradtape.core.tensor import Tensor, wrap
 from gradtape.graph.executors.numpy.executor import compile_graph
 from gradtape.graph.ir.effects import Changed

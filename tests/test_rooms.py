@@ -26,6 +26,7 @@ gradtape.extend
 gradtape
 keras_gradtape
 gradtape.keras
+gradtape.cli.private
 gradtape.cli gradtape.__main__
 """.split()
 
@@ -80,6 +81,13 @@ def upward(module: str, imported: set[str]) -> list[str]:
 def test_imports_point_downward(module):
     path = MODULES[module]
     assert not upward(module, imports(module, path.read_text(), path.name == "__init__.py"))
+
+
+def test_only_the_stand_in_serves_the_private_modules():
+    """What TensorFlow keeps to itself is there for libraries that ask for it, not for gradtape."""
+    private = {module for module in MODULES if module.startswith("gradtape.cli.private")}
+    users = {module for module, others in ARROWS.items() if others & private and module not in private}
+    assert users == {"gradtape.cli.stand_in"}
 
 
 def in_circles(arrows: dict[str, set[str]]) -> list[str]:

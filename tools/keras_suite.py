@@ -68,9 +68,8 @@ def run(what: str, backend: str, options: list[str], show: bool) -> dict[str, li
             "KERAS_SUITE_PROGRESS": "" if show else what, "TF_CPP_MIN_LOG_LEVEL": "3",
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         }  # fmt: skip
-        early = ["-p", "keras_gradtape.loader"] if backend == "gradtape" else []
         command = [
-            sys.executable, "-m", "pytest", *early, "-p", "keras_suite_plugin", "-p", "no:cacheprovider", "-q",
+            sys.executable, "-m", "pytest", "-p", "keras_suite_plugin", "-p", "no:cacheprovider", "-q",
             "--tb=short", "--rootdir", str(tests()), "--config-file", os.devnull, "--noconftest",
             "--continue-on-collection-errors", str(tests() / what), *options,
         ]  # fmt: skip

@@ -21,6 +21,12 @@ _NOT_INSTALLED = re.compile(
 )
 
 
+if os.environ["KERAS_BACKEND"] == "gradtape":  # before a test is imported
+    from gradtape.cli import stand_in
+
+    stand_in.serve()  # what the tests import as TensorFlow is gradtape too, whether TensorFlow is installed or not
+
+
 def pytest_configure(config: Any) -> None:
     """What Keras' own conftest sets up."""
     config.addinivalue_line("markers", "requires_trainable_backend: mark test for trainable backend only")

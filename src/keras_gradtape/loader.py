@@ -9,6 +9,7 @@ happens.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -24,19 +25,7 @@ TESTED = ("3.15",)  # the versions of Keras whose places are known
 serves_tensorflow = False  # whether this program's `tensorflow` is gradtape, so that Keras' `tensorflow` backend is too
 
 _CONFIG = "keras.src.backend.config"
-_OPTIMIZER = "keras.src.optimizers.optimizer"
-_ADAPTERS = "keras.src.trainers.data_adapters"
-_WRITTEN_WITH_TENSORFLOW = (
-    "keras.src.legacy.layers",
-    "keras.src.layers.preprocessing.normalization",
-    "keras.src.layers.preprocessing.discretization",
-)
-_BACKEND_FUNCTIONS = "keras.src.legacy.backend"
-_TENSORBOARD = "keras.src.callbacks.tensorboard"
-_NN = "keras.src.ops.nn"
 _WIDER = {"int32": "int64", "uint32": "uint64"}
-_SEEDS = "keras.src.utils.rng_utils"
-_SERIALIZATION = "keras.src.saving.serialization_lib"
 _SLOT = "keras.src.backend.numpy"
 _SERVED = {
     _SLOT: "from keras_gradtape.src.backend import *",
@@ -44,6 +33,12 @@ _SERVED = {
     f"{_SLOT}.layer": "from keras_gradtape.src.layer import BackendLayer as NumpyLayer",
     f"{_SLOT}.trainer": "from keras_gradtape.src.trainer import Trainer as NumpyTrainer",
     f"{_SLOT}.export": "from keras_gradtape.src.export import SavedModelExportArchive as NumpyExportArchive",
+}
+_TENSORFLOW = "keras.src.backend.tensorflow"  # asked for by layers that use TensorFlow beside their backend
+_BESIDE = {
+    _TENSORFLOW: "from keras_gradtape.src.backend import *",
+    f"{_TENSORFLOW}.core": "from keras_gradtape.src.ops.core import *",
+    f"{_TENSORFLOW}.sparse": "from keras_gradtape.src.sparse import *",
 }
 
 
@@ -60,20 +55,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         if name == _CONFIG:
             return followed_by(name, path, self._configured, _environment())
-        if name == _OPTIMIZER and self.waiting:
-            return followed_by(name, path, _extend_optimizer)
-        if name == _ADAPTERS and self.chosen:
-            return followed_by(name, path, _serve_datasets)
-        if name == _SERIALIZATION and self.chosen:
-            return followed_by(name, path, _serve_shapes)
-        if name in _WRITTEN_WITH_TENSORFLOW and self.chosen:
-            return followed_by(name, path, _serve_tensorflow)
-        if name == _BACKEND_FUNCTIONS and self.chosen:
-            return followed_by(name, path, _serve_backend_functions)
-        if name == _TENSORBOARD and self.chosen:
-            return followed_by(name, path, _serve_summaries)
-        if name == _NN and self.chosen:
-            return followed_by(name, path, _serve_normalization)
+        if self.chosen and name in _FOLLOWED:
+            return followed_by(name, path, _FOLLOWED[name])
+        if self.chosen and name in _BESIDE:
+            return importlib.util.spec_from_loader(name, self, is_package=name == _TENSORFLOW)
         if name in self.waiting:
             return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
         return None
@@ -83,11 +68,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Fills a module of the slot with ours."""
-        exec(_SERVED[module.__name__], vars(module))
-        self.waiting.discard(module.__name__)
-        if not self.waiting:
-            _give_name()
-            _serve_seeds()
+        name = module.__name__
+        exec(_BESIDE.get(name) or _SERVED[name], vars(module))
+        if name in self.waiting:
+            self.waiting.discard(name)
+            if not self.waiting:
+                _give_name()
 
     def _configured(self, config: Any) -> None:
         """Keras knows which backend it is to use: until its choices are made, it takes ours for `numpy`."""
@@ -96,6 +82,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self.chosen:
             config._BACKEND = "numpy"
             self.waiting = set(_SERVED)
+            for name in _FOLLOWED.keys() & sys.modules.keys():  # what the configuration itself has loaded
+                _FOLLOWED[name](sys.modules[name])
 
 
 def _asked_for(otherwise: str) -> str:
@@ -146,42 +134,40 @@ def _extend_optimizer(module: Any) -> None:
     module.BackendOptimizer.__bases__ = (OptimizerExtension, *module.BackendOptimizer.__bases__)
 
 
-def _serve_datasets(module: Any) -> None:
-    """`fit` and its like take our datasets."""
-    from keras_gradtape.src.datasets import serve
+def _serve_tensorflow(module_utils: Any) -> None:
+    """Where Keras itself uses TensorFlow, whatever its backend is, it finds gradtape."""
+    module_utils.tensorflow.name = "keras_gradtape.src.tensorflow"
+    module_utils.gfile.name = "gradtape.io.gfile"
 
-    serve(module)
 
-
-def _serve_tensorflow(module: Any) -> None:
-    """The layers that only `tf.keras` has, and some that adapt to data, use TensorFlow's names: they get ours."""
+def _know_types(module: Any) -> None:
+    """Keras knows TensorFlow's types by the names of their modules: here gradtape's are those."""
     import gradtape
 
-    module.tf = gradtape
+    ragged, sparse = getattr(gradtape, "RaggedTensor", ()), gradtape.SparseTensor
+    types: dict[str, Any] = {
+        "is_tf_dataset": gradtape.data.Dataset, "is_tensorflow_tensor": (gradtape.Tensor, ragged, sparse),
+        "is_tensorflow_ragged": ragged, "is_tensorflow_sparse": sparse, "is_ragged_tensor": ragged,
+    }  # fmt: skip
+    for name in types.keys() & vars(module).keys():
+        setattr(module, name, functools.partial(_is_instance, types[name]))
 
 
-def _serve_backend_functions(module: Any) -> None:
-    """The functions of `tf.keras.backend` call TensorFlow 1 as well."""
-    module.tf = importlib.import_module("keras_gradtape.src.backend_functions")
+def _is_instance(kinds: Any, value: Any) -> bool:
+    return isinstance(value, kinds)
+
+
+def _know_graphs(backend_utils: Any) -> None:
+    """A graph of TensorFlow's, in which only another backend would work, is none of gradtape's."""
+    backend_utils.in_tf_graph = lambda: False
 
 
 def _serve_summaries(module: Any) -> None:
-    """The callback for TensorBoard writes with `tf.summary`: TensorFlow's where there is TensorFlow, elsewhere ours."""
-    if not serves_tensorflow and importlib.util.find_spec("tensorflow") is not None:
-        return
+    """The callback for TensorBoard writes with `tf.summary`."""
     import gradtape
 
     module.TensorBoard.summary = property(lambda callback: gradtape.summary)
     module.keras_model_summary = importlib.import_module("keras_gradtape.src.model_summary").write_model
-
-
-def _serve_shapes(module: Any) -> None:
-    """A shape or a dtype in a configuration is written as a list or a name, as TensorFlow's are."""
-    import gradtape
-
-    module.tf = types.SimpleNamespace(
-        available=True, TensorShape=gradtape.TensorShape, DType=gradtape.DType, TypeSpec=()  # no spec is written
-    )  # fmt: skip
 
 
 def _serve_normalization(nn: Any) -> None:
@@ -197,12 +183,18 @@ def _serve_normalization(nn: Any) -> None:
     nn._layer_normalization = whole
 
 
-def _serve_seeds() -> None:
-    """`keras.utils.set_random_seed` sets the seed of `tf.random` too where there is TensorFlow: here, gradtape's."""
-    import gradtape
-
-    rng_utils: Any = importlib.import_module(_SEEDS)  # loaded before Keras knew its backend
-    rng_utils.tf = types.SimpleNamespace(available=True, random=gradtape.random)
+# The modules of Keras to which something is done when they have been loaded.
+_FOLLOWED = {
+    "keras.src.callbacks.tensorboard": _serve_summaries,
+    "keras.src.ops.nn": _serve_normalization,
+    "keras.src.optimizers.optimizer": _extend_optimizer,
+    "keras.src.trainers.data_adapters": _know_types,
+    "keras.src.trainers.data_adapters.data_adapter_utils": _know_types,
+    "keras.src.utils.backend_utils": _know_graphs,
+    "keras.src.utils.dataset_utils": _know_types,
+    "keras.src.utils.module_utils": _serve_tensorflow,
+    "keras.src.utils.tf_utils": _know_types,
+}
 
 
 def _give_name() -> None:

@@ -1,7 +1,5 @@
 """Layers that prepare data: inside `Dataset.map` and inside a model, the same numbers as by hand."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 
@@ -75,8 +73,46 @@ def test_training_on_augmented_images(where):
     assert losses[-1] < losses[0]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is not None, reason="they use TensorFlow where there is one")
-@pytest.mark.parametrize("name", ["StringLookup", "IntegerLookup", "TextVectorization", "Hashing", "HashedCrossing"])
-def test_layers_of_tensorflow_say_what_they_need(name):
-    with pytest.raises(ImportError, match=f"{name} requires TensorFlow"):
-        getattr(layers, name)(*[3] * name.startswith("Hash"))
+WORDS = [["b", "a", "b"], ["c", "b", "a"]]
+LETTERS = [["A"], ["B"], ["C"], ["D"]]
+PAIR = (np.array(["A", "B", "A", "B", "A"]), np.array([101, 101, 101, 102, 102]))
+TEXT = {  # what Keras gives on TensorFlow
+    "strings": (
+        lambda: adapted(layers.StringLookup(num_oov_indices=3), WORDS), [["a", "x"], ["y", "zz"]], [[4, 2], [2, 1]],
+    ),
+    "strings to multi-hot": (
+        lambda: layers.StringLookup(vocabulary=["a", "b"], output_mode="multi_hot"),
+        [["a", "q"], ["b", "b"]], [[1, 1, 0], [0, 0, 1]],
+    ),
+    "strings to tf-idf": (
+        lambda: adapted(layers.StringLookup(output_mode="tf_idf"), WORDS), [["a", "x"], ["b", "b"]],
+        [[0.57159948, 0, 0.51082563, 0], [0, 1.02165127, 0, 0]],
+    ),
+    "integers": (lambda: adapted(layers.IntegerLookup(num_oov_indices=2), [5, 5, 7]), [7, 5, 8, 9], [3, 2, 0, 1]),
+    "hashing": (lambda: layers.Hashing(7), LETTERS, [[3], [6], [1], [4]]),
+    "hashing with salt": (lambda: layers.Hashing(7, salt=133), LETTERS, [[4], [5], [4], [0]]),
+    "hashing numbers": (lambda: layers.Hashing(7), [[1], [2], [3]], [[5], [5], [2]]),
+    "crossing": (lambda: layers.HashedCrossing(5), PAIR, [1, 4, 1, 1, 3]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_layers_of_words_need_no_tensorflow(name):
+    make, given, expected = TEXT[name]
+    layer = make()
+    np.testing.assert_allclose(np.asarray(layer(given)), expected, rtol=1e-6)
+    whole = tf.data.Dataset.from_tensors(given).map(lambda *x: layer(x if len(x) > 1 else x[0]))
+    np.testing.assert_allclose(next(iter(whole)).numpy(), expected, rtol=1e-6)
+
+
+def test_numbers_back_to_words():
+    layer = layers.StringLookup(vocabulary=["a", "b"], invert=True)
+    assert layer([[1, 2], [0, 1]]).numpy().tolist() == [[b"a", b"b"], [b"[UNK]", b"a"]]
+
+
+def test_a_vocabulary_is_saved_with_the_model(tmp_path):
+    model = keras.Sequential([keras.Input((1,), dtype="string"), adapted(layers.StringLookup(), WORDS)])
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    assert again.layers[0].get_vocabulary() == ["[UNK]", "b", "a", "c"]
+    assert np.asarray(again(tf.constant([["c"], ["q"]]))).tolist() == [[3], [0]]

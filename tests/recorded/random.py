@@ -127,4 +127,10 @@ CASES = [
         f"tf.nn.{loss}(tf.constant(np.sin(np.arange(40.0)).reshape(20, 2), tf.float32), tf.zeros(20), "
         "tf.constant([[1], [3]], tf.int64), tf.constant([[1.0, 2.0], [3.0, -1.0]]), 4, 20)"] * 3))
       for loss in ("sampled_softmax_loss", "nce_loss")],
+    ("numpy_normal", "[tf.experimental.numpy.random.seed(7), tf.experimental.numpy.random.standard_normal(3)]"),
+    ("numpy_uniform", "[tf.experimental.numpy.random.seed(7), tf.experimental.numpy.random.uniform(1.0, 2.0, [3])]"),
+    ("numpy_randint", "[tf.experimental.numpy.random.seed(7), tf.experimental.numpy.random.randint(0, 10, 4)]"),
+    ("numpy_randint_one", "[tf.experimental.numpy.random.seed(7), tf.experimental.numpy.random.randint(100)]"),
+    ("numpy_poisson", "[tf.experimental.numpy.random.seed(7), tf.experimental.numpy.random.poisson(4.0, 3)]"),
+    ("numpy_randn", "[tf.experimental.numpy.random.seed(7), tf.experimental.numpy.random.randn(2, 1)]"),
 ]

@@ -20,11 +20,12 @@ from typing import Any
 import gradtape
 from keras_gradtape import loader
 
+from . import legacy_keras, private
+
 NAME = "tensorflow"
 VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
 
-_KERAS_LAZY_MODULES = "keras.src.utils.module_utils"
-_KERAS_GRAPHS = "keras.src.utils.backend_utils"
+_PLACES = ((gradtape.Tensor, "framework.ops"), (gradtape.Variable, "ops.resource_variable_ops"))
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -32,12 +33,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Where `name` comes from, if it is TensorFlow's."""
-        if name == NAME or name.startswith(f"{NAME}."):
+        if name.partition(".")[0] in (NAME, legacy_keras.NAME):
             return importlib.util.spec_from_loader(name, self, is_package=True)
-        if name == _KERAS_LAZY_MODULES:
-            return loader.followed_by(name, path, _hide_tensorflow)
-        if name == _KERAS_GRAPHS:
-            return loader.followed_by(name, path, _hide_graphs)
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
@@ -64,9 +61,24 @@ def serve() -> None:
     loader.serves_tensorflow = True
     loader.install()
     sys.meta_path.insert(0, Finder())
+    _give_places()
     told = multiprocessing.spawn.get_preparation_data
     multiprocessing.spawn.get_preparation_data = lambda name: _Preparation(told(name))
     multiprocessing.set_forkserver_preload([])  # the server would import the program before it is prepared
+
+
+def _give_places() -> None:
+    """Tensors and variables say that they are TensorFlow's: libraries look there for what they are given."""
+    for kinds in ("gradtape.graph.trace.traced", "gradtape.graph.trace.awaited", "gradtape.state.device_variable"):
+        importlib.import_module(kinds)
+
+    waiting: list[type] = []
+    for kind, place in _PLACES:
+        waiting.append(kind)
+        while waiting:
+            kind = waiting.pop()
+            kind.__module__ = f"{private.ROOT}.{place}"
+            waiting += kind.__subclasses__()
 
 
 class _Preparation(dict[str, Any]):
@@ -85,6 +97,8 @@ def become_tensorflow(module: Any) -> None:
     """Makes `module` TensorFlow's root: gradtape's names, TensorFlow's version."""
 
     def find(name: str) -> Any:
+        if private.is_private(f"{NAME}.{name}"):
+            return importlib.import_module(f"{NAME}.{name}")
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
         value = getattr(gradtape, name)
@@ -100,7 +114,11 @@ def become_tensorflow(module: Any) -> None:
 
 
 def _counterpart(name: str) -> types.ModuleType:
-    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`."""
+    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`, or for `tf_keras`."""
+    if name.partition(".")[0] == legacy_keras.NAME:
+        return legacy_keras.module(name)
+    if private.is_private(name):
+        return private.module(name)
     space, _, leaf = name.rpartition(".")
     parent = sys.modules[space]
     try:
@@ -112,8 +130,7 @@ def _counterpart(name: str) -> types.ModuleType:
     public = "tf" + name.removeprefix(NAME)
     if found is not None:
         raise ModuleNotFoundError(f"{public} is no module: from {space} import {leaf}")
-    hint = "; what TensorFlow keeps under `tensorflow.python` is private" if public.startswith("tf.python") else ""
-    raise ModuleNotFoundError(f"{public} is not in gradtape{hint}. `gradtape check` lists what a program would miss")
+    raise ModuleNotFoundError(f"{public} is not in gradtape. `gradtape check` lists what a program would miss")
 
 
 def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
@@ -124,13 +141,3 @@ def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:
         return importlib.import_module(f"{parent.__name__}.{leaf}")
     except ModuleNotFoundError:
         return None
-
-
-def _hide_tensorflow(module_utils: Any) -> None:
-    """Keras looks for TensorFlow beside its backend, and would take gradtape for it."""
-    module_utils.tensorflow._available = False
-
-
-def _hide_graphs(backend_utils: Any) -> None:
-    """Keras takes a `tf.function` for a graph of TensorFlow's, in which only its TensorFlow backend works."""
-    backend_utils.in_tf_graph = lambda: False

@@ -15,15 +15,21 @@ from .tensor import Tensor
 
 
 class Composite:
-    """A value made of several tensors, `_parts()`; `_with_parts` is one like it, made of others."""
+    """A value made of several tensors, `_parts()`, or its spec; `_with_parts` is a value like it, made of others."""
 
     __slots__ = ()
+    _is_whole = False  # whether it is a leaf all the same, as the spec of a single tensor
 
     def _parts(self) -> list[Any]:
         raise NotImplementedError(f"{type(self).__name__} must say what it is made of")
 
     def _with_parts(self, parts: Sequence[Any]) -> Any:
         return type(self)(*parts)
+
+
+def is_composite(x: Any) -> bool:
+    """Whether `x` is a leaf that is looked into where composites are expanded."""
+    return isinstance(x, Composite) and not x._is_whole
 
 
 def is_nested(seq: Any) -> bool:
@@ -73,7 +79,7 @@ def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def _opens(structure: Any, expand_composites: bool) -> bool:
-    return is_nested(structure) or (expand_composites and isinstance(structure, Composite))
+    return is_nested(structure) or (expand_composites and is_composite(structure))
 
 
 def _is_flat(structure: Any) -> bool:
@@ -139,21 +145,23 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     if not _opens(structure, expand):
         return next(leaves)
+    return like(structure, [_pack(part, leaves, expand) for part in parts(structure)])
+
+
+def like(structure: Any, its_parts: list[Any]) -> Any:
+    """A structure of the same kind, which directly consists of `its_parts`, in the order of `parts`."""
+    kind: Any = type(structure)
     if isinstance(structure, Mapping):
-        packed = {key: _pack(structure[key], leaves, expand) for key in sorted_keys(structure)}
+        packed = dict(zip(sorted_keys(structure), its_parts, strict=True))
         ordered = {key: packed[key] for key in structure}
-        if isinstance(structure, defaultdict):
-            return defaultdict(structure.default_factory, ordered)
-        return type(structure)(ordered)  # type: ignore[call-arg]
-    kind = type(structure)
-    packed_parts = [_pack(part, leaves, expand) for part in parts(structure)]
+        return defaultdict(structure.default_factory, ordered) if isinstance(structure, defaultdict) else kind(ordered)
     if hasattr(kind, "__tf_unflatten__"):
-        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(packed_parts))
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(its_parts))
     if issubclass(kind, Composite):
-        return structure._with_parts(packed_parts)
+        return structure._with_parts(its_parts)
     if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__"):
-        return kind(*packed_parts)
-    return packed_parts if isinstance(structure, MappingView | range) else kind(packed_parts)
+        return kind(*its_parts)
+    return its_parts if isinstance(structure, MappingView | range) else kind(its_parts)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -226,6 +234,7 @@ def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
         raise TypeError(
             f"The two structures don't have the same sequence type: {type(a).__name__} and {type(b).__name__}"
         )
+    _check_specs(a, b)
     mine, its = parts(a), parts(b)
     for x, y in zip(mine, its, strict=False):
         _assert_same(x, y, check_types, expand)
@@ -233,7 +242,17 @@ def _assert_same(a: Any, b: Any, check_types: bool, expand: bool) -> None:
         raise ValueError(f"The two structures don't have the same number of elements: {len(mine)} and {len(its)}")
 
 
+def _check_specs(a: Any, b: Any) -> None:
+    """Composites are alike if one spec could stand for both."""
+    mine, its = (getattr(x, "_type_spec", x) if isinstance(x, Composite) else None for x in (a, b))
+    common = getattr(mine, "most_specific_common_supertype", None)
+    if common is not None and mine != its and common([its]) is None:
+        raise TypeError(f"Incompatible CompositeTensor TypeSpecs: {mine} vs. {its}")
+
+
 def _same_type(a: Any, b: Any) -> bool:
+    if isinstance(a, Composite) and isinstance(b, Composite):  # a spec goes with its values
+        return getattr(a, "value_type", type(a)) is getattr(b, "value_type", type(b))
     if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):
         return True
     fields = getattr(a, "_fields", None)  # named tuples made twice from the same fields

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from .composites import CompositeTensor
 from .dtypes import DType
-from .nest import Composite
 from .shapes import UNKNOWN_RANK, TensorShape
 
 
-class IndexedSlices(Composite):
+class IndexedSlices(CompositeTensor):
     """`dense[indices[i]] += values[i]`, the sparse form of a gradient.
 
     >>> import gradtape as tf
@@ -61,8 +62,16 @@ class IndexedSlices(Composite):
         """Nothing is known of the consumers of an eager value."""
         return []
 
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        shape = TensorShape(shape)
+        spec = self._type_spec
+        return type(spec)(shape, *spec._serialize()[1:4], shape[:1])
+
     def _parts(self) -> list[Any]:
         return [self.values, self.indices, *([] if self.dense_shape is None else [self.dense_shape])]
+
+    def _with_parts(self, parts: Sequence[Any]) -> IndexedSlices:
+        return IndexedSlices(*parts)
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self.values, self.indices, self.dense_shape)

@@ -114,6 +114,7 @@ class Tensor:
     __neg__: Callable[..., Tensor]
     __abs__: Callable[..., Tensor]
     __getitem__: Callable[..., Tensor]
+    OVERLOADABLE_OPERATORS: frozenset[str]
 
     def __init__(self, array: Any, dtype: DType | None = None) -> None:
         self.array = array
@@ -314,6 +315,10 @@ class Tensor:
     def __format__(self, spec: str) -> str:
         return format(self._shown(), spec)
 
+    def __nonzero__(self) -> bool:
+        """As `bool(self)`, by the name that Python 2 had for it: libraries copy it from here."""
+        return bool(self)
+
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(self._scalar("round"), ndigits) if ndigits is not None else round(self._scalar("round"))
 
@@ -327,7 +332,7 @@ class Tensor:
         return Tensor(self.array.copy(), self.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tensor, (np.asarray(self.array), self.dtype)
+        return _remade, (np.asarray(self.array), self.dtype)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
@@ -417,6 +422,11 @@ def constant(array: Any, dtype: DType) -> Tensor:
     y.dtype = dtype
     y.mark = None if _made is None else _made(y)
     return y if _sending is None or not array.shape else _sending(y)
+
+
+def _remade(array: Any, dtype: DType) -> Tensor:
+    """A tensor from a pickle, which does not name the class: who stands in for TensorFlow gives that another place."""
+    return Tensor(array, dtype)
 
 
 def wrap(array: Any, dtype: DType) -> Tensor:

@@ -9,7 +9,6 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..state import archive
-from ..state.sparse_tensor import SparseTensor
 from .structure import leaves, packed
 
 Elements = Iterator[Any]
@@ -56,7 +55,7 @@ class File:
                 count = 0
                 for element in self._make():
                     for j, leaf in enumerate(leaves(element)):
-                        if isinstance(leaf, SparseTensor) or not isinstance(leaf, Tensor):
+                        if not isinstance(leaf, Tensor):
                             raise TypeError(f"a file can cache tensors only, got {type(leaf).__name__}")
                         writer.add(f"{count}/{j}", leaf)
                     count += 1

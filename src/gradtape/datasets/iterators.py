@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..core import dtypes, errors
+from ..core.composites import CompositeTensor
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
-from ..state.sparse_tensor import SparseTensor
 from ..state.variable import Variable
 from .structure import as_element, mapped
 
@@ -56,6 +56,10 @@ class Iterator:
             if self._place is not None:
                 self._place.assign(self._taken)
             return element
+
+    def next(self) -> Any:
+        """The next element; `StopIteration` at the end."""
+        return self.__next__()
 
     def _follow(self) -> None:
         """Goes where a checkpoint that was restored says."""
@@ -145,7 +149,7 @@ class NumpyIterator:
 
 
 def _as_numpy(leaf: Any) -> Any:
-    if leaf is None or isinstance(leaf, SparseTensor):
+    if leaf is None or isinstance(leaf, CompositeTensor):
         return leaf
     if not isinstance(leaf, Tensor):
         return leaf.as_numpy_iterator()

@@ -1,4 +1,4 @@
-"""Elements of datasets: nests whose leaves are tensors, sparse tensors, datasets or None; their specs; their rows.
+"""Elements of datasets: nests whose leaves are tensors, composites, datasets or None; their specs; their rows.
 
 Other than in `tf.nest`, a list is a leaf: it stands for the tensor made of it.
 """
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, errors, nest
+from ..core.composites import CompositeTensor
 from ..core.tensor import Tensor, wrap
 from ..engine.registry.devices import REAL, staying
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
-from ..state.sparse_tensor import SparseTensor
-from ..state.specs import SparseTensorSpec, TensorSpec, TypeSpec
+from ..state.specs import TypeSpec
 from .specs import NoneTensorSpec, leaf_spec
 
 
@@ -66,7 +66,7 @@ def packed(structure: Any, flat: Iterator[Any]) -> Any:
 
 
 def as_element(value: Any) -> Any:
-    """What a user gave, with every leaf a tensor (or a sparse tensor, a dataset, None)."""
+    """What a user gave, with every leaf a tensor (or a composite, a dataset, None)."""
     return as_leaf(value) if not is_nest(value) else mapped(as_leaf, value)
 
 
@@ -74,8 +74,10 @@ def as_leaf(value: Any) -> Any:
     """A tensor that nobody has marked, or another leaf as it is."""
     if type(value) is Tensor and value.mark is None:
         return value
-    if value is None or isinstance(value, SparseTensor) or hasattr(type(value), "element_spec"):
+    if value is None or hasattr(type(value), "element_spec"):
         return value
+    if isinstance(value, CompositeTensor):
+        return nest.map_structure(as_leaf, value, expand_composites=True)
     with staying():  # elements are of the host, as in TensorFlow
         tensor = to_tensor(value)
     if type(tensor) not in REAL:
@@ -116,8 +118,10 @@ def scalar(value: Any) -> Any:
 
 def rows(leaf: Any) -> Iterator[Any]:
     """The rows of a leaf along its first axis."""
-    if isinstance(leaf, SparseTensor):
-        return _sparse_rows(leaf)
+    if isinstance(leaf, CompositeTensor):
+        spec = leaf._type_spec
+        _batchable(spec)
+        return iter(spec._rows(leaf, rows))
     if not isinstance(leaf, Tensor) or not leaf.dims:
         raise ValueError(f"Unbatching a tensor is only supported for rank >= 1, got {leaf!r}")
     dtype = leaf.dtype
@@ -126,17 +130,12 @@ def rows(leaf: Any) -> Iterator[Any]:
     return (wrap(row, dtype) for row in leaf.array)
 
 
-def _sparse_rows(leaf: SparseTensor) -> Iterator[SparseTensor]:
-    at, values, shape = (part.array for part in leaf._parts())
-    order = np.argsort(at[:, 0], kind="stable")
-    bounds = np.searchsorted(at[order, 0], np.arange(shape[0] + 1))
-    for i in range(shape[0]):
-        own = order[bounds[i] : bounds[i + 1]]
-        yield SparseTensor(at[own, 1:], wrap(values[own], leaf.dtype), shape[1:])
-
-
 def row_count(leaf: Any) -> int:
     """How many rows a leaf has."""
+    if isinstance(leaf, CompositeTensor):
+        spec = leaf._type_spec
+        _batchable(spec)
+        return int(spec._row_count(leaf))
     if leaf is None or leaf.shape.rank == 0:
         raise ValueError(f"Unbatching a tensor is only supported for rank >= 1, got {leaf!r}")
     return int(leaf.shape[0])
@@ -144,18 +143,21 @@ def row_count(leaf: Any) -> int:
 
 def row_spec(spec: Any) -> Any:
     """The spec of a row."""
-    return _reshaped(spec, spec.shape if spec.shape.rank is None else spec.shape[1:])
+    return _batchable(spec).unbatch(spec)
 
 
 def batch_spec(spec: Any, size: int | None) -> Any:
     """The spec of several values of one spec, stacked."""
     if isinstance(spec, NoneTensorSpec):
         return spec
-    return _reshaped(spec, spec.shape if spec.shape.rank is None else [size, *spec.shape])
+    return _batchable(spec).batch(spec, size)
 
 
-def _reshaped(spec: Any, shape: Any) -> Any:
-    return SparseTensorSpec(shape, spec.dtype) if isinstance(spec, SparseTensorSpec) else TensorSpec(shape, spec.dtype)
+def _batchable(spec: Any) -> Any:
+    """The encoder of a spec whose values can be stacked."""
+    if not hasattr(spec, "__batch_encoder__"):
+        raise TypeError(f"A dataset of {spec} cannot be batched or unbatched: the spec is no BatchableTypeSpec.")
+    return spec.__batch_encoder__
 
 
 def stacked(values: Sequence[Any]) -> Any:
@@ -163,8 +165,8 @@ def stacked(values: Sequence[Any]) -> Any:
     first = values[0]
     if first is None:
         return None
-    if isinstance(first, SparseTensor):
-        return _stacked_sparse(values)
+    if isinstance(first, CompositeTensor):
+        return _stacked_composites(values)
     if not isinstance(first, Tensor):
         raise TypeError(
             f"A {type(first).__name__} cannot be batched. Batch the windows themselves: "
@@ -191,12 +193,14 @@ def stacked(values: Sequence[Any]) -> Any:
     return wrap(array, first.dtype)
 
 
-def _stacked_sparse(values: Sequence[SparseTensor]) -> SparseTensor:
-    numbers = [np.full((len(value.indices.array), 1), i) for i, value in enumerate(values)]
-    at = np.concatenate([np.hstack([n, v.indices.array]) for n, v in zip(numbers, values, strict=True)])
-    entries = np.concatenate([value.values.array for value in values])
-    shape = np.max([value.dense_shape.array for value in values], axis=0)
-    return SparseTensor(at, wrap(entries, values[0].dtype), [len(values), *shape])
+def _stacked_composites(values: Sequence[Any]) -> Any:
+    specs = [value._type_spec for value in values]
+    both = specs[0].most_specific_common_supertype(specs[1:])
+    if both is None:
+        other = next(spec for spec in specs if specs[0].most_specific_common_supertype([spec]) is None)
+        raise errors.InvalidArgumentError(f"Cannot add tensor to the batch: {specs[0]} and {other} do not go together")
+    _batchable(both)
+    return both._stacked(values, stacked)
 
 
 def batched(elements: Sequence[Any]) -> Any:

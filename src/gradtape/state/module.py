@@ -57,17 +57,17 @@ class Module(Owner):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables of this module and of its submodules."""
-        return tuple(self._flatten(predicate=_is_variable))
+        return tuple(self._flatten(predicate=_is_variable, expand_composites=True))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
         """The trainable ones among `variables`."""
-        return tuple(self._flatten(predicate=lambda value: _is_variable(value) and value.trainable))
+        return tuple(variable for variable in self.variables if variable.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
         """The others among `variables`."""
-        return tuple(self._flatten(predicate=lambda value: _is_variable(value) and not value.trainable))
+        return tuple(variable for variable in self.variables if not variable.trainable)
 
     @property
     def submodules(self) -> tuple[Module, ...]:
@@ -102,6 +102,10 @@ class Module(Owner):
                 return method(self, *args, **kwargs)
 
         return in_scope  # type: ignore[return-value]
+
+    def _no_dependency(self, value: Any) -> Any:
+        """The value, as an attribute that a checkpoint leaves out in TensorFlow; one here finds variables alone."""
+        return value
 
     def _flatten(
         self,
@@ -155,7 +159,7 @@ def _leaves(value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
         parts = [(key, value[key]) for key in nest.sorted_keys(value)]
     elif nest.is_nested(value):
         parts = list(enumerate(value))
-    elif expand and isinstance(value, nest.Composite):
+    elif expand and nest.is_composite(value):
         parts = list(enumerate(nest.flatten(value, expand_composites=True)))
     else:
         yield (), value

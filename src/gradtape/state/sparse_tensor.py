@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes, errors
+from ..core.composites import CompositeTensor
 from ..core.dtypes import DType
-from ..core.nest import Composite
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, is_tensor_like
 from ..engine.run.convert import to_tensor
@@ -22,7 +23,7 @@ _MAPPED = {
 }  # fmt: skip
 
 
-class SparseTensor(Composite):
+class SparseTensor(CompositeTensor):
     """`dense[indices[i]] = values[i]`, for a tensor of shape `dense_shape`.
 
     A tape does not take one as a target or a source; its `values` are a tensor like any other.
@@ -151,8 +152,14 @@ class SparseTensor(Composite):
         """`op`, a function of one value, on the values; NotImplemented where TensorFlow has no such function."""
         return self.with_values(op.call(self._values)) if op.name in _MAPPED else NotImplemented
 
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        return type(self._type_spec)(shape, self.dtype)
+
     def _parts(self) -> list[Any]:
         return [self._indices, self._values, self._dense_shape]
+
+    def _with_parts(self, parts: Sequence[Any]) -> SparseTensor:
+        return SparseTensor(*parts)
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"

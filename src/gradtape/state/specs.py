@@ -1,72 +1,33 @@
-"""Specs: what is known of a value before it is there, its shape and its dtype."""
+"""The specs of tensors, variables, slices and sparse tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core import dtypes
 from ..core.dtypes import DType, as_dtype
-from ..core.shapes import UNKNOWN_RANK, TensorShape
+from ..core.shapes import TensorShape
 from ..core.slices import IndexedSlices
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from .sparse_tensor import SparseTensor
+from .type_spec import BatchableTypeSpec, LeafSpec, TypeSpec, register_type_spec_from_value_converter, spec_of
+from .variable import Variable
+
+__all__ = [
+    "IndexedSlicesSpec",
+    "SparseTensorSpec",
+    "TensorSpec",
+    "TypeSpec",
+    "VariableSpec",
+    "spec_of",
+]
 
 
-class TypeSpec:
-    """The type of a value as code that does not have the value yet may know it.
-
-    A subclass is compared, hashed and printed by `_fields`.
-
-    >>> import gradtape as tf
-    >>> isinstance(tf.TensorSpec([None, 2]), tf.TypeSpec)
-    True
-    """
-
-    __slots__ = ()
-
-    def _fields(self) -> tuple[Any, ...]:
-        raise NotImplementedError(f"{type(self).__name__} must say by which fields it is compared")
-
-    @property
-    def value_type(self) -> type:
-        """The class of the values."""
-        raise NotImplementedError
-
-    def is_subtype_of(self, other: Any) -> bool:
-        """Whether every value of this type is of type `other` too."""
-        raise NotImplementedError
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the value, or a value of that spec, could be of this type."""
-        raise NotImplementedError
-
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> TypeSpec | None:
-        """The most specific type that this and all the others are instances of, or None."""
-        raise NotImplementedError
-
-    def most_specific_compatible_type(self, other: Any) -> TypeSpec:
-        """The same for one other type; `ValueError` if there is none."""
-        common = self.most_specific_common_supertype([other])
-        if common is None:
-            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        return common
-
-    def __eq__(self, other: Any) -> bool:
-        return type(self) is type(other) and self._fields() == other._fields()
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._fields()))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self._fields()))})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._fields()
-
-
-class TensorSpec(TypeSpec):
+class TensorSpec(BatchableTypeSpec):
     """The shape and dtype of a tensor, and the name of the argument it is.
 
     >>> import gradtape as tf
@@ -75,6 +36,7 @@ class TensorSpec(TypeSpec):
     """
 
     __slots__ = ("_dtype", "_name", "_shape")
+    _is_whole = True
 
     def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
         self._shape = TensorShape(shape)
@@ -150,8 +112,34 @@ class TensorSpec(TypeSpec):
         """The value made of the next tensor."""
         return next(tensors)
 
-    def _fields(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._name
+
+    @property
+    def _component_specs(self) -> Any:
+        return self
+
+    def _to_components(self, value: Any) -> Any:
+        return to_tensor(value, self._dtype)
+
+    def _from_components(self, components: Any) -> Any:
+        return components
+
+    def _batch(self, batch_size: int | None) -> TensorSpec:
+        shape = self._shape
+        return TensorSpec(shape if shape.rank is None else [batch_size, *shape], self._dtype)
+
+    def _unbatch(self) -> TensorSpec:
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return TensorSpec(self._shape if self._shape.rank is None else self._shape[1:], self._dtype)
+
+    def _with_tensor_ranks_only(self) -> TensorSpec:
+        rank = self._shape.rank
+        return self if rank is None else TensorSpec([None] * rank, self._dtype, self._name)
+
+    def _without_tensor_names(self) -> TensorSpec:
+        return self if self._name is None else TensorSpec(self._shape, self._dtype)
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
@@ -186,39 +174,25 @@ class IndexedSlicesSpec(TypeSpec):
         """The class of the values."""
         return IndexedSlices
 
-    def is_subtype_of(self, other: Any) -> bool:
-        """Whether every value of this spec is of spec `other` too."""
-        return type(other) is IndexedSlicesSpec and all(
-            mine.is_subtype_of(its) if isinstance(mine, TensorShape) else mine is its
-            for mine, its in zip(self._fields(), other._fields(), strict=True)
-        )
+    @property
+    def _component_specs(self) -> Any:
+        rows = self._indices_shape if self._shape.rank is None else self._indices_shape.concatenate(self._shape[1:])
+        specs = [TensorSpec(rows, self._dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
+        return tuple(specs)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the value, or a value of that spec, could be of this spec."""
-        other = spec_of(spec_or_value) if isinstance(spec_or_value, IndexedSlices) else spec_or_value
-        return type(other) is IndexedSlicesSpec and all(
-            mine.is_compatible_with(its) if isinstance(mine, TensorShape) else mine is its
-            for mine, its in zip(self._fields(), other._fields(), strict=True)
-        )
+    def _to_components(self, value: Any) -> Any:
+        return tuple(value._parts())
 
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> IndexedSlicesSpec | None:
-        """The most specific spec that this and all the others are instances of, or None."""
-        common = list(self._fields())
-        for other in others:
-            if type(other) is not IndexedSlicesSpec:
-                return None
-            for i, its in enumerate(other._fields()):
-                if isinstance(its, TensorShape):
-                    common[i] = common[i].most_specific_compatible_shape(its)
-                elif common[i] is not its:
-                    return None
-        return IndexedSlicesSpec(*common)
+    def _from_components(self, components: Any) -> IndexedSlices:
+        return IndexedSlices(*components)
 
-    def _fields(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
 
 
-class SparseTensorSpec(TypeSpec):
+class SparseTensorSpec(BatchableTypeSpec):
     """The shape and dtype of a `SparseTensor`.
 
     >>> import gradtape as tf
@@ -254,63 +228,108 @@ class SparseTensorSpec(TypeSpec):
             raise TypeError(f"Expected SparseTensor or SparseTensorValue. Received: {value} of type {type(value)}.")
         return cls(value.shape, value.dtype)
 
-    def is_subtype_of(self, other: Any) -> bool:
-        """Whether every sparse tensor of this spec is of spec `other` too."""
-        return (
-            type(other) is SparseTensorSpec
-            and self._dtype is other.dtype
-            and self._shape.is_subtype_of(other.shape)
-        )
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the sparse tensor, or one of that spec, could be of this spec."""
-        return (
-            isinstance(spec_or_value, SparseTensorSpec | SparseTensor)
-            and self._dtype is spec_or_value.dtype
-            and self._shape.is_compatible_with(spec_or_value.shape)
-        )
-
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> SparseTensorSpec | None:
-        """The most specific spec that this and all the others are instances of; None if dtypes differ."""
-        if any(type(other) is not SparseTensorSpec or other.dtype is not self._dtype for other in others):
-            return None
-        shape = self._shape.most_specific_common_supertype([other.shape for other in others])
-        return SparseTensorSpec(shape, self._dtype)
-
-    def flatten(self) -> list[TensorSpec]:
-        """The specs of the tensors a sparse tensor is made of: indices, values, shape."""
+    @property
+    def _component_specs(self) -> Any:
         rank = self._shape.rank
-        return [
+        return (
             TensorSpec([None, rank], dtypes.int64), TensorSpec([None], self._dtype), TensorSpec([rank], dtypes.int64)
-        ]  # fmt: skip
+        )  # fmt: skip
 
-    def to_tensors(self, value: Any) -> list[Tensor]:
-        """The tensors a sparse tensor is made of."""
-        if not self.is_compatible_with(value):
-            raise ValueError(f"a value of {self} was expected, got {value!r}")
-        return value._parts()
+    def _to_components(self, value: Any) -> Any:
+        return tuple(value._parts())
 
-    def from_tensors(self, tensors: Iterator[Tensor]) -> SparseTensor:
-        """The sparse tensor made of the next three tensors."""
-        return SparseTensor(next(tensors), next(tensors), next(tensors))
+    def _from_components(self, components: Any) -> SparseTensor:
+        return SparseTensor(*components)
 
-    def _fields(self) -> tuple[Any, ...]:
+    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
+        shape = self._shape
+        return SparseTensorSpec(shape if shape.rank is None else [batch_size, *shape], self._dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return SparseTensorSpec(self._shape if self._shape.rank is None else self._shape[1:], self._dtype)
+
+    def _row_count(self, value: Any) -> int:
+        return int(value.dims[0])
+
+    def _rows(self, value: Any, rows: Any) -> list[Any]:
+        at, values, shape = (part.array for part in value._parts())
+        order = np.argsort(at[:, 0], kind="stable")
+        bounds = np.searchsorted(at[order, 0], np.arange(shape[0] + 1))
+        own = [order[bounds[i] : bounds[i + 1]] for i in range(shape[0])]
+        return [SparseTensor(at[row, 1:], wrap(values[row], value.dtype), shape[1:]) for row in own]
+
+    def _stacked(self, values: Sequence[Any], stack: Any) -> SparseTensor:
+        numbers = [np.full((len(value.indices.array), 1), i) for i, value in enumerate(values)]
+        at = np.concatenate([np.hstack([n, v.indices.array]) for n, v in zip(numbers, values, strict=True)])
+        entries = np.concatenate([value.values.array for value in values])
+        shape = np.max([value.dense_shape.array for value in values], axis=0)
+        return SparseTensor(at, wrap(entries, values[0].dtype), [len(values), *shape])
+
+    def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype
 
 
-def spec_of(value: Any) -> TypeSpec:
-    """The spec of a tensor, sparse or not, of slices, or of anything that converts to a tensor."""
-    if isinstance(value, TypeSpec):
-        return value
-    if isinstance(value, SparseTensor):
-        return SparseTensorSpec.from_value(value)
-    if isinstance(value, IndexedSlices):
-        dense = value.dense_shape
-        return IndexedSlicesSpec(
-            UNKNOWN_RANK if dense is None else value.shape, value.dtype, value.indices.dtype,
-            None if dense is None else dense.dtype, [value.indices.shape[0]],
-        )  # fmt: skip
+class VariableSpec(LeafSpec):
+    """The shape and dtype of a variable, and whether it is trainable.
+
+    >>> import gradtape as tf
+    >>> tf.type_spec_from_value(tf.Variable([1.0, 2.0]))
+    VariableSpec(shape=(2,), dtype=tf.float32, trainable=True, alias_id=None)
+    """
+
+    __slots__ = ("_alias_id", "_dtype", "_shape", "_trainable")
+
+    def __init__(
+        self, shape: Any, dtype: Any = dtypes.float32, trainable: bool = True, alias_id: int | None = None
+    ) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+        self._trainable = trainable
+        self._alias_id = alias_id
+
+    shape = property(lambda self: self._shape, doc="The shape.")
+    dtype = property(lambda self: self._dtype, doc="The dtype.")
+    trainable = property(lambda self: self._trainable, doc="Whether the variable is trainable.")
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return Variable
+
+    @classmethod
+    def from_value(cls, value: Any) -> VariableSpec:
+        """The spec of a variable."""
+        return cls(value.shape, value.dtype, value.trainable)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._trainable, self._alias_id
+
+    def __repr__(self) -> str:
+        return (
+            f"VariableSpec(shape={self._shape}, dtype={self._dtype!r}, trainable={self._trainable!r}, "
+            f"alias_id={self._alias_id!r})"
+        )
+
+
+def _spec_of_slices(value: IndexedSlices) -> IndexedSlicesSpec:
+    dense = value.dense_shape
+    shape = [None, *value.values.shape[1:]] if dense is None else value.shape
+    return IndexedSlicesSpec(
+        shape, value.dtype, value.indices.dtype, None if dense is None else dense.dtype, value.indices.shape
+    )
+
+
+def _spec_of_anything(value: Any) -> TensorSpec:
     try:
         return TensorSpec.from_tensor(to_tensor(value))
     except (TypeError, ValueError):
         raise TypeError(f"Could not build a `TypeSpec` for {value!r} with type {type(value).__name__}") from None
+
+
+IndexedSlices._type_spec = property(_spec_of_slices)  # type: ignore[assignment, method-assign]
+SparseTensor._type_spec = property(SparseTensorSpec.from_value)  # type: ignore[assignment, method-assign]
+register_type_spec_from_value_converter(object, _spec_of_anything, allow_subclass=True)
+register_type_spec_from_value_converter(Variable, VariableSpec.from_value, allow_subclass=True)
+register_type_spec_from_value_converter(Tensor, TensorSpec.from_tensor, allow_subclass=True)

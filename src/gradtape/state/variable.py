@@ -6,6 +6,7 @@ it had.
 
 from __future__ import annotations
 
+import copyreg
 import enum
 import itertools
 import sys
@@ -489,6 +490,11 @@ class Variable(Parts):
         kept = {name: value for name, value in vars(self).items() if name not in ("_read", "_created", "_copy")}
         return {**kept, "_array": self._settled()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if type(self) is Variable:
+            return _remade, (self.__getstate__(),)
+        return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._created = _creation()
@@ -499,6 +505,13 @@ class Variable(Parts):
             return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
         value = text_of(self._as_tensor()._shown(), repr)
         return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
+
+
+def _remade(state: dict[str, Any]) -> Variable:
+    """A variable from a pickle, which does not name the class: see `Tensor`."""
+    variable = object.__new__(Variable)
+    variable.__setstate__(state)
+    return variable
 
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:

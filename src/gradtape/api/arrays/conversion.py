@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core.composites import CompositeTensor
 from ...core.dtypes import DType, as_dtype
-from ...core.nest import Composite
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run import convert, dispatch
 from ...engine.run.namespace import ops
-from ...state.tensor_array import TensorArray
 
 NAMESPACES = ("",)
 __all__ = ["constant", "convert_to_tensor", "get_static_value", "is_tensor", "register_tensor_conversion_function"]
@@ -77,8 +76,8 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    if isinstance(x, Tensor | Composite):
-        return not isinstance(x, TensorArray)
+    if isinstance(x, Tensor | CompositeTensor):
+        return True
     return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras
 
 

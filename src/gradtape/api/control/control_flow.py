@@ -230,7 +230,7 @@ def while_loop(
         with one_round():
             loop_vars = _next(body, loop_vars, structure)
         count += 1
-    last = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else to_tensor(x), loop_vars)
+    last = nest.map_structure(lambda x: x if nest.is_composite(x) else to_tensor(x), loop_vars)
     return last if dispatch.thread.trace is None else nest.pack_sequence_as(given, nest.flatten(last))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
 from ...state.sparse_tensor import SparseTensor
-from ...state.specs import SparseTensorSpec
+from ...state.specs import SparseTensorSpec, spec_of
+from ...state.type_spec import BatchableTypeSpec, decoded, encoded_specs
 from ..sparse.shaping import concat, expand_dims, reshape, slice
 
 NAMESPACES = ("",)
@@ -50,12 +51,12 @@ def map_fn(
     [1.0, 4.0]
     """
     _check_callable(fn)
-    flat = _elements(elems, sparse=True)
+    flat = _elements(elems, composites=True)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     declared = nest.map_structure(_kind_of_element, elems) if signature is None else signature
     specs = nest.flatten(declared)
     size = _same_size(flat)
-    dense = not any(isinstance(x, SparseTensor | SparseTensorSpec) for x in (*flat, *specs))
+    dense = not any(nest.is_composite(x) for x in (*flat, *specs))
     if dispatch.thread.trace is not None and size != 1 and dense:
         try:
             return _map_in_graph(fn, elems, flat, declared, specs)
@@ -68,9 +69,9 @@ def map_fn(
             result = fn(element)
         nest.assert_same_structure(declared, result)
         for column, spec, y in zip(columns, specs, nest.flatten(result), strict=True):
-            if isinstance(y, SparseTensor) or isinstance(spec, SparseTensorSpec):
-                _check_sparse(y, spec)
-                column.append(expand_dims(y, 0))
+            if nest.is_composite(y) or nest.is_composite(spec):
+                _check_composite(y, spec)
+                column.append(expand_dims(y, 0) if isinstance(y, SparseTensor) else y)
             else:
                 column.append(_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
     return nest.pack_sequence_as(declared, list(map(_stacked, columns, specs)))
@@ -78,11 +79,20 @@ def map_fn(
 
 def _kind_of_element(x: Any) -> Any:
     """What an element of `x` is, for a function that returns the same."""
-    return SparseTensorSpec(x.dims[1:], x.dtype) if isinstance(x, SparseTensor) else to_tensor(x).dtype
+    if not nest.is_composite(x):
+        return to_tensor(x).dtype
+    spec = _batchable(spec_of(x))
+    return spec.__batch_encoder__.unbatch(spec)
 
 
-def _check_sparse(y: Any, spec: Any) -> None:
-    if not (isinstance(spec, SparseTensorSpec) and spec.is_compatible_with(y)):
+def _batchable(spec: Any) -> Any:
+    if not isinstance(spec, BatchableTypeSpec):
+        raise ValueError(f"All elements must be `Batchable`, but {spec} is no BatchableTypeSpec.")
+    return spec
+
+
+def _check_composite(y: Any, spec: Any) -> None:
+    if not (nest.is_composite(spec) and spec.is_compatible_with(y)):
         raise ValueError(
             f"Error in map_fn: Expected `fn` to return a: {spec!r} But it returned a: {type(y).__name__} (value={y}). "
             "To fix, update the `fn_output_signature` (or `dtype`) argument to `map_fn`."
@@ -96,7 +106,18 @@ def _stacked(column: list[Any], spec: Any) -> Any:
             return concat(0, column, expand_nonconcat_dims=True)
         dims = [0, *(n or 0 for n in spec.shape.as_list())]
         return SparseTensor(np.zeros((0, len(dims)), np.int64), np.zeros(0, spec.dtype.numpy), dims)
+    if nest.is_composite(spec):
+        return _stacked_composites(column, _batchable(spec))
     return ops.stack(*column, axis=0) if column else _empty(spec)
+
+
+def _stacked_composites(column: list[Any], spec: Any) -> Any:
+    if not column:
+        batch = spec.__batch_encoder__.batch(spec, 0)
+        return decoded(batch, iter([_empty(part) for part in encoded_specs(spec)]))
+    specs = [spec_of(y) for y in column]
+    both = specs[0].most_specific_common_supertype(specs[1:])
+    return both._stacked(column, lambda parts: ops.stack(*parts, axis=0))
 
 
 def _map_in_graph(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor], declared: Any, specs: list[Any]) -> Any:
@@ -116,15 +137,15 @@ def _check_callable(fn: Any) -> None:
         raise TypeError(f"fn must be callable, got {fn!r}")
 
 
-def _elements(elems: Any, sparse: bool = False) -> list[Any]:
+def _elements(elems: Any, composites: bool = False) -> list[Any]:
     """The leaves of `elems` as tensors of rank 1 or more."""
-    flat = [x if sparse and isinstance(x, SparseTensor) else to_tensor(x) for x in nest.flatten(elems)]
+    flat = [x if composites and nest.is_composite(x) else to_tensor(x) for x in nest.flatten(elems)]
     if not flat:
         raise ValueError(
             f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems!r}, which does not contain "
             "any Tensors."
         )
-    if any(not x.dims for x in flat):
+    if any(isinstance(x, Tensor) and not x.dims for x in flat):
         raise ValueError(
             "Elements in elems must be 1+ dimensional Tensors, not scalars. A list is a structure here: use "
             "tf.constant([...]) for a tensor"
@@ -133,17 +154,25 @@ def _elements(elems: Any, sparse: bool = False) -> list[Any]:
 
 
 def _same_size(flat: list[Any]) -> int:
-    size: int = flat[0].dims[0]
-    for x in flat:
-        if x.dims[0] != size:
-            raise ValueError(f"Dimensions {size} and {x.dims[0]} are not compatible: first axes of elems must agree")
+    size, *others = [
+        _batchable(spec_of(x))._row_count(x) if nest.is_composite(x) else x.dims[0] for x in flat
+    ]  # fmt: skip
+    for other in others:
+        if other != size:
+            raise ValueError(f"Dimensions {size} and {other} are not compatible: first axes of elems must agree")
     return size
 
 
 def _rows(elems: Any, flat: list[Any], size: int) -> list[Any]:
     """The elements along the first axis, each in the structure of `elems`."""
-    columns = [_sparse_rows(x) if isinstance(x, SparseTensor) else ops.rows(x) for x in flat] if size else []
+    columns = list(map(_rows_of, flat)) if size else []
     return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
+
+
+def _rows_of(x: Any) -> Sequence[Any]:
+    if not nest.is_composite(x):
+        return ops.rows(x)
+    return _sparse_rows(x) if isinstance(x, SparseTensor) else spec_of(x)._rows(x, ops.rows)
 
 
 def _sparse_rows(x: SparseTensor) -> list[SparseTensor]:

@@ -6,6 +6,7 @@ replicas, what `run` calls is in the only one.
 
 from __future__ import annotations
 
+import abc
 import enum
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +21,9 @@ from ..math.reductions import reduce_mean, reduce_sum
 
 NAMESPACES = ("distribute",)
 __all__ = [
-    "InputContext", "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext", "Strategy",
-    "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
+    "DistributedDataset", "InputContext", "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext",
+    "Strategy", "TPUStrategy", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+    "in_cross_replica_context",
 ]  # fmt: skip
 
 
@@ -30,6 +32,29 @@ class ReduceOp(enum.Enum):
 
     SUM = "SUM"
     MEAN = "MEAN"
+
+
+class DistributedDataset(abc.ABC):
+    """What a dataset is when replicas share it. With one replica it is the dataset itself, and nothing is of this type.
+
+    >>> import gradtape as tf
+    >>> dataset = tf.data.Dataset.range(2)
+    >>> isinstance(tf.distribute.get_strategy().experimental_distribute_dataset(dataset), tf.data.Dataset)
+    True
+    """
+
+    @abc.abstractmethod
+    def __iter__(self) -> Iterator[Any]:
+        """One pass through the dataset."""
+
+    @property
+    @abc.abstractmethod
+    def element_spec(self) -> Any:
+        """The specs of an element."""
+
+    @abc.abstractmethod
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
+        """Goes through the dataset with a state."""
 
 
 class InputContext:
@@ -148,6 +173,26 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         if devices is not None and len(devices) != 1:
             raise ValueError(f"There is one device, /cpu:0, got devices={devices!r}. Leave `devices` out")
+
+
+class TPUStrategy(Strategy):
+    """There are no TPUs; a class may derive from it all the same.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ValueError: ...
+    """
+
+    def __init__(
+        self,
+        tpu_cluster_resolver: Any = None,
+        experimental_device_assignment: Any = None,
+        experimental_spmd_xla_partitioning: bool = False,
+    ) -> None:
+        raise ValueError(
+            "Please provide a TPU Name to connect to: gradtape knows of no TPUs. Use tf.distribute.MirroredStrategy()"
+        )
 
 
 class OneDeviceStrategy(Strategy):

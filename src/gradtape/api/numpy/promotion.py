@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ...engine.run.namespace import ops
 from ..names import NAMES
 from ..namespace import resolve
 
+float32_preferred = False  # what Python's floats become: `experimental_enable_numpy_behavior` says
+
 
 def tensor(value: Any, dtype: Any = None) -> Tensor:
     """`value` as NumPy would take it: Python's floats are float64, its integers int64."""
@@ -21,6 +24,8 @@ def tensor(value: Any, dtype: Any = None) -> Tensor:
         leaves = value if isinstance(value, list | tuple) else ()
         if any(is_tensor_like(x) or isinstance(x, list | tuple) for x in leaves):
             value = resolve("stack")(promoted(*leaves)) if leaves else np.asarray(value)
+        elif float32_preferred and not isinstance(value, str | bytes | np.ndarray):
+            value = np.asarray(value, dtype=result_type(value).as_numpy_dtype)
         else:
             value = np.asarray(value)
     x = to_tensor(value)
@@ -33,17 +38,36 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
     return x if x.dtype is kind else ops.cast(x, dtype=kind)
 
 
+def _leaves(value: Any) -> Iterator[Any]:
+    """What NumPy is asked about `value`: the dtype of a tensor; a number, of which Python's are weak; an array."""
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, DType) or is_tensor_like(value):
+        kind = value if isinstance(value, DType) else value.dtype
+        yield kind if kind.narrow else kind.numpy
+    elif float32_preferred and isinstance(value, float | complex):
+        yield np.float32(value) if isinstance(value, float) else np.complex64(value)
+    else:
+        yield value
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """The dtype that NumPy finds for arrays, numbers and dtypes together; Python's numbers give way to the others.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.result_type(tf.constant(1.0), 2, tf.int64)
+    tf.float64
+    """
+    leaves = list(_leaves(arrays_and_dtypes)) or [np.asarray([])]
+    narrow = next((x for x in leaves if isinstance(x, DType)), None)
+    return narrow or dtypes.as_dtype(np.result_type(*leaves))
+
+
 def promoted(*values: Any) -> list[Tensor]:
     """The values as tensors of the one dtype that NumPy finds for them."""
-    weak = (bool, int, float, complex)
-    tensors = [value if type(value) in weak else tensor(value) for value in values]
-    if any(isinstance(x, Tensor) and x.dtype.narrow for x in tensors):
-        kind: Any = next(x.dtype for x in tensors if isinstance(x, Tensor) and x.dtype.narrow)
-    else:
-        kind = np.result_type(*(x.dtype.numpy if isinstance(x, Tensor) else x for x in tensors))
-        if all(type(value) in weak for value in values):
-            kind = np.result_type(*(np.asarray(value).dtype for value in values))
-    return [cast(x if isinstance(x, Tensor) else tensor(x), kind) for x in tensors]
+    kind = result_type(*values)
+    return [cast(tensor(value), kind) for value in values]
 
 
 def floating(x: Tensor) -> Tensor:
@@ -54,3 +78,9 @@ def floating(x: Tensor) -> Tensor:
 def own(name: str) -> Any:
     """The function that TensorFlow has under `name` in `tf.math` or at its root."""
     return resolve(f"math.{name}" if f"math.{name}" in NAMES else name)
+
+
+def broadcast(*tensors: Tensor) -> list[Tensor]:
+    """Tensors in the one shape that fits all."""
+    dims = np.broadcast_shapes(*(x.dims for x in tensors))
+    return [x if x.dims == dims else resolve("broadcast_to")(x, dims) for x in tensors]

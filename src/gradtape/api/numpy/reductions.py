@@ -125,9 +125,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     return _reduced("mean", floating(tensor(a)) if dtype is None else tensor(a, dtype), axis, keepdims)
 
 
-def var(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = None
-) -> Tensor:
+def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = None) -> Tensor:
     """The variance over the axes given, or over all; `ddof` is taken from the count.
 
     >>> import gradtape as tf

@@ -122,7 +122,7 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
             raise TypeError(
                 f"'tensors' must be a list of tensors, not of {type(x).__name__}: use tf.nest.flatten first"
             )
-    return [x if x is None or isinstance(x, nest.Composite) else ops.identity(to_tensor(x)) for x in tensors]
+    return [x if x is None or nest.is_composite(x) else ops.identity(to_tensor(x)) for x in tensors]
 
 
 def timestamp(name: str | None = None) -> Tensor:

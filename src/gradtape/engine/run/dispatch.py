@@ -325,6 +325,10 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
     return tuple(map(rounded, outputs)) if type(outputs) is tuple else rounded(outputs)
 
 
+# What `tensor + other` is, by the name of the reflected operator, where functions are dispatched by type.
+others_operators: Any = None
+
+
 def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
     """What a class that is no tensor makes of `tensor + other` or `op(other)`; or the error."""
     other = values[-1]
@@ -338,6 +342,10 @@ def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
             answer = getattr(other, op.reflected)(values[0])
         except (TypeError, ValueError):
             raise error from None
+        if answer is not NotImplemented:
+            return answer
+    if others_operators is not None and len(values) == 2:
+        answer = others_operators(op.reflected, *values)
         if answer is not NotImplemented:
             return answer
     raise error

@@ -69,7 +69,7 @@ def differentiable(x: Any, role: str) -> Any:
         raise AttributeError(
             f"a gradient {role} must be a tensor or a variable, {given}: use its `.values`, or tf.convert_to_tensor"
         )
-    if isinstance(x, nest.Composite):
+    if nest.is_composite(x):
         raise ValueError(
             f"Type {type(x).__name__} is not supported as a gradient source or gradient target. The tensors it is made "
             "of, such as `.values`, are"

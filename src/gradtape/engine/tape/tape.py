@@ -13,6 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...core import dtypes, nest
+from ...core.composites import composites_of_gradients, tensors_for_gradients
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
 from ..registry.cotangents import PendingProduct
@@ -265,10 +266,15 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
-        targets = [target] if _is_leaf(target) else [differentiable(t, "target") for t in nest.flatten(target)]
+        if _is_leaf(target):
+            targets = [target]
+        else:
+            targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
+            if output_gradients is not None:
+                output_gradients = tensors_for_gradients(nest.flatten(output_gradients))
         one = _is_leaf(sources)
         known = one or _are_leaves(sources)
-        flat_sources = [sources] if one else sources if known else nest.flatten(sources)
+        flat_sources = [sources] if one else sources if known else tensors_for_gradients(nest.flatten(sources))
         wanted = flat_sources if known else [differentiable(s, "source") for s in flat_sources]
         cotangents = output_cotangents(targets, target, output_gradients)
         if self._recording:
@@ -297,7 +303,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
             return grads
         if type(sources) is not list and nest.is_values_view(sources):
             sources = list(sources)
-        return nest.pack_sequence_as(sources, grads)
+        return nest.pack_sequence_as(sources, composites_of_gradients(nest.flatten(sources), grads))
 
     def _before_asking(self) -> None:
         if not self._recording:

@@ -11,8 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ...core import dtypes, nest
+from ...core.composites import CompositeTensor
 from ...core.errors import OpError
-from ...core.nest import Composite
+from ...core.nest import is_composite
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run import dispatch
@@ -64,7 +65,12 @@ def is_stageable(structure: Any) -> bool:
 def _is_stageable(x: Any) -> bool:
     if isinstance(x, TensorArray):
         return x.may_be_stacked
-    return is_tensor_like(x) or isinstance(x, Composite | bool | int | float | complex | str) or hasattr(x, "__array__")
+    return (
+        is_composite(x)
+        or is_tensor_like(x)
+        or isinstance(x, bool | int | float | complex | str)
+        or hasattr(x, "__array__")
+    )
 
 
 def while_loop(
@@ -172,10 +178,12 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
         parts = nest.flatten(x, expand_composites=True)
         if shape is not None and not isinstance(shape, TensorShape | TypeSpec):
             raise TypeError(f"A shape invariant must be a TensorShape, a TypeSpec or None, got {shape!r}")
+        if isinstance(x, CompositeTensor):
+            found += _allowed_parts(x, shape)
+            continue
         if isinstance(shape, TypeSpec) and not _is_of(shape, x):
             raise TypeError(f"TypeSpec {shape} is not compatible with {x!r}")
-        if len(parts) != 1:
-            found += [TensorShape(None)] * len(parts)
+        if len(parts) != 1:  # an array of tensors that nothing was written to
             continue
         allowed = None if shape is None else TensorShape(getattr(shape, "shape", shape))
         if allowed is not None and parts[0] is x and not allowed.is_compatible_with(to_tensor(x).shape):
@@ -187,10 +195,21 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
     return found
 
 
+def _allowed_parts(x: CompositeTensor, given: Any) -> list[Any]:
+    """For each tensor of a composite the shape that it may have: that in the spec which the composite keeps."""
+    if given is None:
+        spec = x._type_spec
+    else:
+        spec = x._shape_invariant_to_type_spec(given) if isinstance(given, TensorShape) else given
+    if not spec.is_compatible_with(x):
+        raise TypeError(f"TypeSpec {spec} is not compatible with {x!r}")
+    return [part.shape for part in nest.flatten(spec, expand_composites=True)]
+
+
 def _is_of(spec: TypeSpec, x: Any) -> bool:
     """Whether `x` is of the kind and the dtype of `spec`; its shape is looked at elsewhere."""
     if isinstance(spec, TensorSpec):
-        return not isinstance(x, Composite) and to_tensor(x).dtype is spec.dtype
+        return not is_composite(x) and to_tensor(x).dtype is spec.dtype
     return isinstance(x, spec.value_type) and getattr(spec, "dtype", x.dtype) is x.dtype  # type: ignore[attr-defined]
 
 

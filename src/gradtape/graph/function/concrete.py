@@ -19,6 +19,7 @@ from ...engine.run.randomness import Stream
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
 from ...state.device_variable import DeviceVariable
+from ...state.specs import TypeSpec
 from ...state.variable import Variable, updating
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..control_flow.subgraphs import check_not_followed
@@ -217,6 +218,18 @@ class Variant:
             return outputs[0]
         leaves = [leaf if at is None else outputs[at] for at, leaf in self.forms]
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
+
+    def specified(self, specs: Sequence[Any]) -> Any:
+        """The same of the specs of the tensors; a composite is its own spec."""
+        if self.structure is ONE_TENSOR:
+            return specs[0]
+        leaves = iter([leaf if at is None else specs[at] for at, leaf in self.forms])
+
+        def one(form: Any) -> Any:
+            its = [next(leaves) for _ in nest.flatten(form, expand_composites=True)]
+            return form if isinstance(form, TypeSpec) else nest.pack_sequence_as(form, its, expand_composites=True)
+
+        return nest.map_structure(one, self.structure)
 
 
 class Call(Unregistered):

@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from ...core import errors, nest
+from ...core.composites import CompositeTensor
 from ...core.dtypes import string
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import to_tensor
-from ...state.specs import TensorSpec
+from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
 from ..ir.effects import Changed, imagining
 from ..ir.graph import Graph, unique
 from ..trace.traced import Untraceable
 from .concrete import Concrete, Variant
 from .parameters import Parameters
-from .signature import is_given_tensor, is_tensor_like_leaf
+from .signature import is_given_tensor, is_tensor_like_leaf, without_tensors
 
 _number = itertools.count(1).__next__
 
@@ -82,6 +83,12 @@ class ConcreteFunction:
                     f"{dtype.kernel_name()} tensor but is a {x.dtype.kernel_name()} tensor [Op:{self.name.decode()}]"
                 )
         return self._concrete(plain, variables)
+
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Nothing to do: a graph that calls the function has it."""
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Nothing to do: derivatives are found when they are asked for."""
 
     def _structured_or_flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         try:
@@ -160,7 +167,7 @@ class ConcreteFunction:
             TensorSpec(shape, value.dtype)
             for shape, value in zip(self._open(shapes), variant.graph.outputs, strict=True)
         ]
-        return variant.packed(specs)
+        return variant.specified(specs)
 
     def _open(self, shapes: list[Any]) -> list[Any]:
         """The shapes of the outputs with None where they follow from a size of the signature that is unknown."""
@@ -191,12 +198,12 @@ class ConcreteFunction:
     @property
     def output_shapes(self) -> Any:
         """What the function returns, with shapes in place of tensors."""
-        return nest.map_structure(lambda x: None if x is None else x.shape, self.structured_outputs)
+        return nest.map_structure(lambda x: getattr(x, "shape", None), self.structured_outputs)
 
     @property
     def output_dtypes(self) -> Any:
         """What the function returns, with dtypes in place of tensors."""
-        return nest.map_structure(lambda x: None if x is None else x.dtype, self.structured_outputs)
+        return nest.map_structure(lambda x: getattr(x, "dtype", None), self.structured_outputs)
 
     @property
     def variables(self) -> tuple[Any, ...]:
@@ -257,7 +264,7 @@ def _named(value: Any, name: str) -> Any:
     """An argument with specs in place of its tensors, each with a name: its own, or that of the way to it."""
     if not nest.is_nested(value):
         if not is_given_tensor(value):
-            return value
+            return without_tensors(value)
         spec = _spec(value)
         return TensorSpec.from_spec(spec, spec.name or re.sub(r"\W", "_", name))
     steps = nest.sorted_keys(value) if isinstance(value, Mapping) else range(len(nest.parts(value)))
@@ -305,7 +312,9 @@ def type_text(value: Any) -> str:
         return repr(_spec(value))
     if isinstance(value, Mapping):
         return f"Dict[{', '.join(f'[{key!r}, {type_text(value[key])}]' for key in value)}]"
-    if nest.is_nested(value) or isinstance(value, nest.Composite):
+    if isinstance(value, CompositeTensor | TypeSpec):
+        return repr(spec_of(value))
+    if nest.is_nested(value) or nest.is_composite(value):
         kind = type(value).__name__
         return f"{kind[0].upper()}{kind[1:]}[{', '.join(map(type_text, nest.parts(value)))}]"
     return f"Literal[{value!r}]"

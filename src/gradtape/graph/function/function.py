@@ -15,15 +15,15 @@ from ...core import errors, nest
 from ...core.tensor import Tensor
 from ...engine.registry.placement import makes_tensors
 from ...engine.run.dispatch import thread
-from ...state.specs import TensorSpec, spec_of
+from ...state.specs import TensorSpec
 from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.conversion_status import made_ready
-from ..trace.results import returned_value
+from ..trace.results import emptied, returned_value
 from .concrete import Concrete, Variant
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
-from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves
+from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
 
 logger = logging.getLogger("gradtape")
 
@@ -153,7 +153,7 @@ class Function:
             shapes = [(x.dims, x.dtype) for x in given]
             concrete.arguments = lambda: (tuple([TensorSpec(*x) for x in shapes]), {})
         else:
-            arguments = nest.map_structure(lambda x: spec_of(x) if is_given_tensor(x) else x, (given, kwargs))
+            arguments = nest.map_structure(without_tensors, (given, kwargs))
             concrete.arguments = lambda: arguments
         if is_open(key):
             self._open.append((key, concrete))
@@ -185,7 +185,7 @@ class Function:
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """A call on the tensors and variables that are, or are in, the arguments; they must find their way there."""
         leaves = nest.flatten((args, kwargs), expand_composites=True)
-        structure = nest.map_structure(lambda x: x if isinstance(x, nest.Composite) else None, (args, kwargs))
+        structure = nest.map_structure(emptied, (args, kwargs))
         others = [None if is_tensor_like_leaf(x) else x for x in leaves]
         at = [i for i, x in enumerate(leaves) if is_given_tensor(x)]
         variables_at = [i for i, x in enumerate(leaves) if isinstance(x, Variable)]

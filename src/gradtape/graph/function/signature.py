@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...core import nest
+from ...core.composites import CompositeTensor
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
-from ...state.specs import TensorSpec
+from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
 from .trace_types import TypeKey, type_key
 
@@ -63,11 +64,15 @@ def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
         number = next((i for i, v in enumerate(variables) if v is value), len(variables))
         variables.append(value)
         return Variable, value.shape, value.dtype, value.trainable, number
-    if nest.is_nested(value) or isinstance(value, nest.Composite):
-        names = tuple(sorted(value)) if isinstance(value, Mapping) else None
-        return kind, names, keys_of(nest.parts(value), tensors, variables)
     if isinstance(value, TensorSpec):
         return None if value.shape.rank is None else tuple(value.shape), value.dtype
+    if nest.is_composite(value):  # a spec stands for its values
+        spec = getattr(value, "_type_spec", value)
+        known = TypeKey(spec) if isinstance(spec, TypeSpec) else None
+        return getattr(value, "value_type", kind), known, keys_of(nest.parts(value), tensors, variables)
+    if nest.is_nested(value):
+        names = tuple(sorted(value)) if isinstance(value, Mapping) else None
+        return kind, names, keys_of(nest.parts(value), tensors, variables)
     return _key_of_object(value, kind)
 
 
@@ -104,10 +109,17 @@ def is_given_tensor(value: Any) -> bool:
     return is_tensor_like_leaf(value) and not isinstance(value, Variable)
 
 
+def without_tensors(value: Any) -> Any:
+    """A leaf of the arguments, or the spec of a tensor or of a composite."""
+    return spec_of(value) if is_given_tensor(value) or isinstance(value, CompositeTensor) else value
+
+
 def relaxed(key: Any, other: Any) -> Any:
     """The key of both calls, with None for sizes that differ; None if they differ in anything else."""
     if key == other:
         return key
+    if type(key) is TypeKey:
+        return key.relaxed(other)
     if not (type(key) is type(other) is tuple and len(key) == len(other)):
         return None
     if is_tensor_key(key) and is_tensor_key(other):

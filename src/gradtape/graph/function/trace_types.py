@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from ...state.specs import TypeSpec
+
 
 class TraceType(ABC):
     """What a function is traced for, where an object of the user's is given: calls of equal types share a graph.
@@ -71,6 +73,9 @@ class TraceType(ABC):
         return value
 
 
+TraceType.register(TypeSpec)
+
+
 @runtime_checkable
 class SupportsTracingProtocol(Protocol):
     """An object that knows its `TraceType`."""
@@ -84,12 +89,17 @@ class TypeKey:
 
     __slots__ = ("type",)
 
-    def __init__(self, type: TraceType) -> None:
+    def __init__(self, type: Any) -> None:  # a TraceType or a TypeSpec
         self.type = type
 
     def serves(self, other: Any) -> bool:
         """Whether a graph for this type is one for the other."""
         return isinstance(other, TypeKey) and bool(other.type.is_subtype_of(self.type))
+
+    def relaxed(self, other: Any) -> TypeKey | None:
+        """The key of what this type and the other have in common, or None."""
+        common = self.type.most_specific_common_supertype([other.type]) if isinstance(other, TypeKey) else None
+        return None if common is None else TypeKey(common)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TypeKey) and bool(self.type == other.type)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import nest
-from ...core.slices import IndexedSlices
+from ...core.composites import CompositeTensor
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...state.tensor_array import TensorArray
+from ...state.specs import TypeSpec, spec_of
 from .awaited import plain
 from .trace import value_of
 
@@ -29,22 +29,25 @@ def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
             outputs.append(leaf)
         else:
             forms.append((None, leaf))
-    return _emptied(given), forms, outputs
+    return nest.map_structure(emptied, given), forms, outputs
 
 
-def _emptied(structure: Any) -> Any:
-    """The structure without its leaves, which would keep a trace and its values alive."""
-    return nest.map_structure(lambda x: _with_plain_parts(x) if isinstance(x, nest.Composite) else None, structure)
+def emptied(leaf: Any) -> Any:
+    """What stands for a leaf in a structure that is to be packed: it would keep a trace and its values alive.
 
-
-def _with_plain_parts(composite: Any) -> Any:
-    leaves = [plain(value_of(x)) if isinstance(x, Tensor) else x for x in nest.flatten(composite, True)]
-    return nest.pack_sequence_as(composite, leaves, expand_composites=True)
+    For a composite it is the spec, from which one is made.
+    """
+    if not nest.is_composite(leaf):
+        return None
+    if isinstance(leaf, CompositeTensor | TypeSpec):
+        return spec_of(leaf)
+    leaves = [plain(value_of(x)) if isinstance(x, Tensor) else x for x in nest.flatten(leaf, True)]
+    return nest.pack_sequence_as(leaf, leaves, expand_composites=True)
 
 
 def returned_value(value: Any) -> Any:
     """A leaf of what a function returned: numbers, arrays and variables as tensors."""
-    if value is None or isinstance(value, Tensor | IndexedSlices | nest.Composite | TensorArray):
+    if value is None or isinstance(value, Tensor) or nest.is_composite(value):
         return value
     try:
         return ops.identity(to_tensor(value)) if hasattr(value, "_as_tensor") else to_tensor(value)

@@ -1,4 +1,4 @@
-"""TensorFlow's names as the functions of `tf.keras.backend` call them: gradtape's, and some of TensorFlow 1's."""
+"""TensorFlow as Keras knows it: gradtape's names, and what Keras uses of the private ones and of TensorFlow 1's."""
 
 from __future__ import annotations
 
@@ -6,10 +6,28 @@ from types import SimpleNamespace
 from typing import Any
 
 import gradtape as tf
+from gradtape.core.nest import Composite
 
-RaggedTensor = ()  # nothing is one: for `isinstance`
+RaggedTensor = getattr(tf, "RaggedTensor", ())
 
-__internal__ = SimpleNamespace(tf2=SimpleNamespace(enabled=lambda: True), EagerTensor=tf.Tensor)
+
+class _Extended(SimpleNamespace):
+    """Names in front of those of a namespace of gradtape's."""
+
+    def __init__(self, base: Any, **names: Any) -> None:
+        super().__init__(_base=base, **names)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._base, name)
+
+
+__internal__ = SimpleNamespace(
+    CompositeTensor=Composite,
+    EagerTensor=tf.Tensor,
+    distribute=SimpleNamespace(strategy_supports_no_merge_call=lambda: True),
+    smart_cond=SimpleNamespace(smart_cond=tf.cond),
+    tf2=SimpleNamespace(enabled=lambda: True),
+)
 
 
 def _cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
@@ -59,8 +77,10 @@ def _without_repetitions(path: Any) -> Any:
     return tf.SparseTensor(places, tf.gather_nd(labels, places), labels.shape)
 
 
-compat = SimpleNamespace(
-    v1=SimpleNamespace(
+compat = _Extended(
+    tf.compat,
+    v1=_Extended(
+        tf.compat.v1,
         assign=lambda ref, value: ref.assign(value),
         assign_add=lambda ref, value: ref.assign_add(value),
         assign_sub=lambda ref, value: ref.assign_sub(value),
@@ -88,7 +108,7 @@ compat = SimpleNamespace(
         sparse_concat=tf.sparse.concat,
         where=_where,
         while_loop=tf.while_loop,
-    )
+    ),
 )
 
 

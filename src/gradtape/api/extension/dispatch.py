@@ -1,0 +1,391 @@
+"""Functions of the api that call the user's own implementation for the user's own types.
+
+A function nobody has registered for is what it always was. Where somebody does, its code is exchanged for a call that
+looks at the arguments first, in place: whoever has the function, by whatever name, has the new one.
+"""
+
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from ...core.composites import CompositeTensor
+from ...core.scopes import name_scope
+from ...core.tensor import Tensor
+from ...engine.run import dispatch
+from ..namespace import resolve
+from . import elementwise_apis
+from .fields import is_union
+
+NAMESPACES = ("experimental",)
+__all__ = [
+    "dispatch_for_api",
+    "dispatch_for_binary_elementwise_apis",
+    "dispatch_for_binary_elementwise_assert_apis",
+    "dispatch_for_unary_elementwise_apis",
+    "unregister_dispatch_for",
+]
+
+_Check = Callable[[Any], tuple[bool, bool]]  # whether a value is of a type, and whether it is one to look for
+
+
+class _Target:
+    """The user's implementation of a function, and the arguments that it is for."""
+
+    def __init__(self, function: Callable[..., Any], checks: list[list[tuple[str, _Check]]], owner: Any) -> None:
+        self.function = function
+        self.owner = owner  # what the user knows it by
+        self._signatures = checks
+
+    def takes(self, arguments: dict[str, Any]) -> bool:
+        """Whether a call with these arguments is for it: they fit, and there is more than tensors among them."""
+        for checks in self._signatures:
+            found = [check(arguments[name]) if name in arguments else (False, False) for name, check in checks]
+            if all(fits for fits, _ in found) and any(own for _, own in found):
+                return True
+        return False
+
+
+class Dispatcher:
+    """An api function's way to the implementations that are registered for it."""
+
+    def __init__(self, api: types.FunctionType) -> None:
+        self.api = api
+        self.targets: list[_Target] = []
+        self.signature = inspect.signature(api)
+        self._parameters = list(self.signature.parameters)
+        self._code = api.__code__
+        self._keywords = api.__kwdefaults__
+        self._original = types.FunctionType(
+            api.__code__, api.__globals__, api.__name__, api.__defaults__, api.__closure__
+        )
+        self._original.__kwdefaults__ = api.__kwdefaults__
+
+    def install(self) -> None:
+        """From now on calls of the function come here."""
+        self.api.__kwdefaults__ = {**(self._keywords or {}), "_dispatcher": self}
+        self.api.__code__ = _code_for(len(self._code.co_freevars))
+        self.api.__signature__ = self.signature  # type: ignore[attr-defined]
+
+    def remove(self) -> None:
+        """The function is what it was."""
+        self.api.__code__ = self._code
+        self.api.__kwdefaults__ = self._keywords
+        del self.api.__signature__  # type: ignore[attr-defined]
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if any([_is_own(x) for x in args]) or any([_is_own(x) for x in kwargs.values()]):
+            arguments = {**dict(zip(self._parameters, args, strict=False)), **kwargs}
+            found = [target for target in self.targets if target.takes(arguments)]
+            if len(found) > 1:
+                names = " and ".join(repr(target.owner) for target in found[:2])
+                raise ValueError(
+                    f"Multiple dispatch targets that were registered with tf.dispatch_for ({names}) match the "
+                    f"arguments to {self.api.__name__}. Unregister one of them, or make their types differ"
+                )
+            if found:
+                result = found[0].function(*args, **kwargs)
+                if result is not NotImplemented:
+                    return result
+        return self._original(*args, **kwargs)
+
+
+_dispatchers: dict[Any, Dispatcher] = {}
+_handlers: dict[Any, Any] = {}  # of all elementwise functions, by the types they are for
+
+
+@functools.cache
+def _code_for(free: int) -> types.CodeType:
+    """The code of a function that asks its dispatcher; a function's code must have as many free variables as before."""
+
+    def ask(*args: Any, _dispatcher: Any, **kwargs: Any) -> Any:
+        return _dispatcher(args, kwargs)
+
+    return ask.__code__.replace(co_freevars=tuple(f"free_{i}" for i in range(free)))
+
+
+def _is_own(value: Any) -> bool:
+    """Whether a value is of a type that functions are registered for, or a list with such a value in it."""
+    if isinstance(value, list | tuple):
+        return any(map(_is_own, value))
+    return isinstance(value, CompositeTensor) or type(value) in _dispatchable
+
+
+_dispatchable: set[type] = set()
+
+
+def register_dispatchable_type(cls: type) -> type:
+    """A class decorator: values of a class that is no composite are looked for too."""
+    _dispatchable.add(cls)
+    return cls
+
+
+def _check_for(annotation: Any) -> _Check:
+    """A check of an annotation: a type, a union, or a list of what another annotation says."""
+    if annotation is None:
+        annotation = type(None)
+    if is_union(annotation):
+        options = [_check_for(option) for option in typing.get_args(annotation)]
+
+        def one_of(value: Any) -> tuple[bool, bool]:
+            return next((found for check in options if (found := check(value))[0]), (False, False))
+
+        return one_of
+    if typing.get_origin(annotation) is list:
+        each = _check_for(*typing.get_args(annotation))
+
+        def all_of(value: Any) -> tuple[bool, bool]:
+            if not isinstance(value, list | tuple):
+                return False, False
+            found = [each(x) for x in value]
+            return all(fits for fits, _ in found), any(own for _, own in found)
+
+        return all_of
+    if not isinstance(annotation, type):
+        raise ValueError(
+            f"Type annotation {annotation} is not currently supported by dispatch. Supported annotations: type "
+            "objects, List[...], and Union[...]"
+        )
+    return lambda value: (isinstance(value, annotation), _is_own(value))
+
+
+def _dispatcher_of(api: Any) -> Dispatcher:
+    if api in _dispatchers:
+        return _dispatchers[api]
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    if not isinstance(api, types.FunctionType) or any(
+        p.kind in variadic for p in inspect.signature(api).parameters.values()
+    ):
+        raise ValueError(f"{api} does not support dispatch: it is no function with fixed parameters.")
+    return Dispatcher(api)
+
+
+def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[Any, Any]], owner: Any) -> None:
+    dispatcher = _dispatcher_of(api)
+    parameters = dispatcher.signature.parameters
+    names = list(parameters)
+    checks = []
+    for signature in signatures:
+        if not (isinstance(signature, dict) and all(isinstance(key, str | int) for key in signature)):
+            raise TypeError("signatures must be dictionaries mapping parameter names to type annotations.")
+        row = []
+        for key, annotation in signature.items():
+            name = names[key] if isinstance(key, int) and key < len(names) else key
+            if name not in parameters:
+                raise ValueError(f"signature includes annotation for unknown parameter {name!r}.")
+            row.append((name, _check_for(annotation)))
+        checks.append(row)
+    dispatcher.targets = [*dispatcher.targets, _Target(function, checks, owner)]
+    if api not in _dispatchers:
+        _dispatchers[api] = dispatcher
+        dispatcher.install()
+    dispatch.others_operators = _operator
+
+
+def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function is what `api` calls for arguments of the types in a signature.
+
+    A signature is a dict from parameters of `api` to types, `Union`s or `List`s of types; without one, the annotations
+    of the function are taken.
+
+    >>> import gradtape as tf
+    >>> class Mirrored(tf.experimental.ExtensionType):
+    ...     half: tf.Tensor
+    >>> @tf.experimental.dispatch_for_api(tf.size, {"input": Mirrored})
+    ... def mirrored_size(input, out_type=tf.int32, name=None):
+    ...     return 2 * tf.size(input.half, out_type)
+    >>> int(tf.size(Mirrored([1.0, 2.0])))
+    4
+    >>> tf.experimental.unregister_dispatch_for(mirrored_size)
+    """
+    parameters = _dispatcher_of(api).signature.parameters
+
+    def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
+        named = "name" in parameters and "name" not in inspect.signature(function).parameters
+        _check_parameters(parameters, function, named)
+        _register(api, _scoped(function, list(parameters)) if named else function,
+                  signatures or [_annotated(function)], function)  # fmt: skip
+        return function
+
+    return decorator
+
+
+def _annotated(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        hints = typing.get_type_hints(function)
+    except (AttributeError, NameError):
+        hints = {}
+    found = {
+        name: hints.get(name, p.annotation)
+        for name, p in inspect.signature(function).parameters.items()
+        if p.annotation is not p.empty
+    }
+    if not found:
+        raise ValueError(
+            "The dispatch_for_api decorator must be called with at least one signature, or applied to a function that "
+            "has type annotations on its parameters."
+        )
+    return found
+
+
+def _check_parameters(parameters: Any, function: Callable[..., Any], named: bool) -> None:
+    """Raises if a function does not have the parameters of the api, but for the name, which it may lack."""
+    signature = inspect.signature(function)
+    kinds = {p.kind for p in signature.parameters.values()}
+    if kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        return
+    expected = [(p.name, p.kind) for p in parameters.values() if not (named and p.name == "name")]
+    if [(p.name, p.kind) for p in signature.parameters.values()] != expected:
+        raise ValueError(
+            f"Dispatch function's signature {signature} does not match API's signature "
+            f"({', '.join(map(str, parameters.values()))})."
+        )
+
+
+def _without_name(names: list[str], args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any], str | None]:
+    """A call without its name, and the name."""
+    at = names.index("name") if "name" in names else len(args)
+    if at < len(args):
+        return (*args[:at], *args[at + 1 :]), kwargs, args[at]
+    return args, {key: value for key, value in kwargs.items() if key != "name"}, kwargs.get("name")
+
+
+def _scoped(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
+    """The function with a parameter `name`, a scope around it."""
+
+    def scoped(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs, name = _without_name(names, args, kwargs)
+        with nullcontext() if name is None else name_scope(name):
+            return function(*args, **kwargs)
+
+    return scoped
+
+
+def _for_elementwise(apis: list[str], kinds: tuple[Any, ...], tag: str) -> Callable[[Any], Any]:
+    def decorator(handler: Callable[..., Any]) -> Callable[..., Any]:
+        key = (tag, kinds)
+        if key in _handlers:
+            shown = kinds[0] if len(kinds) == 1 else kinds
+            raise ValueError(
+                f"A {tag} dispatch handler ({_handlers[key]}) has already been registered for {shown}."
+            )
+        for annotation in kinds:
+            _check_for(annotation)
+        _handlers[key] = handler
+        for name in apis:
+            _register_handler(resolve(name), kinds, handler)
+        return handler
+
+    return decorator
+
+
+def _register_handler(api: Any, kinds: tuple[Any, ...], handler: Callable[..., Any]) -> None:
+    names = list(inspect.signature(api).parameters)
+    count = len(kinds)
+    bare = len(names) == count + ("name" in names)  # nothing to be passed on beside the operands
+
+    def target(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs, name = _without_name(names, args, kwargs)
+        operands = list(args[:count]) + [kwargs.pop(key) for key in names[len(args) : count]]
+        rest = args[count:]
+        function = api if bare else lambda *xs: api(*xs, *rest, **kwargs)
+        with nullcontext() if name is None else name_scope(name):
+            return handler(function, *operands)
+
+    _register(api, target, [dict(zip(names, kinds, strict=False))], handler)
+
+
+def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
+    """A decorator: `handler(function, x)` is what all elementwise functions of one argument call for `x_type`.
+
+    >>> import gradtape as tf
+    >>> class Masked(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    ...     mask: tf.Tensor
+    >>> @tf.experimental.dispatch_for_unary_elementwise_apis(Masked)
+    ... def unary(function, x):
+    ...     return Masked(function(x.values), x.mask)
+    >>> tf.abs(Masked([1, -2], [True, False])).values.numpy().tolist()
+    [1, 2]
+    >>> tf.experimental.unregister_dispatch_for(unary)
+    """
+    return _for_elementwise(elementwise_apis.UNARY, (x_type,), "unary elementwise")
+
+
+def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
+    """A decorator: `handler(function, x, y)` is what all elementwise functions of two arguments call for these types.
+
+    >>> import gradtape as tf
+    >>> class Masked(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    ...     mask: tf.Tensor
+    >>> @tf.experimental.dispatch_for_binary_elementwise_apis(Masked, Masked)
+    ... def binary(function, x, y):
+    ...     return Masked(function(x.values, y.values), x.mask & y.mask)
+    >>> tf.add(Masked([1, -2], [True, False]), Masked([3, 4], [True, True])).values.numpy().tolist()
+    [4, 2]
+    >>> tf.experimental.unregister_dispatch_for(binary)
+    """
+    return _for_elementwise(elementwise_apis.BINARY, (x_type, y_type), "binary elementwise")
+
+
+def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
+    """A decorator: `handler(assertion, x, y)` is what `tf.debugging.assert_equal` and its like call for these types.
+
+    >>> import gradtape as tf
+    >>> class Masked(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    ...     mask: tf.Tensor
+    >>> @tf.experimental.dispatch_for_binary_elementwise_assert_apis(Masked, Masked)
+    ... def asserted(assertion, x, y):
+    ...     mask = x.mask & y.mask
+    ...     assertion(tf.boolean_mask(x.values, mask), tf.boolean_mask(y.values, mask))
+    >>> tf.debugging.assert_equal(Masked([1, 2], [True, False]), Masked([1, 3], [True, True]))
+    >>> tf.experimental.unregister_dispatch_for(asserted)
+    """
+    return _for_elementwise(elementwise_apis.ASSERTING, (x_type, y_type), "binary elementwise assert")
+
+
+def unregister_dispatch_for(dispatch_target: Any) -> None:
+    """What was registered by one of the decorators is not called any more.
+
+    >>> import gradtape as tf
+    >>> class Celsius(tf.experimental.ExtensionType):
+    ...     degrees: tf.Tensor
+    >>> @tf.experimental.dispatch_for_api(tf.rank)
+    ... def rank(input: Celsius):
+    ...     return tf.rank(input.degrees)
+    >>> int(tf.rank(Celsius([20.0])))
+    1
+    >>> tf.experimental.unregister_dispatch_for(rank)
+    """
+    found = False
+    for api, dispatcher in list(_dispatchers.items()):
+        rest = [target for target in dispatcher.targets if target.owner is not dispatch_target]
+        found = found or len(rest) < len(dispatcher.targets)
+        dispatcher.targets = rest
+        if not rest:
+            dispatcher.remove()
+            del _dispatchers[api]
+    for key in [key for key, handler in _handlers.items() if handler is dispatch_target]:
+        del _handlers[key]
+    if not _dispatchers:
+        dispatch.others_operators = None
+    if not found:
+        raise ValueError(f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator.")
+
+
+_OPERATORS = {
+    "__radd__": "math.add", "__rsub__": "math.subtract", "__rmul__": "math.multiply", "__rtruediv__": "math.truediv",
+    "__rfloordiv__": "math.floordiv", "__rmod__": "math.floormod", "__rpow__": "math.pow",
+    "__rmatmul__": "linalg.matmul",
+}  # fmt: skip
+
+
+def _operator(reflected: str, x: Tensor, y: Any) -> Any:
+    """What `x + y` and its like are for a type of the user's, by the function of that operator."""
+    dispatcher = _dispatchers.get(resolve(_OPERATORS[reflected])) if reflected in _OPERATORS else None
+    return NotImplemented if dispatcher is None or not _is_own(y) else dispatcher((x, y), {})

@@ -1,0 +1,158 @@
+"""Tables whose contents are fixed when they are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import as_dtype
+from ...core.tensor import Tensor
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...ops.text import each
+from ..text import strings
+from ..text.buckets import to_hash_bucket_fast
+from .tables import LookupTable, converted, over_values
+
+NAMESPACES = ("lookup",)
+__all__ = ["StaticHashTable", "StaticVocabularyTable"]
+
+
+class StaticHashTable(LookupTable):
+    """A table that is filled once, by an initializer; keys it does not have get `default_value`.
+
+    >>> import gradtape as tf
+    >>> rows = tf.lookup.KeyValueTensorInitializer(["red", "green"], [10, 20])
+    >>> table = tf.lookup.StaticHashTable(rows, default_value=0)
+    >>> table.lookup(tf.constant(["green", "blue"])).numpy().tolist()
+    [20, 0]
+    >>> int(table.size())
+    2
+    """
+
+    def __init__(
+        self, initializer: Any, default_value: Any, name: str | None = None, experimental_is_anonymous: bool = False
+    ) -> None:
+        super().__init__(initializer.key_dtype, initializer.value_dtype, name)
+        with dispatch.traced_by(None):
+            self._default = to_tensor(default_value, dtype=self._value_dtype)
+        if self._default.dims:
+            raise ValueError(
+                f"Shapes {self._default.shape} and () are not compatible: default_value must be a single value"
+            )
+        self._rows: dict[Any, Any] | None = None
+        default = self._default.numpy()
+        self._find = each(lambda key: self._contents().get(key, default), _kind(self._value_dtype))
+        initializer.initialize(self)
+
+    @property
+    def default_value(self) -> Tensor:
+        """What a lookup gives for a key that is not there."""
+        return self._default
+
+    def _import(self, keys: list[Any], values: list[Any]) -> None:
+        """Called by the initializer: the rows, in which a key may not stand twice with different values."""
+        rows: dict[Any, Any] = {}
+        for key, value in zip(keys, values, strict=True):
+            if rows.setdefault(key, value) != value:
+                raise errors.FailedPreconditionError(
+                    f"HashTable has different value for same key. Key {_shown(key)} has {_shown(rows[key])} and trying "
+                    f"to add value {_shown(value)}"
+                )
+        self._rows = rows
+
+    def _contents(self) -> dict[Any, Any]:
+        if self._rows is None:
+            raise errors.FailedPreconditionError("Table not initialized.")
+        return self._rows
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The values of `keys`, a dense, sparse or ragged tensor, and the default value for those not there."""
+        self._contents()
+        return over_values(
+            lambda dense: ops.map_text(converted(dense, self._key_dtype, "keys"), function=self._find), keys
+        )
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many keys there are."""
+        return to_tensor(0 if self._rows is None else len(self._rows), dtypes.int64)
+
+    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
+        """All keys, and their values."""
+        rows = self._contents()
+        keys = np.array(list(rows), _kind(self._key_dtype))
+        values = np.array(list(rows.values()), _kind(self._value_dtype))
+        return Tensor(keys, self._key_dtype), Tensor(values, self._value_dtype)
+
+
+def _kind(dtype: Any) -> Any:
+    return object if dtype is dtypes.string else dtype.as_numpy_dtype
+
+
+def _shown(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+class StaticVocabularyTable(LookupTable):
+    """Words with their numbers; a word that is not there gets one of `num_oov_buckets` numbers above, by its hash.
+
+    >>> import gradtape as tf
+    >>> words = tf.lookup.KeyValueTensorInitializer(["emerson", "lake"], tf.constant([0, 1], tf.int64))
+    >>> table = tf.lookup.StaticVocabularyTable(words, num_oov_buckets=5)
+    >>> table.lookup(tf.constant(["emerson", "lake", "palmer"])).numpy().tolist()[:2]
+    [0, 1]
+    >>> int(table.size())
+    7
+    """
+
+    def __init__(
+        self,
+        initializer: Any,
+        num_oov_buckets: int,
+        lookup_key_dtype: Any = None,
+        name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        if num_oov_buckets <= 0:
+            raise ValueError("`num_oov_buckets` must be > 0; use StaticHashTable.")
+        asked = None if lookup_key_dtype is None else as_dtype(lookup_key_dtype)
+        self._table: StaticHashTable | None = None
+        key_dtype = asked or dtypes.string
+        if initializer is not None:
+            key_dtype = asked or initializer.key_dtype
+            if initializer.value_dtype is not dtypes.int64:
+                raise TypeError(
+                    f"Invalid `value_dtype`, expected {dtypes.int64!r} but got {initializer.value_dtype!r}."
+                )
+            if initializer.key_dtype not in (dtypes.int64, dtypes.string):
+                raise TypeError(
+                    f"Invalid `key_dtype`, expected one of (tf.int64, tf.string), but got {initializer.key_dtype!r}."
+                )
+            if initializer.key_dtype.is_integer != key_dtype.is_integer:
+                expected = "integer" if key_dtype.is_integer else "non-integer"
+                raise TypeError(f"Invalid `key_dtype`, expected {expected} but got {initializer.key_dtype!r}.")
+            self._table = StaticHashTable(initializer, -1)
+        super().__init__(key_dtype, dtypes.int64, name)
+        self._buckets = num_oov_buckets
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The numbers of `keys`, a dense, sparse or ragged tensor."""
+        return over_values(lambda dense: self._numbers(converted(dense, self._key_dtype, "keys")), keys)
+
+    def _numbers(self, keys: Tensor) -> Tensor:
+        keys = ops.cast(keys, dtype=dtypes.int64) if self._key_dtype.is_integer else keys
+        words = strings.as_string(keys) if self._key_dtype.is_integer else keys
+        buckets = to_hash_bucket_fast(words, self._buckets)
+        if self._table is None:
+            return buckets
+        known = self._table.lookup(keys)
+        size = self._table.size()
+        return ops.where(ops.equal(known, to_tensor(-1, dtypes.int64)), ops.add(buckets, size), known)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many numbers there are: of the words and of the buckets."""
+        words = 0 if self._table is None else int(self._table.size())
+        return to_tensor(words + self._buckets, dtypes.int64)

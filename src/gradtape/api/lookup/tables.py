@@ -1,0 +1,75 @@
+"""What all lookup tables have in common: their types, and keys that may be sparse or ragged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import DType, as_dtype
+from ...core.nest import Composite
+from ...core.owners import Owner
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...state.sparse_tensor import SparseTensor
+
+_KEYS = (dtypes.string, dtypes.int64, dtypes.int32)
+
+
+class LookupTable(Owner):
+    """A table from keys of one dtype to values of another."""
+
+    lookup: Any
+
+    def __init__(self, key_dtype: Any, value_dtype: Any, name: str | None) -> None:
+        self._key_dtype, self._value_dtype, self._name = as_dtype(key_dtype), as_dtype(value_dtype), name
+        if self._key_dtype not in _KEYS:
+            raise errors.NotFoundError(
+                f"There is no table with keys of {self._key_dtype.name}: use {', '.join(kind.name for kind in _KEYS)}"
+            )
+
+    @property
+    def key_dtype(self) -> DType:
+        """The dtype of the keys."""
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._value_dtype
+
+    @property
+    def name(self) -> str | None:
+        """The name that the table was given."""
+        return self._name
+
+    @property
+    def resource_handle(self) -> Any:
+        """The table itself, for there is no runtime that would know it by a handle."""
+        return self
+
+    def __getitem__(self, keys: Any) -> Any:
+        """The values of `keys`."""
+        return self.lookup(keys)
+
+
+def over_values(function: Any, keys: Any) -> Any:
+    """`function` of dense keys, applied to what a sparse or a ragged tensor holds, which keeps its form."""
+    if isinstance(keys, SparseTensor):
+        return SparseTensor(keys.indices, function(keys.values), keys.dense_shape)
+    if isinstance(keys, Composite):
+        return keys.with_flat_values(function(keys.flat_values))  # type: ignore[attr-defined]
+    return function(keys)
+
+
+def converted(value: Any, dtype: DType, what: str) -> Tensor:
+    """An argument as a tensor of the table's dtype; a tensor of another dtype is refused."""
+    if isinstance(value, Tensor) and value.dtype is not dtype:
+        raise TypeError(f"Dtype of argument `{what}` must be {dtype!r}, received: {value.dtype!r}")
+    return to_tensor(value, dtype)
+
+
+def array_of(tensor: Tensor) -> Any:
+    """A tensor's array, an array also where the value is a single one; strings are bytes."""
+    return np.array(tensor.array, object) if isinstance(tensor.array, bytes) else np.asarray(tensor.array)

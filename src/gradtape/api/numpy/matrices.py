@@ -1,0 +1,193 @@
+"""`tf.experimental.numpy`: arrays made to a pattern, their diagonals and triangles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ..namespace import resolve
+from .arrays import broadcast_to, diag, linspace, moveaxis, ravel, zeros, zeros_like
+from .elementwise import log10
+from .promotion import cast, own, result_type, tensor
+from .reductions import sum as sum_
+
+NAMESPACES = ("experimental.numpy",)
+__all__ = [
+    "diag_indices", "diagflat", "diagonal", "empty", "empty_like", "full_like", "geomspace", "logspace", "trace", "tri",
+    "tril", "triu", "vander",
+]  # fmt: skip
+
+
+def empty(shape: Any, dtype: Any = float) -> Tensor:
+    """Zeros: tensors cannot be filled later.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.empty([2]).shape
+    TensorShape([2])
+    """
+    return zeros(shape, dtype)
+
+
+def empty_like(a: Any, dtype: Any = None) -> Tensor:
+    """Zeros of the shape of `a`.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.empty_like([1, 2]).dtype
+    tf.int64
+    """
+    return zeros_like(a, dtype)
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Tensor:
+    """One value in the shape of `a`, and in its dtype unless another is given.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.full_like([1, 2], 7).numpy().tolist()
+    [7, 7]
+    """
+    if order != "K":
+        raise ValueError("Non-standard orders are not supported.")
+    if not subok:
+        raise ValueError("subok being False is not supported.")
+    if shape:
+        raise ValueError("Overriding the shape is not supported.")
+    x = tensor(a)
+    return broadcast_to(tensor(fill_value, dtype or x.dtype), x.dims)
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None, axis: int = 0
+) -> Tensor:
+    """Powers of `base` whose exponents go evenly from `start` to `stop`.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.logspace(0, 2, 3).numpy().tolist()
+    [1.0, 10.0, 100.0]
+    """
+    kind = result_type(start * 1.0, stop * 1.0)
+    exponents = cast(linspace(start, stop, num, endpoint, dtype=kind, axis=axis), kind)
+    return own("pow")(cast(tensor(base), kind), exponents)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Tensor:
+    """Numbers from `start` to `stop`, each the same multiple of the one before.
+
+    >>> import gradtape as tf
+    >>> [round(x) for x in tf.experimental.numpy.geomspace(1, 8, 4).numpy().tolist()]
+    [1, 2, 4, 8]
+    """
+    kind = dtypes.as_dtype(dtype) if dtype else result_type(start, stop, float(num), np.float64)
+    working = dtypes.as_dtype(np.promote_types(kind.as_numpy_dtype, np.float32))
+    first, last = tensor(start, working), tensor(stop, working)
+    both_negative = (own("real")(first) < 0) & (own("real")(last) < 0)
+    sign = cast(resolve("where")(both_negative, -1, 1), working)
+    values = sign * logspace(log10(sign * first), log10(sign * last), num, endpoint)
+    return cast(moveaxis(values, 0, axis) if axis else values, kind)
+
+
+def diagflat(v: Any, k: int = 0) -> Tensor:
+    """A matrix whose diagonal `k` has all the entries.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.diagflat([[1], [2]]).numpy().tolist()
+    [[1, 0], [0, 2]]
+    """
+    return diag(ravel(v), k)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """The diagonal of the matrices that two axes span, as the last axis.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.diagonal([[1, 2], [3, 4]]).numpy().tolist()
+    [1, 4]
+    """
+    x = moveaxis(a, (axis1, axis2), (-2, -1))
+    if offset <= -x.dims[-2] or offset >= x.dims[-1]:
+        return zeros((*x.dims[:-2], 0), x.dtype)
+    return resolve("linalg.diag_part")(x, k=offset)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+    """The sum of a diagonal.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.trace([[1, 2], [3, 4]]))
+    5
+    """
+    x = tensor(a, dtype)
+    if offset == 0 and axis1 % len(x.dims) == len(x.dims) - 2 and axis2 % len(x.dims) == len(x.dims) - 1:
+        return resolve("linalg.trace")(x)
+    return sum_(diagonal(x, offset, axis1, axis2), -1, dtype)
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
+    """The places of the diagonal of an array with `ndim` axes of `n` entries.
+
+    >>> import gradtape as tf
+    >>> [x.numpy().tolist() for x in tf.experimental.numpy.diag_indices(2)]
+    [[0, 1], [0, 1]]
+    """
+    if n < 0 or ndim < 0:
+        raise ValueError(f"the arguments of diag_indices must be nonnegative, got n = {n} and ndim = {ndim}")
+    return (resolve("range")(n),) * ndim
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
+    """Ones on and below the diagonal `k`, zeros above.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.tri(2).numpy().tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    return tensor(np.tri(N, M, k), dtype)
+
+
+def _triangle(name: str, m: Any, k: int, lower: bool) -> Tensor:
+    x = tensor(m)
+    if len(x.dims) < 2:
+        raise ValueError(f"Argument to {name} must have rank at least 2, got shape {list(x.dims)}")
+    kept = (np.tri(x.dims[-2], x.dims[-1], k if lower else k - 1) == 1) == lower
+    return resolve("where")(kept, x, resolve("zeros_like")(x))
+
+
+def tril(m: Any, k: int = 0) -> Tensor:
+    """The entries on and below the diagonal `k` of matrices, zeros above.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy().tolist()
+    [[1, 0], [3, 4]]
+    """
+    return _triangle("tril", m, k, lower=True)
+
+
+def triu(m: Any, k: int = 0) -> Tensor:
+    """The entries on and above the diagonal `k` of matrices, zeros below.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy().tolist()
+    [[1, 2], [0, 4]]
+    """
+    return _triangle("triu", m, k, lower=False)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of the entries of a vector, a row each, `N` of them.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.vander([2, 3], 3).numpy().tolist()
+    [[4, 2, 1], [9, 3, 1]]
+    """
+    values = tensor(x)
+    if len(values.dims) != 1:
+        raise ValueError(f"x must be a one-dimensional array, got shape {list(values.dims)}")
+    count = values.dims[0] if N is None else int(N)
+    if count < 0:
+        raise ValueError(f"N must be nonnegative, got {count}")
+    powers = np.arange(count) if increasing else np.arange(count)[::-1]
+    return own("pow")(values[:, None], tensor(powers, values.dtype))

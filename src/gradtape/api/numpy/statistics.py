@@ -1,0 +1,281 @@
+"""`tf.experimental.numpy`: what is found over axes, in order, and products of several kinds."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor
+from ..namespace import resolve
+from .arrays import broadcast_to, moveaxis, ravel, reshape
+from .elementwise import isnan
+from .promotion import broadcast, cast, floating, own, promoted, result_type, tensor
+from .reductions import _wide, dot, mean
+from .reductions import max as max_
+from .reductions import min as min_
+from .reductions import prod as prod_
+from .reductions import sum as sum_
+
+NAMESPACES = ("experimental.numpy",)
+__all__ = [
+    "amax", "amin", "argsort", "array_equal", "average", "count_nonzero", "cross", "cumprod", "diff", "inner", "kron",
+    "nanmean", "nanprod", "nansum", "polyval", "ptp", "sort", "vdot",
+]  # fmt: skip
+
+
+def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
+    """The same as `max`.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.amax([1, 3]))
+    3
+    """
+    if out is not None:
+        raise ValueError("Setting out is not supported.")
+    return max_(a, axis, keepdims)
+
+
+def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
+    """The same as `min`.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.amin([1, 3]))
+    1
+    """
+    if out is not None:
+        raise ValueError("Setting out is not supported.")
+    return min_(a, axis, keepdims)
+
+
+def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
+    """From peak to peak: the largest less the smallest.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.ptp([1, 3]))
+    2
+    """
+    return max_(a, axis, keepdims) - min_(a, axis, keepdims)
+
+
+def _without_nan(a: Any, value: int) -> Tensor:
+    x = tensor(a)
+    return resolve("where")(isnan(x), cast(tensor(value), x.dtype), x)
+
+
+def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The sum of what is not NaN.
+
+    >>> import gradtape as tf
+    >>> float(tf.experimental.numpy.nansum([1.0, float("nan")]))
+    1.0
+    """
+    return sum_(_without_nan(a, 0), axis, dtype, keepdims)
+
+
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The product of what is not NaN.
+
+    >>> import gradtape as tf
+    >>> float(tf.experimental.numpy.nanprod([2.0, float("nan")]))
+    2.0
+    """
+    return prod_(_without_nan(a, 1), axis, dtype, keepdims)
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
+    """The mean of what is not NaN.
+
+    >>> import gradtape as tf
+    >>> float(tf.experimental.numpy.nanmean([1.0, float("nan")]))
+    1.0
+    """
+    x = tensor(a)
+    if x.dtype.is_bool or x.dtype.is_integer:
+        return mean(x, axis, dtype, keepdims=keepdims)
+    kind = dtype or x.dtype
+    return nansum(x, axis, kind, keepdims) / sum_(~isnan(x), axis, kind, keepdims)
+
+
+def average(a: Any, axis: int | None = None, weights: Any = None, returned: bool = False) -> Any:
+    """The mean with weights; with `returned` also the sum of the weights.
+
+    >>> import gradtape as tf
+    >>> float(tf.experimental.numpy.average([1.0, 4.0], weights=[2.0, 1.0]))
+    2.0
+    """
+    if axis is not None and not isinstance(axis, int):
+        raise ValueError(f"Argument `axis` must be an integer. Received axis={axis} (of type {type(axis)})")
+    x = tensor(a)
+    if weights is None:
+        x = floating(x)
+        found = own("reduce_mean")(x, axis=axis)
+        total = tensor(np.prod(x.dims) if axis is None else x.dims[axis], x.dtype)
+    else:
+        kind = result_type(floating(x), weights)
+        x, w = cast(x, kind), tensor(weights, kind)
+        if axis is not None and len(w.dims) == 1 and len(x.dims) > 1:
+            w = reshape(w, [-1 if i == axis % len(x.dims) else 1 for i in range(len(x.dims))])
+        elif w.dims != x.dims:
+            raise resolve("errors.InvalidArgumentError")(
+                f"weights have the shape of the array, {list(x.dims)}, or are one for each entry of an axis, got shape "
+                f"{list(w.dims)} with axis {axis}"
+            )
+        total = own("reduce_sum")(w, axis=axis)
+        found = own("reduce_sum")(x * w, axis=axis) / total
+    return (found, broadcast_to(total, found.dims)) if returned else found
+
+
+def count_nonzero(a: Any, axis: Any = None) -> Tensor:
+    """How many are not zero.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.count_nonzero([1, 0, 2]))
+    2
+    """
+    return own("count_nonzero")(tensor(a), axis)
+
+
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Products of what comes so far along an axis, or of all in one.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.cumprod([2, 3]).numpy().tolist()
+    [2, 6]
+    """
+    x = _wide(tensor(a)) if dtype is None else tensor(a, dtype)
+    return own("cumprod")(ravel(x) if axis is None else x, axis=axis or 0)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1) -> Tensor:
+    """Differences of neighbours along an axis, taken `n` times.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.diff([1, 4, 9]).numpy().tolist()
+    [3, 5]
+    """
+    x = tensor(a)
+    if not -len(x.dims) <= axis < len(x.dims):
+        raise ValueError(f"axis {axis} is out of bounds for an array of {len(x.dims)} axes")
+    if n < 0:
+        raise ValueError(f"n is the number of times to take differences, 0 or more, got {n}")
+    before = (slice(None),) * (axis % len(x.dims))
+    for _ in range(n):
+        later, sooner = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
+        x = own("not_equal")(later, sooner) if x.dtype.is_bool else later - sooner
+    return x
+
+
+def _sortable(kind: str, kinds: tuple[str, ...], order: Any) -> None:
+    if kind not in kinds:
+        raise ValueError(f"Invalid value for argument `kind`: there is {' and '.join(kinds)}. Received: kind={kind}")
+    if order is not None:
+        raise ValueError("The `order` argument is not supported. Pass order=None")
+
+
+def sort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
+    """The entries in order along an axis, or all in one.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.sort([3, 1, 2]).numpy().tolist()
+    [1, 2, 3]
+    """
+    _sortable(kind, ("quicksort",), order)
+    return resolve("sort")(ravel(a), 0) if axis is None else resolve("sort")(tensor(a), axis)
+
+
+def argsort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
+    """The places of the entries in their order along an axis, or of all.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.argsort([3, 1, 2]).numpy().tolist()
+    [1, 2, 0]
+    """
+    _sortable(kind, ("quicksort", "stable"), order)
+    x = tensor(a)
+    if x.dtype.is_complex:
+        raise TypeError(f"argsort does not support complex64/complex128 dtypes. Received dtype: {x.dtype}")
+    if not x.dims:
+        return tensor([0])
+    places = resolve("argsort")(*((ravel(x), 0) if axis is None else (x, axis)), stable=kind == "stable")
+    return cast(places, np.int64)
+
+
+def array_equal(a1: Any, a2: Any) -> Tensor:
+    """Whether two arrays have one shape and the same entries.
+
+    >>> import gradtape as tf
+    >>> bool(tf.experimental.numpy.array_equal([1, 2], [1.0, 2.0]))
+    True
+    """
+    x, y = promoted(a1, a2)
+    return own("reduce_all")(own("equal")(x, y)) if x.dims == y.dims else resolve("constant")(False)
+
+
+def inner(a: Any, b: Any) -> Tensor:
+    """The sum of products over the last axes.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.inner([1, 2], [3, 4]))
+    11
+    """
+    x, y = promoted(a, b)
+    return resolve("tensordot")(x, y, [[-1], [-1]]) if x.dims and y.dims else x * y
+
+
+def vdot(a: Any, b: Any) -> Tensor:
+    """The sum of products of all entries, those of `a` conjugated.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.vdot([[1, 2]], [[3], [4]]))
+    11
+    """
+    x, y = promoted(ravel(a), ravel(b))
+    return dot(own("conj")(x) if x.dtype.is_complex else x, y)
+
+
+def kron(a: Any, b: Any) -> Tensor:
+    """Kronecker's product: each entry of `a` times the whole of `b`.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.kron([1, 10], [1, 2]).numpy().tolist()
+    [1, 2, 10, 20]
+    """
+    x, y = promoted(a, b)
+    rank = max(len(x.dims), len(y.dims))
+    first, second = ((1,) * (rank - len(z.dims)) + z.dims for z in (x, y))
+    outer = [size for pair in zip(first, (1,) * rank, strict=True) for size in pair]
+    within = [size for pair in zip((1,) * rank, second, strict=True) for size in pair]
+    return reshape(reshape(x, outer) * reshape(y, within), list(map(operator.mul, first, second)))
+
+
+def polyval(p: Any, x: Any) -> Tensor:
+    """The polynomial whose coefficients are `p`, the highest power's first.
+
+    >>> import gradtape as tf
+    >>> int(tf.experimental.numpy.polyval([1, 2, 3], 10))
+    123
+    """
+    coefficients, at = promoted(p, x)
+    parts = resolve("unstack")(ravel(coefficients) if not coefficients.dims else coefficients)
+    value = own("polyval")(parts, at)
+    return broadcast_to(value, at.dims) if len(parts) == 1 else value
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Tensor:
+    """The product of vectors of 3 entries that stands upright on both; of 2 entries, its third entry.
+
+    >>> import gradtape as tf
+    >>> tf.experimental.numpy.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
+    [0, 0, 1]
+    """
+    places = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    x, y = (moveaxis(z, at, -1) for z, at in zip(promoted(a, b), places[:2], strict=True))
+    flat = x.dims[-1] == 2 and y.dims[-1] == 2
+
+    def spatial(z: Tensor) -> Tensor:
+        return resolve("pad")(z, [[0, 0]] * (len(z.dims) - 1) + [[0, 1]]) if z.dims[-1] == 2 else z
+
+    product = resolve("linalg.cross")(*broadcast(spatial(x), spatial(y)))
+    return product[..., 2] if flat else moveaxis(product, -1, places[2])

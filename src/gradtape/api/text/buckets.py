@@ -1,0 +1,63 @@
+"""Strings into buckets, by their hash: the same ones as TensorFlow's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core import errors
+from ...core.nest import Composite
+from ...engine.run.namespace import ops
+from ...ops.text import each
+from .hashes import farm, murmur, sip
+from .strings import text_tensor
+
+NAMESPACES = ("strings",)
+__all__ = ["to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong"]
+
+
+def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any:
+    """The number of the bucket, below `num_buckets`, that each string falls into.
+
+    >>> import gradtape as tf
+    >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
+    [2, 0, 1]
+    """
+    return _buckets(input, num_buckets, murmur)
+
+
+def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
+    """The number of the bucket, below `num_buckets`, that each string falls into by FarmHash.
+
+    >>> import gradtape as tf
+    >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
+    [0, 2, 2]
+    """
+    return _buckets(input, num_buckets, farm)
+
+
+def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Any:
+    """The number of the bucket, below `num_buckets`, of each string by SipHash with `key`, two integers.
+
+    Who does not know the key cannot find strings that all fall into one bucket.
+
+    >>> import gradtape as tf
+    >>> tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy().tolist()
+    [2, 0]
+    """
+    if not isinstance(key, list | tuple):
+        raise TypeError(f"Expected list for 'key' argument to 'string_to_hash_bucket_strong' Op, not {key!r}.")
+    if len(key) != 2:
+        raise errors.InvalidArgumentError(f"Key must have 2 elements, got {key!r}")
+    first, second = (int(part) for part in key)
+    return _buckets(input, num_buckets, lambda text: sip(text, (first, second)))
+
+
+def _buckets(input: Any, count: int, hashed: Callable[[bytes], int]) -> Any:
+    if isinstance(input, Composite):
+        return input.with_flat_values(_buckets(input.flat_values, count, hashed))  # type: ignore[attr-defined]
+    if count < 1:
+        raise errors.InvalidArgumentError(f"Value for attr 'num_buckets' of {count} must be at least minimum 1")
+    return ops.map_text(text_tensor(input), function=each(lambda text: hashed(text) % count, np.int64))

@@ -1,0 +1,7 @@
+"""`tensorflow.python.eager.tape`, as older versions had it: see `record`."""
+
+from __future__ import annotations
+
+from .record import could_possibly_record, should_record_backprop, stop_recording
+
+__all__ = ["could_possibly_record", "should_record_backprop", "stop_recording"]

@@ -1,0 +1,86 @@
+"""`tensorflow.python.framework.ops`: what is there beside the public names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradtape
+from gradtape.core.nest import Composite
+
+
+class _Kind(type):
+    """The type of a class whose instances are tensors of which `is_one` holds."""
+
+    is_one: Callable[[Any], bool]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, gradtape.Tensor) and cls.is_one(instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, gradtape.Tensor)
+
+
+class EagerTensor(metaclass=_Kind):
+    """A tensor that has its value."""
+
+    is_one = staticmethod(lambda x: not gradtape.is_symbolic_tensor(x))
+
+
+class SymbolicTensor(metaclass=_Kind):
+    """A tensor of a function that is being traced."""
+
+    is_one = staticmethod(gradtape.is_symbolic_tensor)
+
+
+_EagerTensorBase = EagerTensor
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Whether ops run at once where no function is traced."""
+    return True
+
+
+def inside_function() -> bool:
+    """Whether a function is being traced."""
+    return bool(gradtape.inside_function())
+
+
+def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """What is made of several tensors as it is, everything else as a tensor."""
+    return value if isinstance(value, Composite) else gradtape.convert_to_tensor(value, dtype, name=name)
+
+
+def convert_n_to_tensor_or_composite(values: Any, dtype: Any = None, name: str | None = None) -> list[Any]:
+    """The same for each of `values`."""
+    return [None if value is None else convert_to_tensor_or_composite(value, dtype, name) for value in values]
+
+
+def convert_n_to_tensor(values: Any, dtype: Any = None, name: str | None = None, **options: Any) -> list[Any]:
+    """Each of `values` as a tensor."""
+    return [gradtape.convert_to_tensor(value, dtype, name=name) for value in values]
+
+
+def is_dense_tensor_like(t: Any) -> bool:
+    """Whether `t` is a tensor or a variable."""
+    return isinstance(t, gradtape.Tensor | gradtape.Variable)
+
+
+def register_dense_tensor_like_type(tensor_type: type) -> None:
+    """Nothing to do: a class says by `__tf_tensor__`, or a conversion function, that it is like a tensor."""
+
+
+def register_session_run_conversion_functions(*args: Any, **kwargs: Any) -> None:
+    """Nothing to do: there are no sessions."""
+
+
+def get_name_scope() -> str:
+    """The scope in which names are made now."""
+    from gradtape.core.scopes import scoped
+
+    return scoped("").rstrip("/")
+
+
+def has_default_graph() -> bool:
+    """Whether a function is being traced."""
+    return inside_function()

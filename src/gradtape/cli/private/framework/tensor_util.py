@@ -1,0 +1,36 @@
+"""`tensorflow.python.framework.tensor_util`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gradtape
+from gradtape.core.nest import Composite
+
+
+def is_tf_type(x: Any) -> bool:
+    """Whether `x` is a tensor, a variable, or made of tensors."""
+    return isinstance(x, gradtape.Tensor | gradtape.Variable | Composite) or bool(gradtape.is_tensor(x))
+
+
+is_tensor = is_tf_type
+
+
+def constant_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor that is known while tracing, else None."""
+    return gradtape.get_static_value(tensor, partial)
+
+
+def constant_value_as_shape(tensor: Any) -> Any:
+    """The value of a tensor as a shape, in which -1 and what is not known are None."""
+    value = constant_value(tensor)
+    if value is None:
+        return gradtape.TensorShape([None] * tensor.shape[0] if tensor.shape.rank else None)
+    return gradtape.TensorShape([None if size == -1 else int(size) for size in np.asarray(value)])
+
+
+def try_evaluate_constant(tensor: Any) -> Any:
+    """The value of a tensor that is known while tracing, else None."""
+    return constant_value(tensor)

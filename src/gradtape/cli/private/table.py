@@ -1,0 +1,184 @@
+"""Which public names of gradtape's are the names of TensorFlow's private modules.
+
+A row is a module and its names: `name` is the public name `tf.name`, `name=nn.other` is `tf.nn.other`, and
+`name=core.nest:flatten` is a name of gradtape's own modules; after a bar come the namespaces in which every other name
+is looked for.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ROWS = """
+__internal__ CompositeTensor=core.composites:CompositeTensor EagerTensor=cli.private.framework.ops:EagerTensor
+    SymbolicTensor=cli.private.framework.ops:SymbolicTensor
+__internal__.nest | cli.private.util.nest:
+__internal__.types Tensor
+__internal__.tf2 enabled=cli.private.tf2:enabled
+framework.ops Tensor Graph Operation RegisterGradient convert_to_tensor control_dependencies device init_scope
+    name_scope name_scope_v1=compat.v1.name_scope name_scope_v2=name_scope
+    get_default_graph=compat.v1.get_default_graph GraphKeys=compat.v1.GraphKeys
+    get_collection=compat.v1.get_collection colocate_with=compat.v1.colocate_with register_tensor_conversion_function
+    no_gradient NotDifferentiable=no_gradient executing_eagerly IndexedSlices
+    reset_default_graph=compat.v1.reset_default_graph
+framework.tensor Tensor TensorSpec
+framework.tensor_spec TensorSpec DenseSpec=TensorSpec
+framework.tensor_shape TensorShape Dimension=compat.v1.Dimension dimension_value=compat.dimension_value
+    dimension_at_index=compat.dimension_at_index as_shape=TensorShape
+framework.tensor_util is_symbolic_tensor make_tensor_proto MakeNdarray=make_ndarray
+framework.tensor_conversion
+framework.tensor_conversion_registry register_tensor_conversion_function
+framework.constant_op constant
+framework.dtypes DType as_dtype | tf
+framework.errors | tf.errors
+framework.errors_impl | tf.errors
+framework.indexed_slices IndexedSlices IndexedSlicesSpec
+framework.sparse_tensor SparseTensor SparseTensorSpec
+framework.composite_tensor CompositeTensor=core.composites:CompositeTensor
+framework.composite_tensor_gradient CompositeTensorGradient=core.composites:CompositeTensorGradient
+    CompositeTensorGradientProtocol=core.composites:CompositeTensorGradientProtocol
+    WithValuesCompositeTensorGradient=core.composites:WithValuesCompositeTensorGradient
+framework.type_spec TypeSpec type_spec_from_value | state.type_spec:
+framework.type_spec_registry
+framework.extension_type ExtensionType=experimental.ExtensionType
+    BatchableExtensionType=experimental.BatchableExtensionType
+framework.random_seed get_seed set_seed=random.set_seed set_random_seed=random.set_seed
+framework.config | tf.config
+framework.function Defun
+framework.test_util TensorFlowTestCase=test.TestCase
+framework.versions VERSION=version.VERSION __version__=version.VERSION
+framework.device_spec DeviceSpecV2=DeviceSpec
+eager.context
+eager.record
+eager.tape
+eager.backprop GradientTape
+eager.def_function function Function
+eager.polymorphic_function.polymorphic_function function Function
+eager.forwardprop ForwardAccumulator=autodiff.ForwardAccumulator
+module.module Module
+types.core Tensor TensorLike=types.experimental.TensorLike
+util.nest
+util.tf_export
+util.tf_inspect
+util.tf_decorator
+util.deprecation
+util.object_identity
+util.variable_utils
+util.compat as_bytes=compat.as_bytes as_text=compat.as_text as_str=compat.as_str as_str_any=compat.as_str_any
+    path_to_str=compat.path_to_str
+platform.tf_logging | tf.compat.v1.logging
+platform.test TestCase=test.TestCase main=test.main | tf.test
+platform.gfile GFile=io.gfile.GFile | tf.compat.v1.gfile
+lib.io.file_io | tf.io.gfile
+lib.io.tf_record TFRecordWriter=io.TFRecordWriter TFRecordOptions=io.TFRecordOptions
+ops.array_ops where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
+    squeeze_v2=squeeze size_v2=size shape_v2=shape zeros_like_v2=zeros_like ones_like_v2=ones_like
+    placeholder_with_default=compat.v1.placeholder_with_default placeholder=compat.v1.placeholder
+    matrix_transpose=linalg.matrix_transpose matrix_diag=linalg.diag matrix_diag_part=linalg.diag_part
+    matrix_set_diag=linalg.set_diag matrix_band_part=linalg.band_part invert_permutation=math.invert_permutation
+    check_numerics=debugging.check_numerics stop_gradient rank shape size | tf
+ops.array_ops_stack stack unstack
+ops.math_ops reduce_sum_v1=reduce_sum cast | tf.math tf
+ops.nn_ops | tf.nn
+ops.nn_impl | tf.nn
+ops.nn | tf.nn
+ops.linalg_ops cholesky=linalg.cholesky matrix_triangular_solve=linalg.triangular_solve matrix_solve=linalg.solve
+    matrix_inverse=linalg.inv matrix_determinant=linalg.det self_adjoint_eig=linalg.eigh
+    self_adjoint_eigvals=linalg.eigvalsh | tf.linalg tf
+ops.linalg.linalg_impl | tf.linalg
+ops.linalg.linalg | tf.linalg
+ops.linalg.linear_operator LinearOperator=linalg.LinearOperator
+ops.random_ops random_uniform=random.uniform random_normal=random.normal truncated_normal=random.truncated_normal
+    random_gamma=random.gamma random_shuffle=random.shuffle | tf.random
+ops.stateless_random_ops stateless_random_uniform=random.stateless_uniform
+    stateless_random_normal=random.stateless_normal | tf.random
+ops.stateful_random_ops | tf.random
+ops.control_flow_ops cond=cond while_loop=while_loop group=group no_op=no_op tuple=tuple with_dependencies
+    switch_case=switch_case case=case | tf
+ops.cond cond
+ops.while_loop while_loop
+ops.control_flow_case case
+ops.control_flow_assert Assert=debugging.Assert
+ops.control_flow_util
+ops.parallel_for.control_flow_ops vectorized_map
+ops.custom_gradient custom_gradient recompute_grad
+ops.gradients_impl gradients=compat.v1.gradients
+ops.gradients gradients=compat.v1.gradients GradientTape
+ops.variables Variable
+ops.variable_scope variable_scope=compat.v1.variable_scope get_variable=compat.v1.get_variable variable_creator_scope
+ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variable
+    VariableSpec=state.specs:VariableSpec
+ops.check_ops | tf.debugging tf.compat.v1
+ops.clip_ops clip_by_value clip_by_norm clip_by_global_norm global_norm=linalg.global_norm
+ops.embedding_ops embedding_lookup=nn.embedding_lookup embedding_lookup_sparse=nn.embedding_lookup_sparse
+ops.init_ops | tf.compat.v1 tf
+ops.init_ops_v2 | tf
+ops.image_ops | tf.image
+ops.string_ops | tf.strings
+ops.sparse_ops | tf.sparse
+ops.signal.signal | tf.signal
+ops.special_math_ops | tf.math.special tf.math
+ops.bitwise_ops | tf.bitwise
+ops.functional_ops foldl foldr scan map_fn
+ops.map_fn map_fn
+ops.tensor_array_ops TensorArray
+ops.script_ops py_function numpy_function py_func=compat.v1.py_func
+ops.logging_ops print_v2=print Print=compat.v1.Print
+ops.lookup_ops | tf.lookup
+ops.summary_ops_v2 | tf.summary
+ops.template make_template=compat.v1.make_template
+ops.numpy_ops | tf.experimental.numpy
+ops.ragged.ragged_tensor RaggedTensor RaggedTensorSpec
+ops.ragged.ragged_factory_ops constant=ragged.constant
+ops.losses.losses_impl | tf.compat.v1.losses
+ops.state_ops | tf.compat.v1
+data.ops.dataset_ops Dataset=data.Dataset DatasetV2=data.Dataset DatasetSpec=data.DatasetSpec Options=data.Options
+data.ops.iterator_ops OwnedIterator=data.Iterator IteratorBase=data.Iterator
+data.ops.options Options=data.Options
+data.util.structure type_spec_from_value
+data.experimental | tf.data.experimental
+saved_model.save save=saved_model.save
+saved_model.load load=saved_model.load
+trackable.data_structures
+trackable.base Trackable=__internal__.tracking.Trackable
+trackable.autotrackable AutoTrackable=__internal__.tracking.AutoTrackable
+training.tracking.base Trackable=__internal__.tracking.Trackable
+training.moving_averages ExponentialMovingAverage=train.ExponentialMovingAverage
+training.optimizer Optimizer=compat.v1.train.Optimizer
+training.checkpoint_utils | tf.train
+checkpoint.checkpoint Checkpoint=train.Checkpoint
+checkpoint.checkpoint_management CheckpointManager=train.CheckpointManager latest_checkpoint=train.latest_checkpoint
+distribute.distribution_strategy_context | tf.distribute
+distribute.distribute_lib | tf.distribute
+profiler.trace Trace=profiler.experimental.Trace
+autograph.impl.api do_not_convert=autograph.experimental.do_not_convert
+client.session Session=compat.v1.Session
+keras.callbacks | tf.keras.callbacks
+keras.layers | tf.keras.layers
+keras.backend | tf.keras.backend
+tf2
+"""
+
+# AutoGraph is a package of its own: what is below these modules is what is below those.
+PACKAGES = {
+    "autograph.pyct": "malt.pyct",
+    "autograph.converters": "malt.converters",
+    "autograph.core.converter": "malt.core.converter",
+}
+
+
+def _read() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for line in re.split(r"\n(?! )", _ROWS.strip()):
+        names, _, spaces = line.partition("|")
+        module, *entries = names.split()
+        row = found[module] = {}
+        for entry in entries:
+            name, _, path = entry.partition("=")
+            row[name] = path or name
+        if spaces.strip():
+            row["*"] = spaces.strip()
+    return found
+
+
+MODULES = _read()

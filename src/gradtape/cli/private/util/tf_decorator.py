@@ -1,0 +1,70 @@
+"""`tensorflow.python.util.tf_decorator`: decorators that say what they decorate."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+
+class TFDecorator:
+    """What a decorator notes, in `_tf_decorator` of its function, about the function that it decorates."""
+
+    def __init__(
+        self,
+        decorator_name: str,
+        target: Callable[..., Any],
+        decorator_doc: str = "",
+        decorator_argspec: inspect.FullArgSpec | None = None,
+    ) -> None:
+        self.decorator_name = decorator_name
+        self.decorator_doc = decorator_doc
+        self.decorator_argspec = decorator_argspec
+        self.decorated_target = self._decorated_target = target
+
+
+def make_decorator(
+    target: Callable[..., Any],
+    decorator_func: Callable[..., Any],
+    decorator_name: str | None = None,
+    decorator_doc: str = "",
+    decorator_argspec: inspect.FullArgSpec | None = None,
+) -> Any:
+    """`decorator_func`, which decorates `target`, with its name and signature."""
+    name = decorator_name or inspect.currentframe().f_back.f_code.co_name  # type: ignore[union-attr]
+    noted: Any = decorator_func
+    noted._tf_decorator = TFDecorator(name, target, decorator_doc, decorator_argspec)
+    functools.update_wrapper(decorator_func, target, updated=())
+    noted.__wrapped__ = target
+    if decorator_argspec is None:
+        try:
+            noted.__signature__ = inspect.signature(target)
+        except (TypeError, ValueError):
+            pass
+    return decorator_func
+
+
+def tf_decorator(*args: Any, **kwargs: Any) -> Any:
+    """The same as `make_decorator`."""
+    return make_decorator(*args, **kwargs)
+
+
+def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
+    """Makes the innermost decorator of `decorator_func` decorate `new_target` in the place of `previous_target`."""
+    current, inner = decorator_func, decorator_func
+    while current is not previous_target and hasattr(current, "_tf_decorator"):
+        inner, current = current, current._tf_decorator.decorated_target
+    if inner is decorator_func and current is decorator_func:
+        return new_target
+    inner._tf_decorator.decorated_target = inner._tf_decorator._decorated_target = inner.__wrapped__ = new_target
+    return decorator_func
+
+
+def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:
+    """The decorators around a function, the outermost first, and the function."""
+    decorators, current = [], maybe_tf_decorator
+    while isinstance(getattr(current, "_tf_decorator", None), TFDecorator):
+        decorators.append(current._tf_decorator)
+        current = current._tf_decorator.decorated_target
+    return decorators, current

@@ -1,0 +1,109 @@
+"""`tensorflow.python.util.tf_inspect`: Python's `inspect`, which sees through decorators."""
+
+from __future__ import annotations
+
+import inspect as _inspect
+from inspect import (
+    Parameter,
+    Signature,
+    currentframe,
+    getframeinfo,
+    getmembers,
+    getmodule,
+    getmro,
+    isbuiltin,
+    isclass,
+    isframe,
+    isfunction,
+    isgenerator,
+    isgeneratorfunction,
+    ismethod,
+    ismodule,
+    isroutine,
+    stack,
+)
+from typing import Any, NamedTuple
+
+from .tf_decorator import unwrap
+
+__all__ = [
+    "Parameter", "Signature", "currentframe", "getframeinfo", "getmembers", "getmodule", "getmro", "isbuiltin",
+    "isclass", "isframe", "isfunction", "isgenerator", "isgeneratorfunction", "ismethod", "ismodule", "isroutine",
+    "stack",
+]  # fmt: skip
+
+FullArgSpec = _inspect.FullArgSpec
+
+
+class ArgSpec(NamedTuple):
+    """What `getargspec` gives."""
+
+    args: list[str]
+    varargs: str | None
+    keywords: str | None
+    defaults: tuple[Any, ...] | None
+
+
+def signature(obj: Any, *, follow_wrapped: bool = True) -> Signature:
+    """The signature of what is decorated."""
+    return _inspect.signature(unwrap(obj)[1], follow_wrapped=follow_wrapped)
+
+
+def getfullargspec(obj: Any) -> FullArgSpec:
+    """The arguments that the outermost decorator says it has, else those of what is decorated.
+
+    TensorFlow's own functions have no annotations, and libraries compare specs: so those of gradtape's are left out.
+    """
+    decorators, target = unwrap(obj)
+    for decorator in decorators:
+        if decorator.decorator_argspec is not None:
+            return decorator.decorator_argspec
+    spec = _inspect.getfullargspec(target)
+    ours = str(getattr(target, "__module__", "")).startswith("gradtape.")
+    return spec._replace(annotations={}) if ours else spec
+
+
+def getargspec(obj: Any) -> ArgSpec:
+    """The arguments as Python 2 would show them: keyword-only ones are among the others."""
+    spec = getfullargspec(obj)
+    defaults = (spec.defaults or ()) + tuple((spec.kwonlydefaults or {}).values())
+    return ArgSpec(spec.args + spec.kwonlyargs, spec.varargs, spec.varkw, defaults or None)
+
+
+def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
+    """Which argument has which value in a call."""
+    function, *positional = func_and_positional
+    bound = signature(function).bind(*positional, **named)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def getdoc(object: Any) -> str | None:
+    """The docstring."""
+    return _inspect.getdoc(object)
+
+
+def getfile(object: Any) -> str:
+    """The file that defines what is decorated."""
+    return _inspect.getfile(unwrap(object)[1])
+
+
+def getsource(object: Any) -> str:
+    """The source of what is decorated."""
+    return _inspect.getsource(unwrap(object)[1])
+
+
+def getsourcefile(object: Any) -> str | None:
+    """The file of the source of what is decorated."""
+    return _inspect.getsourcefile(unwrap(object)[1])
+
+
+def getsourcelines(object: Any) -> tuple[list[str], int]:
+    """The lines of the source of what is decorated."""
+    return _inspect.getsourcelines(unwrap(object)[1])
+
+
+def isanytargetmethod(object: Any) -> bool:
+    """Whether what is decorated, or one of the decorators, is a method."""
+    decorators, target = unwrap(object)
+    return any(_inspect.ismethod(each) for each in (object, target, *(d.decorated_target for d in decorators)))

@@ -1,0 +1,25 @@
+"""`tensorflow.python.util.variable_utils`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradtape
+from gradtape.core import nest
+
+
+def convert_variables_to_tensors(values: Any) -> Any:
+    """The structure with tensors for its variables; what is made of several tensors says how it does that."""
+
+    def converted(x: Any) -> Any:
+        if isinstance(x, gradtape.Variable):
+            return gradtape.convert_to_tensor(x)
+        convert = getattr(x, "_convert_variables_to_tensors", None)
+        return x if convert is None else convert()
+
+    return nest.map_structure(converted, values)
+
+
+def replace_variables_with_atoms(values: Any) -> Any:
+    """The structure with 0 for its variables."""
+    return nest.map_structure(lambda x: 0 if isinstance(x, gradtape.Variable) else x, values)
