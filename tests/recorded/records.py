@@ -249,7 +249,7 @@ _EXPRESSIONS = [
 ]
 
 CASES = [
-    *((name, case(expression)) for name, expression in _EXPRESSIONS if "R(" not in expression),  # until there are any
+    *((name, case(expression)) for name, expression in _EXPRESSIONS),
     *((f"tensor.{name}", case(f"io.serialize_tensor({x}).numpy().hex()")) for name, x in _TENSORS.items()),
     *(
         (f"tensor.{name}.again", case(f"io.parse_tensor(io.serialize_tensor({x}), ({x}).dtype)"))

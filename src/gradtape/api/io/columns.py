@@ -17,6 +17,7 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
+from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from .features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature
 from .reading import KINDS, Row, Values
@@ -292,8 +293,6 @@ class RaggedColumn(Column):
 
     def tensor(self, parts: list[Tensor], single: bool) -> Any:
         """The ragged tensor; for one example, without its outermost rows."""
-        from ...state.ragged.tensor import RaggedTensor
-
         value: Any = parts[0]
         outer, inner = parts[1], parts[2:]
         for part, splits in zip(reversed(self.partitions), reversed(inner), strict=True):

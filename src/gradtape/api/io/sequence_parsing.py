@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
+from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
@@ -210,8 +211,6 @@ class _RaggedLists(_ListColumn):
 
     def tensor(self, parts: list[Tensor], single: bool) -> Any:
         """The ragged tensor."""
-        from ...state.ragged.tensor import RaggedTensor
-
         values, outer, inner = parts
         steps = RaggedTensor.from_row_splits(values, inner, validate=False)
         return steps if single else RaggedTensor.from_row_splits(steps, outer, validate=False)
