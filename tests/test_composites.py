@@ -412,3 +412,8 @@ def test_a_composite_without_tensors_comes_out_of_a_concrete_function_as_it_is()
     concrete = tf.function(lambda x: [x, Named("a")]).get_concrete_function(tf.TensorSpec([2]))
     assert [type(x) for x in concrete.structured_outputs] == [tf.TensorSpec, Named]
     assert concrete.structured_outputs[1].name == "a"
+
+
+def test_the_value_of_a_composite_is_not_static():
+    assert tf.get_static_value(masked([1.0, 2.0])) is None
+    assert tf.get_static_value([1, 2]) == [1, 2]

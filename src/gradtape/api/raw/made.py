@@ -222,7 +222,8 @@ _DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
 _HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
-        vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select, bucketized, weighted, unpadded,
+        vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
+        bucketized, weighted, unpadded,
         singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
     )
 }  # fmt: skip
