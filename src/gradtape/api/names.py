@@ -1135,6 +1135,7 @@ NAMES = {
     "raw_ops.BitwiseAnd": "api.raw.ops:BitwiseAnd",
     "raw_ops.BitwiseOr": "api.raw.ops:BitwiseOr",
     "raw_ops.BitwiseXor": "api.raw.ops:BitwiseXor",
+    "raw_ops.BlockLSTMV2": "api.raw.ops:BlockLSTMV2",
     "raw_ops.BroadcastArgs": "api.raw.ops:BroadcastArgs",
     "raw_ops.BroadcastGradientArgs": "api.raw.ops:BroadcastGradientArgs",
     "raw_ops.BroadcastTo": "api.raw.ops:BroadcastTo",

@@ -18,6 +18,7 @@ from ...engine.tape.tape import GradientTape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
+from .recurrent import block_lstm
 from .rows import rows
 
 
@@ -223,7 +224,7 @@ _HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
-        bucketized, weighted, unpadded,
+        block_lstm, bucketized, weighted, unpadded,
         singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
     )
 }  # fmt: skip
