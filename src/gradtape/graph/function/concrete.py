@@ -228,14 +228,15 @@ class Variant:
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
 
     def specified(self, specs: Sequence[Any]) -> Any:
-        """The same of the specs of the tensors; a composite is its own spec."""
+        """The same of the specs of the tensors; a composite is its own spec, unless it has no tensors."""
         if self.structure is ONE_TENSOR:
             return specs[0]
         leaves = iter([leaf if at is None else specs[at] for at, leaf in self.forms])
 
         def one(form: Any) -> Any:
             its = [next(leaves) for _ in nest.flatten(form, expand_composites=True)]
-            return form if isinstance(form, TypeSpec) else nest.pack_sequence_as(form, its, expand_composites=True)
+            stays = isinstance(form, TypeSpec) and its
+            return form if stays else nest.pack_sequence_as(form, its, expand_composites=True)
 
         return nest.map_structure(one, self.structure)
 
