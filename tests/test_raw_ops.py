@@ -6,8 +6,11 @@ from test_recorded import recorder
 import gradtape as tf
 from gradtape.api.raw.rows import rows
 
-# What needs a file, a clock, or a constant's dtype as an argument; tried below.
-OTHERS = {"Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng"}
+# What needs a file, a clock, or a constant's dtype as an argument, and what libraries alone call; tried below.
+OTHERS = {
+    "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
+    "BroadcastGradientArgs", "IgammaGradA", "RandomGammaGrad",
+}  # fmt: skip
 ON_VARIABLES = {
     "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "ResourceApplyGradientDescent", "VariableShape",
     "VarIsInitializedOp",
@@ -38,6 +41,25 @@ def test_files_and_images(tmp_path):
     assert tf.raw_ops.DecodePng(contents=contents).numpy().tolist() == image.numpy().tolist()
     assert tf.raw_ops.Const(value=[1.0], dtype=tf.float32).numpy().tolist() == [1.0]
     assert tf.raw_ops.Timestamp().dtype == tf.float64
+
+
+@pytest.mark.parametrize(
+    ("s0", "s1", "expected"),
+    [
+        ([2, 3], [3], ([], [0])), ([2, 1, 3], [4, 1], ([1], [0, 2])), ([], [2], ([0], [])), ([1, 1], [1, 1], ([], [])),
+        ([0, 3], [1, 3], ([], [0])), ([1], [5, 1], ([0, 1], [1])),
+    ],
+)  # fmt: skip
+def test_axes_of_gradients_that_were_stretched(s0, s1, expected):
+    found = tf.raw_ops.BroadcastGradientArgs(s0=tf.constant(s0, tf.int32), s1=tf.constant(s1, tf.int32))
+    assert (found.r0.numpy().tolist(), found.r1.numpy().tolist()) == expected
+
+
+def test_derivatives_of_gamma_functions():
+    by_a = tf.raw_ops.IgammaGradA(a=tf.constant([0.5, 2.0, 3.0]), x=tf.constant([1.0, 0.3, 4.0]))
+    assert by_a.numpy().tolist() == pytest.approx([-0.38983727, -0.07982416, -0.17824739], rel=1e-5)
+    drawn = tf.raw_ops.RandomGammaGrad(alpha=tf.constant([0.5, 2.0]), sample=tf.constant([1.0, 0.3]))
+    assert drawn.numpy().tolist() == pytest.approx([1.8782471, 0.35917112], rel=1e-5)
 
 
 def test_in_a_function_and_under_a_tape():

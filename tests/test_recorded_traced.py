@@ -47,7 +47,7 @@ def is_made_of_tensors(answer):
         return False
     if "list" in answer:
         return bool(answer["list"]) and all(part is None or is_made_of_tensors(part) for part in answer["list"])
-    return any(key in answer for key in ("data", "slices", "strings"))
+    return any(key in answer for key in ("data", "ragged", "slices", "strings"))
 
 
 def evaluated(source, tf):

@@ -14,6 +14,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...engine.tape.tape import GradientTape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
@@ -79,6 +80,21 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Tensor:
         tape.watch(at)
         y = function(at)
     return tape.gradient(y, at, output_gradients=given)
+
+
+def gamma_derivative(alpha: Any, sample: Any) -> Tensor:
+    """The derivative of a number drawn from a gamma distribution by its shape."""
+    return ops.random_gamma_grad(to_tensor(alpha), to_tensor(sample))
+
+
+def stretched_axes(s0: Any, s1: Any) -> tuple[Tensor, Tensor]:
+    """Of two shapes that are broadcast, the axes along which each gradient is to be summed."""
+    shapes = [values(s0), values(s1)]
+    rank = max(len(shape) for shape in shapes)
+    padded = [[1] * (rank - len(shape)) + shape for shape in shapes]
+    axes = [[i for i, size in enumerate(sizes) if size == 1 and shapes[0] != shapes[1]] for sizes in padded]
+    dtype = to_tensor(s0).dtype
+    return to_tensor(axes[0], dtype), to_tensor(axes[1], dtype)
 
 
 def text(value: Any) -> str:
@@ -212,7 +228,8 @@ _DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
 HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
-        vjp, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select, bucketized, weighted, unpadded,
+        vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
+        bucketized, weighted, unpadded,
         singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
     )
 }  # fmt: skip
