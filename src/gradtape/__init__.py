@@ -73,3 +73,4 @@ for _space in _spaces():
         setattr(_sys.modules[f"gradtape.{_parent}"], _leaf, _module)
     else:
         globals()[_leaf] = _module
+_sys.modules["gradtape.compat"].v2 = _sys.modules["gradtape.compat.v2"] = _sys.modules[__name__]  # type: ignore[attr-defined]
