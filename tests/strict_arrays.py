@@ -251,13 +251,50 @@ xp.asarray = xp.array = lambda x, dtype=None, **_: StrictArray(np.array(copied(x
 def fused(formula):
     """The steps of a formula, one after the other."""
 
-    def kernel(*arrays):
+    def kernel(*arrays, out=None):
         known = dict(zip(formula.inputs, map(inside, arrays), strict=True))
         with np.errstate(all="ignore"):
             for step in formula.steps:
                 given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
                 known[step.output] = np.asarray(step.function(*given, **step.attrs))
-        return outside(known[formula.result])
+        if formula.others:
+            shape = np.broadcast_shapes(*[np.shape(inside(x)) for x in arrays])
+            return tuple(outside(np.broadcast_to(known[x], shape).copy()) for x in (formula.result, *formula.others))
+        if out is None:
+            return outside(known[formula.result])
+        out._inside[...] = known[formula.result]
+        return out
+
+    return kernel
+
+
+def fused_rows(traced):
+    """The steps of a formula of rows, in the shapes that they have when rows are those of a matrix."""
+    formula, shape, length = traced
+
+    def as_rows(x, array):
+        forms = {"each": (-1, length), "row": (-1, 1), "place": (1, length)}
+        return np.asarray(array).reshape(forms[x.kind])
+
+    def step_of(step, known):
+        given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
+        if step.function == "view":
+            return given[0]
+        if step.function == "arange":
+            return np.arange(length)[None]
+        if step.function == "take":
+            return np.take_along_axis(given[0], np.clip(given[1], 0, length - 1), axis=1)
+        if isinstance(step.function, str):
+            return getattr(given[0], step.function)(axis=1, keepdims=True)
+        return np.asarray(step.function(*given, **step.attrs))
+
+    def kernel(*arrays):
+        known = {x: as_rows(x, inside(a)) for x, a in zip(formula.inputs, arrays, strict=True)}
+        with np.errstate(all="ignore"):
+            for step in formula.steps:
+                known[step.output] = step_of(step, known)
+                assert known[step.output].dtype == step.output.dtype
+        return outside(known[formula.result].reshape(shape))
 
     return kernel
 
@@ -271,5 +308,6 @@ MODULE = ArrayModule(
     "strict", xp, StrictArray, "/job:localhost/replica:0/task:0/device:GPU:0",
     to_host=lambda a: a._inside.copy(), from_host=lambda a: StrictArray(np.array(a)),
     to_xla=lambda a, own=False: a._inside.copy(), from_xla=lambda a: StrictArray(np.array(a)),
-    has_own_memory=has_own_memory, fuse=fused, synchronize=lambda: None, memory=lambda: "there is enough",
+    has_own_memory=has_own_memory, fuse=fused, fuse_rows=fused_rows,
+    synchronize=lambda: None, memory=lambda: "there is enough",
 )  # fmt: skip

@@ -470,21 +470,26 @@ def test_updates_in_place_are_not_seen_through_views(gpu, view):
     assert seen.numpy().tolist() == before.tolist()
 
 
+def test_a_repeated_number_is_sent_once(gpu):
+    with on_host():
+        x = Tensor(np.broadcast_to(np.float32(3), (2, 3)))
+    assert (sent(MODULE, x) + 1.0).numpy().tolist() == [[4.0] * 3] * 2
+
+
 @pytest.mark.skipif(ON_GPU, reason="looks into the stand-in")
 def test_another_thread_does_not_read_what_is_being_updated(gpu, monkeypatch):
     v = tf.Variable([1.0, 2.0])
     seen = []
     reader = threading.Thread(target=lambda: seen.append(v.value().numpy().tolist()))
-    add = strict_arrays.xp.add
 
-    def interrupted(buffer, change, **named):
-        assert "out" in named
+    def interrupted(buffer, change, out):
+        assert out is buffer
         reader.start()
         reader.join(0.2)
         assert not seen
-        return add(buffer, change, **named)
+        return MODULE.xp.add(buffer, change, out=out)
 
-    monkeypatch.setattr(strict_arrays.xp, "add", interrupted)
+    monkeypatch.setitem(MODULE.kernels, (np.add, np.dtype("float32")), interrupted)
     v.assign_add([1.0, 1.0])
     reader.join()
     assert seen == [[2.0, 3.0]]
@@ -497,7 +502,7 @@ def test_a_failed_update_leaves_the_value(gpu, monkeypatch):
         raise MemoryError("out of memory allocating 8 bytes")
 
     with monkeypatch.context() as patched, pytest.raises(tf.errors.ResourceExhaustedError, match="update of variable"):
-        patched.setattr(MODULE.xp, "add", exhausted)
+        patched.setitem(MODULE.kernels, (np.add, np.dtype("float32")), exhausted)
         v.assign_add([1.0, 1.0])
     assert v.numpy().tolist() == [1.0, 2.0]
 
@@ -638,3 +643,44 @@ def test_the_stand_in_is_strict():
     for read in (float, bool, np.asarray, lambda x: x + np.ones(3), lambda x: x.tolist()):
         with pytest.raises(TypeError):
             read(x)
+
+
+def test_a_functions_run_of_elementwise_ops_is_one_launch(gpu, monkeypatch):
+    """An update like Adam's: a dozen ops with three results."""
+    v, m, s = (tf.Variable(x) for x in ([1.0, 2.0], [0.0, 0.0], [0.0, 0.0]))
+
+    def update(g, rate):
+        m.assign_add(0.1 * (g - m))
+        s.assign_add(0.001 * (g * g - s))
+        v.assign_sub(rate * m / (tf.sqrt(s) + 1e-7))
+
+    launched = []
+
+    def fuse(formula):
+        kernel = made(formula)
+        return lambda *arrays, **named: (launched.append(len(formula.steps)), kernel(*arrays, **named))[1]
+
+    made = MODULE.fuse
+    monkeypatch.setattr(MODULE, "fuse", fuse)
+    step = tf.function(update)
+    g, rate = tf.constant([0.5, -1.0]), tf.constant(0.01)
+    step(g, rate)
+    step(g, rate)
+    launched.clear()
+    step(g, rate)
+    assert launched == [12]
+    with on_host():
+        expected = [np.float32([1.0, 2.0]), np.zeros(2, "f"), np.zeros(2, "f")]
+        for _ in range(3):
+            expected[1] += 0.1 * (g.numpy() - expected[1])
+            expected[2] += 0.001 * (g.numpy() ** 2 - expected[2])
+            expected[0] -= 0.01 * expected[1] / (np.sqrt(expected[2]) + 1e-7)
+    for variable, value in zip((v, m, s), expected, strict=True):
+        np.testing.assert_allclose(variable.numpy(), value, rtol=1e-5)
+
+
+def test_what_cannot_be_one_launch_is_several(gpu):
+    x = tf.constant([1.0, 2.0])
+    f = tf.function(lambda x: tf.exp(x**x) * 2.0 + tf.cast(tf.cast(x, tf.complex64), tf.float32))
+    for _ in range(3):
+        np.testing.assert_allclose(f(x).numpy(), np.exp([1.0, 4.0]) * 2 + [1, 2], rtol=1e-5)

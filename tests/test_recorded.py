@@ -45,7 +45,7 @@ def compare(got, want):
         assert got["dict"].keys() == want["dict"].keys()
         for key in want["dict"]:
             compare(got["dict"][key], want["dict"][key])
-    elif "list" in want or "slices" in want:
+    elif "list" in want or "slices" in want or "ragged" in want:
         (key,) = want
         assert len(got[key]) == len(want[key])
         for a, b in zip(got[key], want[key], strict=True):

@@ -552,3 +552,25 @@ def test_a_lack_of_memory_has_tensorflows_class():
     program._call = call
     f(tf.constant([1.0, 1.0]))
     assert v.numpy().tolist() == [3.0, 4.0]
+
+
+def test_a_run_that_fails_when_it_has_taken_the_memory_can_be_repeated():
+    v = tf.Variable(np.zeros(1 << 20, np.float32))
+    f = compiled(lambda x: v.assign_add(x))
+    x = tf.ones(1 << 20)
+    f(x)
+    ((variant,),) = next(iter(f._concretes.values())).variants()
+    program = variant._program
+    v.assign(tf.ones(1 << 20))
+
+    def failing(*arrays):
+        call(*arrays)
+        raise RuntimeError("the device is gone")
+
+    program._call, call = failing, program._call
+    with pytest.raises(RuntimeError, match="gone"):
+        f(x)
+    program._call = call
+    assert v.numpy()[0] == 1.0
+    f(x)
+    assert v.numpy()[0] == 2.0

@@ -54,6 +54,8 @@ def described(value):
         return {"list": [described(v) for v in value]}
     if type(value).__name__ == "IndexedSlices":
         return {"slices": [described(value.values), described(value.indices)]}
+    if type(value).__name__ == "RaggedTensor":
+        return {"ragged": [described(part) for part in (value.flat_values, *value.nested_row_splits, value.shape)]}
     array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
     if array.dtype.kind in "OSU":
         items = [x.decode("utf-8", "replace") if isinstance(x, bytes) else str(x) for x in array.ravel().tolist()]

@@ -29,6 +29,7 @@ from .engine.tape.questions import UnconnectedGradients as UnconnectedGradients
 from .engine.tape.tape import GradientTape as GradientTape
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
 from .state import gpu as _gpu
+from .state import hooks as _hooks
 from .state.variable import Variable as Variable
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
+_hooks.when_ragged = lambda: _importlib.import_module("gradtape.api.ragged.functions").begin()
 _gpu.use_if_there()
 
 

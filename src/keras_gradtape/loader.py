@@ -144,7 +144,7 @@ def _know_types(module: Any) -> None:
     """Keras knows TensorFlow's types by the names of their modules: here gradtape's are those."""
     import gradtape
 
-    ragged, sparse = getattr(gradtape, "RaggedTensor", ()), gradtape.SparseTensor
+    ragged, sparse = gradtape.RaggedTensor, gradtape.SparseTensor
     types: dict[str, Any] = {
         "is_tf_dataset": gradtape.data.Dataset, "is_tensorflow_tensor": (gradtape.Tensor, ragged, sparse),
         "is_tensorflow_ragged": ragged, "is_tensorflow_sparse": sparse, "is_ragged_tensor": ragged,

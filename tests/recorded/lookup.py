@@ -112,6 +112,7 @@ CASES = [
     ("static.size", f"{_TABLE}.size()"),
     ("static.export", f"sorted(zip(*(x.numpy().tolist() for x in {_TABLE}.export())))[1][1]"),
     ("static.sparse", _sparse_keys),
+    ("static.ragged", f"{_TABLE}.lookup(tf.ragged.constant([['a'], ['b', 'q'], []])).to_list()"),
     ("static.other_dtype", f"{_TABLE}.lookup(tf.constant([1]))"),
     (
         "static.same_twice",
@@ -131,6 +132,10 @@ CASES = [
     ("static.default_dtype", f"tf.lookup.StaticHashTable({_ROWS}, 'x')"),
     ("static.default_shape", f"tf.lookup.StaticHashTable({_ROWS}, [1, 2])"),
     ("vocabulary", f"tf.lookup.StaticVocabularyTable({_WORDS}, 3).lookup(tf.constant(['a', 'b', 'c', 'd', 'e', 'f']))"),
+    (
+        "vocabulary.ragged",
+        f"tf.lookup.StaticVocabularyTable({_WORDS}, 3).lookup(tf.ragged.constant([['a'], ['q']])).to_list()",
+    ),
     ("vocabulary.size", f"tf.lookup.StaticVocabularyTable({_WORDS}, 3).size()"),
     (
         "vocabulary.numbers",
@@ -177,6 +182,7 @@ CASES = [
     ("hash", f"tf.strings.to_hash_bucket({_STRINGS}, 2**62 + 12345)"),
     ("hash.fast", f"tf.strings.to_hash_bucket_fast({_STRINGS}, 2**62 + 12345)"),
     ("hash.strong", f"tf.strings.to_hash_bucket_strong({_STRINGS}, 2**62 + 12345, key=[-(2**63) + 5, 77])"),
+    ("hash.ragged", "tf.strings.to_hash_bucket_fast(tf.ragged.constant([['a'], ['b', 'c']]), 7).to_list()"),
     ("hash.no_buckets", "tf.strings.to_hash_bucket_fast(['a'], 0)"),
     ("hash.numbers", "tf.strings.to_hash_bucket_fast([1], 3)"),
     ("hash.key", "tf.strings.to_hash_bucket_strong(['a'], 3, [1])"),

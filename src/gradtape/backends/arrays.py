@@ -16,7 +16,8 @@ class ArrayModule:
     `to_xla(array, own=False)` and `from_xla(array)` hand arrays over to programs of XLA and back, without a copy where
     both are on one device, unless XLA is to have memory of its own, which it may write over.
     `has_own_memory(array)` tells whether an array's memory is its own: whoever else sees it holds the array.
-    `fuse` makes one kernel of the steps of an elementwise formula, or None. `synchronize` waits until the device has
+    `fuse` makes one kernel of the steps of an elementwise formula, `fuse_rows` of those of a formula of rows, or None.
+    `synchronize` waits until the device has
     done all that it was told; `memory` says in words what is in use.
     `kernels` are those of ops, bound to the library when they are first run; `by_way_of_host` names the ops that it
     cannot compute.
@@ -34,6 +35,7 @@ class ArrayModule:
         from_xla: Callable[[Any], Any],
         has_own_memory: Callable[[Any], bool],
         fuse: Callable[[Any], Callable[..., Any] | None],
+        fuse_rows: Callable[[Any], Callable[..., Any] | None],
         synchronize: Callable[[], Any],
         memory: Callable[[], str],
     ) -> None:
@@ -47,6 +49,7 @@ class ArrayModule:
         self.from_xla = from_xla
         self.has_own_memory = has_own_memory
         self.fuse = fuse
+        self.fuse_rows = fuse_rows
         self.synchronize = synchronize
         self.memory = memory
         self.ops: Any = None  # for bare arrays, when they have been asked for

@@ -13,6 +13,7 @@ import numpy as np
 
 from .arrays import ArrayModule
 from .cupy_fusion import fuse
+from .cupy_rows import fuse_rows
 
 
 def gpus() -> list[dict[str, Any]]:
@@ -46,7 +47,7 @@ def module_of(name: str) -> ArrayModule:
     return ArrayModule(
         "CuPy", cupy, cupy.ndarray, name,
         to_host=cupy.asnumpy, from_host=cupy.asarray, to_xla=_to_xla, from_xla=_from_xla,
-        has_own_memory=_has_own_memory, fuse=fuse,
+        has_own_memory=_has_own_memory, fuse=fuse, fuse_rows=fuse_rows,
         synchronize=lambda: cupy.cuda.Device().synchronize(), memory=_memory,
     )  # fmt: skip
 

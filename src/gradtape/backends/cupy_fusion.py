@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cupy
 import numpy as np
 
-_TYPES = {
+TYPES = {
     "float32": "float", "float64": "double", "bool": "bool", "int8": "signed char", "int16": "short", "int32": "int",
     "int64": "long long", "uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned int",
     "uint64": "unsigned long long",
@@ -39,47 +40,148 @@ _FLOAT_TEXTS = {
 }  # fmt: skip
 
 
-class _Unwritable(Exception):
+class Unwritable(Exception):
     """A step that C++ is not known to do as NumPy does."""
 
 
 def fuse(formula: Any) -> Callable[..., Any] | None:
-    """A kernel that gives the formula's result for arrays of its inputs' dtypes, or numbers; None if there is none."""
+    """A kernel that gives the formula's results for arrays of its inputs' dtypes, or numbers; None if there is none."""
     try:
         names = {symbol: f"i{n}" for n, symbol in enumerate(formula.inputs)}
         lines = []
         for n, step in enumerate(formula.steps):
-            text = _text(step, [_number(x) if isinstance(x, np.generic) else names[x] for x in step.inputs])
             names[step.output] = f"t{n}"
-            lines.append(f"const {_type(step.output)} t{n} = {text};")
-        takes = ", ".join(f"{x.dtype.name} {names[x]}" for x in formula.inputs)
-        lines.append(f"y = {names[formula.result]};")
-        for x in formula.inputs:
-            _type(x)
-        return cupy.ElementwiseKernel(takes, f"{formula.result.dtype.name} y", "\n".join(lines), "gradtape_formula")
-    except _Unwritable:
+            lines.append(line(step, names))
+        results = (formula.result, *formula.others)
+        for x in (*formula.inputs, *results):
+            type_of(x)
+        lines += [f"y{n} = {names[x]};" for n, x in enumerate(results)]
+        return _Elementwise([x.dtype for x in formula.inputs], [x.dtype for x in results], "\n".join(lines))
+    except Unwritable:
         return None
 
 
-def _type(symbol: Any) -> str:
-    found = _TYPES.get(symbol.dtype.name)
+class _Elementwise:
+    """The kernel of the lines that make `y0`, ... of `i0`, ...: CuPy's, which takes arrays of all shapes and strides.
+
+    For many numbers it is one in which a thread does four at once, as memory gives them; it takes half the time. Their
+    arrays lie in memory as they are, and are broadcast along leading axes at most.
+    """
+
+    def __init__(self, given: Sequence[Any], made: Sequence[Any], lines: str) -> None:
+        self._given, self._made, self._lines = given, made, lines
+        takes = ", ".join(f"{dtype.name} i{n}" for n, dtype in enumerate(given))
+        gives = ", ".join(f"{dtype.name} y{n}" for n, dtype in enumerate(made))
+        self._any = cupy.ElementwiseKernel(takes, gives, lines, "gradtape_formula")
+        self._for_many: dict[str, Callable[..., Any]] = {}
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        if (arrays[0].size >= _MANY or arrays[-1].size >= _MANY) and (shape := _four_at_once(arrays)):
+            return self._run_for_many(shape, arrays, out)
+        return self._any(*arrays) if out is None else self._any(*arrays, out)
+
+    def _run_for_many(self, shape: tuple[int, ...], arrays: Sequence[Any], out: Any) -> Any:
+        outs = [cupy.ndarray(shape, dtype) for dtype in self._made] if out is None else [out]
+        size = outs[0].size
+        kinds, values, periods = "", [], []
+        for x, dtype in zip(arrays, self._given, strict=True):
+            is_array = type(x) is cupy.ndarray
+            kinds += "n" if not is_array else "a" if x.size == size else "1" if x.size == 1 else "r"
+            values.append(x if is_array else dtype.type(x))
+            if kinds[-1] == "r":
+                periods.append(np.uint32(x.size // 4))
+        kernel = self._for_many.get(kinds) or self._for_many.setdefault(kinds, self._kernel(kinds))
+        threads = size // 4
+        kernel((-(-threads // _THREADS),), (_THREADS,), (*values, *outs, np.uint32(threads), *periods))
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def _kernel(self, kinds: str) -> Callable[..., Any]:
+        """The kernel for inputs that are arrays, rows that are repeated, single elements of arrays, or numbers."""
+        parameters, periods, loads, each = [], [], [], []
+        for n, (kind, dtype) in enumerate(zip(kinds, self._given, strict=True)):
+            c = TYPES[dtype.name]
+            if kind == "n":
+                parameters.append(f"const {c} i{n}")
+                continue
+            parameters.append(f"const {c}* p{n}")
+            if kind == "r":
+                periods.append(f"unsigned int c{n}")
+            unit = c if kind == "1" else f"Four<{c}>"
+            place = {"a": "i", "1": "0", "r": f"i % c{n}"}[kind]
+            loads.append(f"const {unit} w{n} = ((const {unit}*)p{n})[{place}];")
+            each.append(f"const {c} i{n} = w{n}{'' if kind == '1' else '.of[k]'};")
+        made = [TYPES[dtype.name] for dtype in self._made]
+        parameters += [*[f"{c}* out{n}" for n, c in enumerate(made)], "unsigned int n", *periods]
+        loads += [f"Four<{c}> all{n};" for n, c in enumerate(made)]
+        each += [f"{c} y{n};" for n, c in enumerate(made)]
+        keeps = [f"all{n}.of[k] = y{n};" for n in range(len(made))]
+        stores = [f"((Four<{c}>*)out{n})[i] = all{n};" for n, c in enumerate(made)]
+        lines = ["\n".join(part) for part in (loads, [*each, self._lines, *keeps], stores)]
+        text = _SOURCE % (", ".join(parameters), *lines)
+        return cupy.RawKernel(text, "formula")
+
+
+_MANY = 1 << 18  # numbers from which on the time is that of memory, not of the launch
+_THREADS = 128
+_SOURCE = f"""
+template <class T> struct alignas(sizeof(T) < 4 ? 4 * sizeof(T) : 16) Four {{ T of[4]; }};
+extern "C" __global__ void formula(%s) {{
+unsigned int i = blockIdx.x * {_THREADS}u + threadIdx.x;
+if (i >= n) return;
+%s
+#pragma unroll
+for (int k = 0; k < 4; k++) {{
+%s
+}}
+%s
+}}
+"""
+
+
+def _four_at_once(arrays: Sequence[Any]) -> tuple[int, ...] | None:
+    """The shape of the result of arrays, and numbers, of which each has four elements side by side wherever one has.
+
+    None if it is not so.
+    """
+    shape = max([x.shape for x in arrays if type(x) is cupy.ndarray], key=lambda s: (math.prod(s), len(s)))
+    size = math.prod(shape)
+    if size % 4 or size >= 1 << 33:
+        return None
+    for x in arrays:
+        if type(x) is not cupy.ndarray or (x.size == 1 and x.ndim <= len(shape)):
+            continue
+        along_rows = x.ndim <= len(shape) and x.shape == shape[len(shape) - x.ndim :] and x.size % 4 == 0
+        if not along_rows or not x.flags.c_contiguous or x.data.ptr % 16:
+            return None
+    return shape
+
+
+def line(step: Any, names: dict[Any, str]) -> str:
+    """A step of a formula as C++."""
+    text = _text(step, [_number(x) if isinstance(x, np.generic) else names[x] for x in step.inputs])
+    return f"const {type_of(step.output)} {names[step.output]} = {text};"
+
+
+def type_of(symbol: Any) -> str:
+    """What C++ calls the dtype of a symbol."""
+    found = TYPES.get(symbol.dtype.name)
     if found is None:
-        raise _Unwritable(symbol.dtype.name)
+        raise Unwritable(symbol.dtype.name)
     return found
 
 
 def _number(x: Any) -> str:
     """A number of a formula as C++ has it, of its own type."""
-    if x.dtype.name not in _TYPES:
-        raise _Unwritable(repr(x))
+    if x.dtype.name not in TYPES:
+        raise Unwritable(repr(x))
     if x.dtype.kind == "f":
         if not np.isfinite(x):
-            raise _Unwritable(repr(x))
+            raise Unwritable(repr(x))
         text = float(x).hex()
         return f"({text}f)" if x.dtype == np.float32 else f"({text})"
     if x.dtype.kind == "b":
         return "true" if x else "false"
-    return f"(({_TYPES[x.dtype.name]}){int(x)})"
+    return f"(({TYPES[x.dtype.name]}){int(x)})"
 
 
 def _text(step: Any, given: list[str]) -> str:
@@ -89,5 +191,5 @@ def _text(step: Any, given: list[str]) -> str:
         return f"{_RENAMED.get(name, name)}({', '.join(given)})"
     text = (_FLOAT_TEXTS.get(name) if of_floats else None) or _TEXTS.get(name)
     if text is None:
-        raise _Unwritable(name)
+        raise Unwritable(name)
     return text.format(*given)

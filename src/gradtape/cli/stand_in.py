@@ -20,7 +20,7 @@ from typing import Any
 import gradtape
 from keras_gradtape import loader
 
-from . import private
+from . import legacy_keras, private
 
 NAME = "tensorflow"
 VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
@@ -33,7 +33,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Where `name` comes from, if it is TensorFlow's."""
-        if name == NAME or name.startswith(f"{NAME}."):
+        if name.partition(".")[0] in (NAME, legacy_keras.NAME):
             return importlib.util.spec_from_loader(name, self, is_package=True)
         return None
 
@@ -97,9 +97,11 @@ def become_tensorflow(module: Any) -> None:
     """Makes `module` TensorFlow's root: gradtape's names, TensorFlow's version."""
 
     def find(name: str) -> Any:
+        if private.is_private(f"{NAME}.{name}"):
+            return importlib.import_module(f"{NAME}.{name}")
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
-        value = importlib.import_module(f"{NAME}.python") if name == "python" else getattr(gradtape, name)
+        value = getattr(gradtape, name)
         setattr(module, name, value)
         return value
 
@@ -112,8 +114,10 @@ def become_tensorflow(module: Any) -> None:
 
 
 def _counterpart(name: str) -> types.ModuleType:
-    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`."""
-    if f"{name}.".startswith(f"{private.ROOT}."):
+    """The module of gradtape, or of Keras, that stands for TensorFlow's module `name`, or for `tf_keras`."""
+    if name.partition(".")[0] == legacy_keras.NAME:
+        return legacy_keras.module(name)
+    if private.is_private(name):
         return private.module(name)
     space, _, leaf = name.rpartition(".")
     parent = sys.modules[space]

@@ -114,6 +114,7 @@ class Tensor:
     __neg__: Callable[..., Tensor]
     __abs__: Callable[..., Tensor]
     __getitem__: Callable[..., Tensor]
+    OVERLOADABLE_OPERATORS: frozenset[str]
 
     def __init__(self, array: Any, dtype: DType | None = None) -> None:
         self.array = array
@@ -313,6 +314,10 @@ class Tensor:
 
     def __format__(self, spec: str) -> str:
         return format(self._shown(), spec)
+
+    def __nonzero__(self) -> bool:
+        """As `bool(self)`, by the name that Python 2 had for it: libraries copy it from here."""
+        return bool(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(self._scalar("round"), ndigits) if ndigits is not None else round(self._scalar("round"))

@@ -87,3 +87,4 @@ for _name, _op in _ANSWERED.items():
     _op.reflected = f"__r{_name}__"
 Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign]
 Tensor.__iter__ = slicing.iterate  # type: ignore[method-assign]
+Tensor.OVERLOADABLE_OPERATORS = frozenset({*UNARY, *BINARY, *REFLECTED, "__getitem__"})

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import devices, dtypes
 from ..core.tensor import Tensor, placed
-from ..engine.registry.devices import DeviceTensor, exhausted, on_device, sent
+from ..engine.registry.devices import DeviceTensor, combined, exhausted, on_device, sent
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register
 from ..engine.run.dispatch import thread
@@ -50,7 +50,7 @@ class DeviceVariable(Variable):
 
     def _on_device(self, put: Any) -> Any:
         """The value as an array of XLA, whose memory it may have. The caller holds `updating`."""
-        if self._in_xla is None:
+        if self._in_xla is None or (self._held is not None and self._in_xla.is_deleted()):  # by a run that has failed
             self._in_xla = self._module.to_xla(self._held.buffer, True)  # type: ignore[union-attr]
         return self._in_xla
 
@@ -126,14 +126,14 @@ class DeviceVariable(Variable):
                 return
             last = (self._read,)  # not a name of its own, which some Pythons count and others do not
             module, buffer = last[0].module, last[0].buffer
-            change, combine = sent(module, delta).buffer, getattr(module.xp, ufunc.__name__)
+            change = sent(module, delta).buffer
             self._held = None  # from here on, nobody else gets hold of the array: see `_read`
             try:
                 # It is known here and to the last read, that read here alone; each count sees itself. Memory that
                 # belongs to another array, as after `v.assign(tf.reshape(t, ...))`, may be known to others.
                 alone = sys.getrefcount(last[0].buffer) <= 3 and sys.getrefcount(last[0]) <= 2
-                in_place = alone and module.has_own_memory(buffer)
-                new = combine(buffer, change, out=buffer) if in_place else combine(buffer, change)
+                out = buffer if alone and module.has_own_memory(buffer) else None
+                new = combined(module, ufunc, buffer, change, out)
                 self._read = on_device(module, new, self.dtype)
             except MemoryError as error:
                 raise exhausted(self._module, f"an update of variable '{self._name}'", error) from error

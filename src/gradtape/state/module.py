@@ -103,6 +103,10 @@ class Module(Owner):
 
         return in_scope  # type: ignore[return-value]
 
+    def _no_dependency(self, value: Any) -> Any:
+        """The value, as an attribute that a checkpoint leaves out in TensorFlow; one here finds variables alone."""
+        return value
+
     def _flatten(
         self,
         recursive: bool = True,

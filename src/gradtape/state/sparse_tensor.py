@@ -148,9 +148,11 @@ class SparseTensor(CompositeTensor):
         flat = places(self, [len(self.dims) - len(its) + i for i in axes])
         return ops.gather(ops.reshape(dense, shape=(math.prod(its),)), flat, axis=0, batch=0)
 
-    def _mapped(self, op: Any) -> Any:
+    def _mapped(self, op: Any, values: Any, attrs: dict[str, Any]) -> Any:
         """`op`, a function of one value, on the values; NotImplemented where TensorFlow has no such function."""
-        return self.with_values(op.call(self._values)) if op.name in _MAPPED else NotImplemented
+        if len(values) > 1 or op.name not in _MAPPED:
+            return NotImplemented
+        return self.with_values(op.call(self._values, **attrs))
 
     def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
         return type(self._type_spec)(shape, self.dtype)

@@ -197,12 +197,13 @@ class Variable(Parts):
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
         """The value as an array of a device: the one it lives in, or the one `put(array)` makes, once for each value.
 
-        The caller holds `updating`, so that nobody else gives the array away.
+        The caller holds `updating`, so that nobody else gives the array away. A run that has failed after it was given
+        the memory has left it unusable.
         """
         array = self._array
         if array is None:
             return self._read.array
-        if self._copy is None or self._copy[0] is not array:
+        if self._copy is None or self._copy[0] is not array or self._copy[1].is_deleted():
             self._copy = (array, put(array))
         return self._copy[1]
 

@@ -8,8 +8,6 @@ from typing import Any
 import gradtape as tf
 from gradtape.core.nest import Composite
 
-RaggedTensor = getattr(tf, "RaggedTensor", ())
-
 
 class _Extended(SimpleNamespace):
     """Names in front of those of a namespace of gradtape's."""

@@ -1,16 +1,40 @@
-"""`tf.compat.v1.logging`: how much TensorFlow's logger says."""
+"""`tf.compat.v1.logging`: TensorFlow's logger, and how much it says."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from ..runtime.system import get_logger
 
-__all__ = ["DEBUG", "ERROR", "FATAL", "INFO", "WARN", "get_verbosity", "set_verbosity"]
+__all__ = [
+    "DEBUG",
+    "ERROR",
+    "FATAL",
+    "INFO",
+    "WARN",
+    "TaskLevelStatusMessage",
+    "debug",
+    "error",
+    "fatal",
+    "flush",
+    "get_verbosity",
+    "info",
+    "log",
+    "log_every_n",
+    "log_first_n",
+    "log_if",
+    "set_verbosity",
+    "vlog",
+    "warn",
+    "warning",
+]  # fmt: skip
 
 NAMESPACES = ("compat.v1.logging",)
 
 DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
+
+_counts: dict[tuple[Any, ...], int] = {}
 
 
 def set_verbosity(v: Any) -> None:
@@ -33,3 +57,123 @@ def get_verbosity() -> int:
     True
     """
     return get_logger().getEffectiveLevel()
+
+
+def log(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Says `msg % args` with the importance `level`.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.log(tf.compat.v1.logging.DEBUG, "step %d", 3)
+    """
+    get_logger().log(level, msg, *args, **kwargs)
+
+
+def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """As `log` with DEBUG.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.debug("step %d", 3)
+    """
+    get_logger().debug(msg, *args, **kwargs)
+
+
+def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """As `log` with INFO.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.info("step %d", 3)
+    """
+    get_logger().info(msg, *args, **kwargs)
+
+
+def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """As `log` with WARN.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.warning("the loss rises: %s", 0.5)  # doctest: +SKIP
+    """
+    get_logger().warning(msg, *args, **kwargs)
+
+
+warn = warning
+
+
+def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """As `log` with ERROR.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.error("no data in %s", "here")  # doctest: +SKIP
+    """
+    get_logger().error(msg, *args, **kwargs)
+
+
+def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """As `log` with FATAL; the program goes on.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.fatal("no data in %s", "here")  # doctest: +SKIP
+    """
+    get_logger().fatal(msg, *args, **kwargs)
+
+
+def vlog(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    """As `log`: a level is a number.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.vlog(1, "step %d", 3)
+    """
+    get_logger().log(level, msg, *args, **kwargs)
+
+
+def _count(*key: Any) -> int:
+    _counts[key] = _counts.get(key, -1) + 1
+    return _counts[key]
+
+
+def log_every_n(level: Any, msg: Any, n: int, *args: Any) -> None:
+    """Says a message at the first, and at every `n`th call with it.
+
+    >>> import gradtape as tf
+    >>> for i in range(4):
+    ...     tf.compat.v1.logging.log_every_n(tf.compat.v1.logging.DEBUG, "step %d", 2, i)
+    """
+    log_if(level, msg, not _count("every", level, msg, n) % n, *args)
+
+
+def log_first_n(level: Any, msg: Any, n: int, *args: Any) -> None:
+    """Says a message at the first `n` calls with it.
+
+    >>> import gradtape as tf
+    >>> for i in range(4):
+    ...     tf.compat.v1.logging.log_first_n(tf.compat.v1.logging.DEBUG, "step %d", 2, i)
+    """
+    log_if(level, msg, _count("first", level, msg, n) < n, *args)
+
+
+def log_if(level: Any, msg: Any, condition: Any, *args: Any) -> None:
+    """Says a message if the condition holds.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.log_if(tf.compat.v1.logging.DEBUG, "step %d", True, 3)
+    """
+    if condition:
+        get_logger().log(level, msg, *args)
+
+
+def flush() -> None:
+    """Sees to it that all that was said is written.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.flush()
+    """
+    for handler in get_logger().handlers:
+        handler.flush()
+
+
+def TaskLevelStatusMessage(msg: Any) -> None:
+    """As `error`.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.logging.TaskLevelStatusMessage("no data")  # doctest: +SKIP
+    """
+    get_logger().log(logging.ERROR, msg)

@@ -11,6 +11,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.custom import custom_call, recomputed, register_gradient
 from ...state.sparse_tensor import SparseTensor
+from ..raw.rows import rows
 
 NAMESPACES = ("",)
 __all__ = ["RegisterGradient", "custom_gradient", "grad_pass_through", "no_gradient", "recompute_grad", "stop_gradient"]
@@ -119,7 +120,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 class RegisterGradient:
     """A decorator that registers the gradient function of a type of op, which must not have one yet.
 
-    Ops of gradtape carry their rules themselves (see `gradtape.extend`): the registry is there for code that fills it.
+    Ops of gradtape carry their rules themselves (see `gradtape.extend`), those of `tf.raw_ops` too: the registry is
+    there for code that fills it.
 
     >>> import gradtape as tf
     >>> @tf.RegisterGradient("DoublingOp")
@@ -133,6 +135,8 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if self._op_type in rows():
+            raise KeyError(f"Registering two gradient with name {self._op_type!r}! tf.raw_ops.{self._op_type} has one")
         register_gradient(self._op_type, f)
         return f
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...graph.function.function import Function
+from ...graph.function.implementations import API, ATTRIBUTES, Implementation
 
 NAMESPACES = ("",)
 __all__ = ["function"]
@@ -34,6 +35,8 @@ def function(
       autograph: whether Python's `if`, `while` and `for` over tensors become part of the graph.
       jit_compile: whether the graph is compiled by XLA, which needs JAX.
       reduce_retracing: whether a second shape of an argument makes a function for all sizes.
+      experimental_attributes: TensorFlow's. Of functions with the same `api_implements`, the one whose
+        `api_preferred_device` is in use runs in a graph; other attributes change nothing here.
 
     >>> import gradtape as tf
     >>> @tf.function
@@ -46,12 +49,15 @@ def function(
     >>> float(square(tf.constant(4.0)))
     16.0
     """
-    if experimental_attributes:
-        raise ValueError(f"{', '.join(experimental_attributes)} is not supported by tf.function as an attribute.")
+    attributes = experimental_attributes or {}
+    unknown = [name for name in attributes if name not in ATTRIBUTES]
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)} is not supported by tf.function as an attribute.")
     compiled = jit_compile if jit_compile is not None else experimental_compile
     relaxed = bool(reduce_retracing or experimental_relax_shapes)
 
     def decorated(f: Callable[..., Any]) -> Function:
-        return Function(f, input_signature, autograph, compiled, relaxed, experimental_autograph_options)
+        options = (input_signature, autograph, compiled, relaxed, experimental_autograph_options)
+        return Implementation(f, attributes, *options) if API in attributes else Function(f, *options)
 
     return decorated if func is None else decorated(func)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.registry import placement
-from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
+from ...engine.run.verification import verify
 from ..runtime.system import print_values
 
 NAMESPACES = ("debugging", "")
@@ -46,23 +45,6 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
             raise InvalidArgumentError(f"Expected {str(condition)!r} to be true. Summarized data: {text}")
 
     verify(test, to_tensor(condition), *shown)
-
-
-def verify(test: Callable[..., None], *tensors: Tensor) -> None:
-    """`test` on the values, which raises where something does not hold; in a traced function, at every run."""
-    trace = dispatch.thread.trace
-    if trace is None:
-        return test(*(x.array for x in tensors))
-    from ...graph.ir.effects import assertion
-
-    # Constants, such as the words of a message, are no inputs of the node.
-    known = {i: x.array for i, x in enumerate(tensors) if type(x) is Tensor}
-
-    def test_with_constants(*arrays: Any) -> None:
-        given = iter(arrays)
-        test(*[known[i] if i in known else next(given) for i in range(len(tensors))])
-
-    trace.run(assertion, [x for i, x in enumerate(tensors) if i not in known], {"test": test_with_constants})
 
 
 def _tensors(x: Any, y: Any) -> tuple[Tensor, Tensor]:

@@ -22,7 +22,7 @@ from ..math.reductions import reduce_mean, reduce_sum
 NAMESPACES = ("distribute",)
 __all__ = [
     "DistributedDataset", "InputContext", "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext",
-    "Strategy", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+    "Strategy", "TPUStrategy", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
     "in_cross_replica_context",
 ]  # fmt: skip
 
@@ -173,6 +173,26 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         if devices is not None and len(devices) != 1:
             raise ValueError(f"There is one device, /cpu:0, got devices={devices!r}. Leave `devices` out")
+
+
+class TPUStrategy(Strategy):
+    """There are no TPUs; a class may derive from it all the same.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ValueError: ...
+    """
+
+    def __init__(
+        self,
+        tpu_cluster_resolver: Any = None,
+        experimental_device_assignment: Any = None,
+        experimental_spmd_xla_partitioning: bool = False,
+    ) -> None:
+        raise ValueError(
+            "Please provide a TPU Name to connect to: gradtape knows of no TPUs. Use tf.distribute.MirroredStrategy()"
+        )
 
 
 class OneDeviceStrategy(Strategy):

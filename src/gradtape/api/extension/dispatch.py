@@ -76,6 +76,11 @@ class Dispatcher:
         self.api.__kwdefaults__ = self._keywords
         del self.api.__signature__  # type: ignore[attr-defined]
 
+    def exchange(self, change: Callable[[Any], None]) -> None:
+        """Has `change` give the function itself other code, below what is registered for it."""
+        change(self._original)
+        self._code = self._original.__code__
+
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if any([_is_own(x) for x in args]) or any([_is_own(x) for x in kwargs.values()]):
             arguments = {**dict(zip(self._parameters, args, strict=False)), **kwargs}
@@ -161,6 +166,14 @@ def _dispatcher_of(api: Any) -> Dispatcher:
     ):
         raise ValueError(f"{api} does not support dispatch: it is no function with fixed parameters.")
     return Dispatcher(api)
+
+
+def exchange_below(api: Any, change: Callable[[Any], None]) -> None:
+    """Has `change` give a function other code, below what users have registered for it."""
+    if api in _dispatchers:
+        _dispatchers[api].exchange(change)
+    else:
+        change(api)
 
 
 def _register(api: Any, function: Callable[..., Any], signatures: Sequence[dict[Any, Any]], owner: Any) -> None:

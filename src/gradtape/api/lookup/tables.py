@@ -8,10 +8,10 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
-from ...core.nest import Composite
 from ...core.owners import Owner
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
+from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 
 _KEYS = (dtypes.string, dtypes.int64, dtypes.int32)
@@ -58,8 +58,8 @@ def over_values(function: Any, keys: Any) -> Any:
     """`function` of dense keys, applied to what a sparse or a ragged tensor holds, which keeps its form."""
     if isinstance(keys, SparseTensor):
         return SparseTensor(keys.indices, function(keys.values), keys.dense_shape)
-    if isinstance(keys, Composite):
-        return keys.with_flat_values(function(keys.flat_values))  # type: ignore[attr-defined]
+    if isinstance(keys, RaggedTensor):
+        return keys.with_flat_values(function(keys.flat_values))
     return function(keys)
 
 

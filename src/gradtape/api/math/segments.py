@@ -12,7 +12,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import integer, to_array, to_tensor
 from ...engine.run.namespace import ops
-from ..debug.checks import verify
+from ...engine.run.verification import verify
 
 NAMESPACES = ("math", "")
 __all__ = [

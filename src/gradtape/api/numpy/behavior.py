@@ -169,7 +169,9 @@ def _places(indices: Tensor, given: Any) -> Tensor:
 def _gathered(x: Tensor, arrays: dict[int, Tensor]) -> Tensor:
     """The entries at arrays of places along some axes: where the axes were if they are neighbours, else in front."""
     axes = sorted(arrays)
-    places = [resolve("where")(arrays[axis] < 0, arrays[axis] + x.dims[axis], arrays[axis]) for axis in axes]
+    places = [
+        resolve("where")(resolve("less")(arrays[axis], 0), arrays[axis] + x.dims[axis], arrays[axis]) for axis in axes
+    ]
     if len(axes) == 1:
         return resolve("gather")(x, places[0], axis=axes[0])
     together = resolve("stack")(broadcast(*places), axis=-1)

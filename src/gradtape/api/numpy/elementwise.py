@@ -69,7 +69,7 @@ def _binary(name: str, compute: str | Callable[[Tensor, Tensor], Any], kind: str
 
 
 def _one_above(a: Tensor, b: Tensor) -> Tensor:
-    return resolve("where")(a > 0, cast(tensor(1), b.dtype), b)
+    return resolve("where")(own("greater")(a, 0), cast(tensor(1), b.dtype), b)
 
 
 def _rounded(name: str) -> Callable[[Tensor], Any]:
@@ -100,9 +100,9 @@ isneginf = _unary("isneginf", lambda x: own("equal")(floating(x), -math.inf), "t
 isposinf = _unary("isposinf", lambda x: own("equal")(floating(x), math.inf), "test")
 iscomplex = _unary("iscomplex", lambda x: own("not_equal")(own("imag")(x), 0), "test")
 isreal = _unary("isreal", lambda x: own("equal")(own("imag")(x), 0), "test")
-signbit = _unary("signbit", lambda x: x < 0 if not x.dtype.is_bool else cast(x, dtypes.bool) & False, "test")
-fix = _unary("fix", lambda x: resolve("where")(x < 0, own("ceil")(x), own("floor")(x)))
-bitwise_not = _unary("bitwise_not", operator.invert, "bits")
+signbit = _unary("signbit", lambda x: own("less")(cast(x, dtypes.int8) if x.dtype.is_bool else x, 0), "test")
+fix = _unary("fix", lambda x: resolve("where")(own("less")(x, 0), own("ceil")(x), own("floor")(x)))
+bitwise_not = _unary("bitwise_not", lambda x: operator.invert(x), "bits")  # type: ignore[arg-type]
 logical_not = _unary("logical_not", "logical_not", "bool")
 
 add, subtract, multiply = _binary("add", "add"), _binary("subtract", "subtract"), _binary("multiply", "multiply")
@@ -114,7 +114,7 @@ arctan2 = _binary("arctan2", "atan2", "floating")
 float_power, nextafter = _binary("float_power", "pow"), _binary("nextafter", "nextafter")
 heaviside = _binary(
     "heaviside",
-    lambda a, b: floating(resolve("where")(a < 0, cast(tensor(0), b.dtype), _one_above(a, b))),
+    lambda a, b: floating(resolve("where")(own("less")(a, 0), cast(tensor(0), b.dtype), _one_above(a, b))),
 )
 hypot = _binary("hypot", lambda a, b: own("sqrt")(a * a + b * b), "floating")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
@@ -153,7 +152,7 @@ def _triangle(name: str, m: Any, k: int, lower: bool) -> Tensor:
     x = tensor(m)
     if len(x.dims) < 2:
         raise ValueError(f"Argument to {name} must have rank at least 2, got shape {list(x.dims)}")
-    kept = np.tri(*x.dims[-2:], k=k if lower else k - 1, dtype=builtins.bool) == lower
+    kept = (np.tri(x.dims[-2], x.dims[-1], k if lower else k - 1) == 1) == lower
     return resolve("where")(kept, x, resolve("zeros_like")(x))
 
 

@@ -303,7 +303,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
         swapaxes(resolve("broadcast_to")(y, (*common[:axis], y.dims[axis], *common[axis + 1 :])), axis, -1)
         for y in (x, places)
     )
-    places = resolve("where")(places < 0, places + x.dims[-1], places)
+    places = resolve("where")(own("less")(places, 0), places + x.dims[-1], places)
     return swapaxes(resolve("gather")(x, places, batch_dims=len(x.dims) - 1), axis, -1)
 
 

@@ -333,16 +333,21 @@ def print(*inputs: Any, **kwargs: Any) -> None:
             f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr "
             "and 'file://<filepath>'."
         )
-    structures: list[Any] = [x if isinstance(x, str) else nest.map_structure(_read, x) for x in inputs]
+    structures: list[Any] = [
+        x if isinstance(x, str) else nest.map_structure(lambda part: _read(part, count), x) for x in inputs
+    ]
     leaves = nest.flatten(structures)
     tensors = [x for leaf in leaves for x in _printed(leaf)]
     alone = len(structures) == 1 and isinstance(structures[0], Tensor) and not structures[0].dims
 
     def write(*arrays: Any) -> None:
-        texts = (summary(wrap(array, x.dtype), count) for array, x in builtins.zip(arrays, tensors, strict=True))
+        given = iter(arrays)
         shown: list[Any] = []
         for leaf in leaves:
-            parts = [next(texts) for _ in _printed(leaf)]
+            if isinstance(leaf, _Text):
+                shown.append(_Shown(np.asarray(next(given)).item().decode(errors="replace")))
+                continue
+            parts = [summary(wrap(next(given), x.dtype), count) for x in _printed(leaf)]
             if len(parts) == 3:
                 parts = ["'SparseTensor(indices={}, values={}, shape={})'".format(*parts)]
             shown.append(_Shown(parts[0]) if parts else leaf)
@@ -359,13 +364,24 @@ def print(*inputs: Any, **kwargs: Any) -> None:
         trace.run(output, tensors, {"write": write})
 
 
-def _read(value: Any) -> Any:
-    """A tensor or a variable as the tensor to print; anything else as it is."""
+def _read(value: Any, count: int) -> Any:
+    """A tensor or a variable as the tensor to print, a ragged tensor as its text; anything else as it is."""
+    if hasattr(value, "_as_text"):
+        return _Text(value._as_text(count))
     return to_tensor(value) if is_tensor_like(value) else value
+
+
+class _Text:
+    """Something to print that is a text already."""
+
+    def __init__(self, text: Tensor) -> None:
+        self.text = text
 
 
 def _printed(leaf: Any) -> list[Tensor]:
     """The tensors that are printed for one part of what is to be printed."""
+    if isinstance(leaf, _Text):
+        return [leaf.text]
     if isinstance(leaf, SparseTensor):
         return [leaf.indices, leaf.values, leaf.dense_shape]
     return [leaf] if isinstance(leaf, Tensor) else []

@@ -10,8 +10,8 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
+from ...engine.run.verification import verify
 from ...state.sparse_tensor import SparseTensor
-from ..debug.checks import verify
 from .tensors import where_true
 
 NAMESPACES = ("sparse",)

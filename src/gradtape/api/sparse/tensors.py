@@ -12,8 +12,8 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
+from ...engine.run.verification import verify
 from ...state.sparse_tensor import SparseTensor, columns, places
-from ..debug.checks import verify
 
 NAMESPACES = ("sparse",)
 __all__ = [

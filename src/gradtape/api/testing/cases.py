@@ -167,6 +167,10 @@ class TestCase(unittest.TestCase):
         """A context in which what is written to `stream` is kept: `contents()` of its value is that."""
         return captured(stream)
 
+    def _GetNdArray(self, a: Any) -> np.ndarray[Any, Any]:
+        """A value as an array: what assertions compare. A subclass may know more kinds of values."""
+        return _array(a)
+
     def get_temp_dir(self) -> str:
         """A directory for this test's files, removed after it."""
         if not hasattr(self, "_folder"):
@@ -196,7 +200,7 @@ class TestCase(unittest.TestCase):
             for i, (x, y) in enumerate(zip(a, b, strict=True)):
                 self._assert_close(x, y, rtol, atol, f"{way}[{i}]", msg)
         else:
-            x, y = _array(a), _array(b)
+            x, y = self._GetNdArray(a), self._GetNdArray(b)
             text = f"Mismatched value: a{way} is different from b{way}. {msg}"
             self._same_shape(x, y, text)
             try:
@@ -220,7 +224,7 @@ class TestCase(unittest.TestCase):
         msg: Any = None,
     ) -> None:
         """`assertAllClose` with the tolerance of the coarser dtype."""
-        x, y = _array(a), _array(b)
+        x, y = self._GetNdArray(a), self._GetNdArray(b)
         table = {
             "float32": (float_rtol, float_atol), "complex64": (float_rtol, float_atol),
             "float16": (half_rtol, half_atol), "bfloat16": (bfloat16_rtol, bfloat16_atol),
@@ -233,7 +237,7 @@ class TestCase(unittest.TestCase):
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
         """All entries are equal; NaN equals NaN."""
-        x, y = (_known_to_numpy(_array(z)) for z in (a, b))
+        x, y = (_known_to_numpy(self._GetNdArray(z)) for z in (a, b))
         self._same_shape(x, y, msg)
         try:
             np.testing.assert_array_equal(x, y, err_msg=str(msg or ""))
@@ -271,19 +275,19 @@ class TestCase(unittest.TestCase):
 
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """Every entry is greater."""
-        self.assertGreater(_array(a).min(), comparison_target)
+        self.assertGreater(self._GetNdArray(a).min(), comparison_target)
 
     def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
         """Every entry is greater or equal."""
-        self.assertGreaterEqual(_array(a).min(), comparison_target)
+        self.assertGreaterEqual(self._GetNdArray(a).min(), comparison_target)
 
     def assertAllLess(self, a: Any, comparison_target: Any) -> None:
         """Every entry is less."""
-        self.assertLess(_array(a).max(), comparison_target)
+        self.assertLess(self._GetNdArray(a).max(), comparison_target)
 
     def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
         """Every entry is less or equal."""
-        self.assertLessEqual(_array(a).max(), comparison_target)
+        self.assertLessEqual(self._GetNdArray(a).max(), comparison_target)
 
     def assertAllInRange(
         self,
@@ -294,7 +298,7 @@ class TestCase(unittest.TestCase):
         open_upper_bound: bool = False,
     ) -> None:
         """Every entry lies between the bounds."""
-        x = _array(target)
+        x = self._GetNdArray(target)
         if x.dtype.kind not in "fiu":
             self.fail(f"The value of {target} does not have an ordered numeric type, instead it has type: {x.dtype}")
         below = x <= lower_bound if open_lower_bound else x < lower_bound
@@ -308,7 +312,7 @@ class TestCase(unittest.TestCase):
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """Every entry is one of a set."""
-        others = np.setdiff1d(_array(target), list(expected_set))
+        others = np.setdiff1d(self._GetNdArray(target), list(expected_set))
         if others.size:
             self.fail(f"{others.size} unique element(s) are not in the set {expected_set}: {others}")
 
@@ -318,7 +322,7 @@ class TestCase(unittest.TestCase):
 
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """The dtype is the one expected."""
-        self.assertEqual(as_dtype(_array(target).dtype), as_dtype(expected_dtype))
+        self.assertEqual(as_dtype(self._GetNdArray(target).dtype), as_dtype(expected_dtype))
 
     def assertNear(self, f1: Any, f2: Any, err: float, msg: Any = None) -> None:
         """Two numbers differ by `err` at most."""
@@ -334,7 +338,7 @@ class TestCase(unittest.TestCase):
 
     def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None) -> None:
         """The norm of the difference of two arrays is at most `err`."""
-        self.assertTrue(np.linalg.norm(_array(ndarray1) - _array(ndarray2)) < err, msg)
+        self.assertTrue(np.linalg.norm(self._GetNdArray(ndarray1) - self._GetNdArray(ndarray2)) < err, msg)
 
     @contextmanager
     def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
-from ...core.nest import Composite
 from ...engine.run.namespace import ops
 from ...ops.text import each
+from ...state.ragged.tensor import RaggedTensor
 from .hashes import farm, murmur, sip
 from .strings import text_tensor
 
@@ -56,8 +56,8 @@ def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | No
 
 
 def _buckets(input: Any, count: int, hashed: Callable[[bytes], int]) -> Any:
-    if isinstance(input, Composite):
-        return input.with_flat_values(_buckets(input.flat_values, count, hashed))  # type: ignore[attr-defined]
+    if isinstance(input, RaggedTensor):
+        return input.with_flat_values(_buckets(input.flat_values, count, hashed))
     if count < 1:
         raise errors.InvalidArgumentError(f"Value for attr 'num_buckets' of {count} must be at least minimum 1")
     return ops.map_text(text_tensor(input), function=each(lambda text: hashed(text) % count, np.int64))

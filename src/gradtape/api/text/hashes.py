@@ -65,8 +65,9 @@ def _farm_to_64(text: bytes, by: int) -> int:
     return _mixed(first, (e + _rotate((f + a) & _MASK, 18) + g) & _MASK, by & _MASK)
 
 
-def _weak(w: int, x: int, y: int, z: int, a: int, b: int) -> tuple[int, int]:
+def _weak(words: tuple[int, ...], a: int, b: int) -> tuple[int, int]:
     """32 bytes and two seeds as two numbers."""
+    w, x, y, z = words
     a = (a + w) & _MASK
     b = _rotate((b + a + z) & _MASK, 21)
     c = a
@@ -85,8 +86,8 @@ def _step(s: tuple[int, ...], v: _Pair, w: _Pair, x: int, y: int, z: int, by: in
     x ^= w[1] * weight & _MASK
     y = (y + v[0] * weight + s[5]) & _MASK
     z = _rotate((z + w[0]) & _MASK, 33) * by & _MASK
-    v = _weak(*s[:4], v[1] * by & _MASK, (x + w[0]) & _MASK)
-    w = _weak(*s[4:], (z + w[1]) & _MASK, (y + s[2]) & _MASK)
+    v = _weak(s[:4], v[1] * by & _MASK, (x + w[0]) & _MASK)
+    w = _weak(s[4:], (z + w[1]) & _MASK, (y + s[2]) & _MASK)
     return v, w, z, y, x
 
 

@@ -1,4 +1,4 @@
-"""`tf.strings`: what programs do with text around a computation. There are no ragged tensors: see `split`."""
+"""`tf.strings`: what programs do with text around a computation, string by string."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .regular_expressions import compiled, replaced
 
 NAMESPACES = ("strings",)
 __all__ = [
-    "as_string", "bytes_split", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace",
-    "split", "strip", "substr", "to_number", "unicode_decode", "unicode_encode", "unicode_split", "upper",
+    "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace", "strip",
+    "substr", "to_number", "unsorted_segment_join", "upper",
 ]  # fmt: skip
 
 _UNITS = ("BYTE", "UTF8_CHAR")
@@ -160,6 +160,37 @@ def reduce_join(
     return ops.map_text(x, function=joined)
 
 
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Tensor:
+    """The strings that share a number joined, in their order.
+
+    >>> import gradtape as tf
+    >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], num_segments=2, separator="-").numpy().tolist()
+    [b'b', b'a-c']
+    """
+    x, ids = text_tensor(inputs), to_tensor(segment_ids)
+    size, between, rank = int(to_array(num_segments)), separator.encode(), len(ids.dims)
+    if x.dims[:rank] != ids.dims:
+        raise errors.InvalidArgumentError(
+            f"Shape of segment_ids {list(ids.dims)} must be a prefix of the shape of the inputs {list(x.dims)}"
+        )
+
+    def joined(array: Any, numbers: Any) -> Any:
+        rows, flat = array.reshape(numbers.size, -1), numbers.ravel().tolist()
+        if flat and not 0 <= min(flat) <= max(flat) < size:
+            raise errors.InvalidArgumentError(
+                f"segment_ids are not allowed to exceed num_segments or to have negative values: {flat}, of {size}"
+            )
+        result = np.full((size, rows.shape[1]), b"", dtype=object)
+        for number in set(flat):
+            members = [i for i, other in enumerate(flat) if other == number]
+            result[number] = [between.join(rows[members, column]) for column in range(rows.shape[1])]
+        return result.reshape(size, *array.shape[rank:])
+
+    return ops.map_text(x, ids, function=joined)
+
+
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """How long strings are, in bytes or in characters (`unit="UTF8_CHAR"`).
 
@@ -279,112 +310,6 @@ def _known(value: Any) -> str:
     return _decoded(np.asarray(text.array).item())
 
 
-def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Tensor:
-    """The parts of one string, cut at white space or at `sep`.
-
-    Of several strings they would be a ragged tensor, and gradtape has none: split them one by one, in `Dataset.map`
-    for example.
-
-    >>> import gradtape as tf
-    >>> tf.strings.split("a,b", sep=",").numpy().tolist()
-    [b'a', b'b']
-    """
-    between = None if sep is None else _known(sep).encode() or None
-    return _cut("split", input, lambda text: text.split(between, maxsplit))
-
-
-def bytes_split(input: Any, name: str | None = None) -> Tensor:
-    """The bytes of one string.
-
-    >>> import gradtape as tf
-    >>> tf.strings.bytes_split("ab").numpy().tolist()
-    [b'a', b'b']
-    """
-    return _cut("bytes_split", input, lambda text: [text[i : i + 1] for i in range(len(text))])
-
-
-def unicode_split(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
-) -> Tensor:
-    """The characters of one string.
-
-    >>> import gradtape as tf
-    >>> [x.decode() for x in tf.strings.unicode_split("üb", "UTF-8").numpy()]
-    ['ü', 'b']
-    """
-    read = _reader(input_encoding, errors, replacement_char)
-    return _cut("unicode_split", input, lambda text: [character.encode(input_encoding) for character in read(text)])
-
-
-def unicode_decode(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = 65533,
-    replace_control_characters: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """The code points of the characters of one string.
-
-    >>> import gradtape as tf
-    >>> tf.strings.unicode_decode("üb", "UTF-8").numpy().tolist()
-    [252, 98]
-    """
-    read = _reader(input_encoding, errors, replacement_char)
-
-    def points(text: bytes) -> list[int]:
-        found = [ord(character) for character in read(text)]
-        return [replacement_char if replace_control_characters and point < 32 else point for point in found]
-
-    return _cut("unicode_decode", input, points, np.int32)
-
-
-def unicode_encode(
-    input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
-) -> Tensor:
-    """The string of the code points along the last axis.
-
-    >>> import gradtape as tf
-    >>> tf.strings.unicode_encode([97, 98], "UTF-8").numpy()
-    b'ab'
-    """
-    _reader(output_encoding, errors, replacement_char)
-
-    def written(array: Any) -> Any:
-        result = np.empty(array.shape[:-1], dtype=object)
-        for place in np.ndindex(result.shape):
-            result[place] = "".join(map(chr, array[place])).encode(output_encoding)
-        return result
-
-    return ops.map_text(to_tensor(input, None, dtypes.int32), function=written)
-
-
-def _reader(encoding: str, on_error: str, replacement: int) -> Callable[[bytes], str]:
-    """How bytes become characters."""
-    if encoding not in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
-        raise ValueError(f"The encoding must be UTF-8, UTF-16-BE or UTF-32-BE, got {encoding!r}")
-    if on_error not in ("replace", "ignore", "strict"):
-        raise ValueError(f"errors must be 'replace', 'ignore' or 'strict', got {on_error!r}")
-
-    def read(text: bytes) -> str:
-        try:
-            return text.decode(encoding, on_error).replace("\ufffd", chr(replacement))
-        except UnicodeDecodeError as error:
-            raise errors.InvalidArgumentError(f"Invalid formatting on input string {text!r}: {error}") from error
-
-    return read
-
-
-def _cut(title: str, input: Any, function: Callable[[bytes], list[Any]], dtype: Any = object) -> Tensor:
-    x = text_tensor(input)
-    if x.dims:
-        raise errors.UnimplementedError(
-            f"tf.strings.{title} of a tensor of shape {list(x.dims)} gives a ragged tensor, which gradtape does not "
-            "have. Split the strings one by one, for example in Dataset.map"
-        )
-    return ops.cut_text(x, function=lambda array: np.array(function(array.item()), dtype=dtype))
-
-
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:
     """`template` with tensors in the places held for them, in short form as `tf.print` shows them.
 
@@ -392,7 +317,9 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
     >>> tf.strings.format("x = {}", tf.range(10)).numpy()
     b'x = [0 1 2 ... 7 8 9]'
     """
-    tensors = [to_tensor(x) for x in (inputs if isinstance(inputs, list | tuple) else [inputs])]
+    given = inputs if isinstance(inputs, list | tuple) else [inputs]
+    ready = [hasattr(x, "_as_text") for x in given]  # ragged tensors, which are texts here already
+    tensors = [x._as_text(summarize) if is_text else to_tensor(x) for x, is_text in zip(given, ready, strict=True)]
     pieces = template.split(placeholder)
     if len(pieces) != len(tensors) + 1:
         raise ValueError(
@@ -401,7 +328,10 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
         )
 
     def written(*arrays: Any) -> Any:
-        shown = [summary(Tensor(array, x.dtype), summarize) for array, x in zip(arrays, tensors, strict=True)]
+        shown = [
+            array.item().decode(errors="replace") if is_text else summary(Tensor(array, x.dtype), summarize)
+            for array, x, is_text in zip(arrays, tensors, ready, strict=True)
+        ]
         parts = [pieces[0], *(text + piece for text, piece in zip(shown, pieces[1:], strict=True))]
         return np.array("".join(parts).encode(), dtype=object)
 

@@ -1,5 +1,7 @@
 """`tensorflow.python`: the private modules of TensorFlow that libraries import, made of what gradtape has.
 
+`tensorflow.__internal__`, which Keras and others are given, is served in the same way.
+
 A module here is what `table.py` says of it, and what the file of the same place below this folder defines:
 `tensorflow.python.util.nest` has the names of `util/nest.py`. Only the stand-in for TensorFlow serves these modules,
 and no other part of gradtape may import them. A name that is missing raises an error that says so, and who asked.
@@ -19,6 +21,7 @@ import gradtape
 from .table import MODULES, PACKAGES
 
 ROOT = "tensorflow.python"
+INTERNAL = "tensorflow.__internal__"
 
 
 class PrivateModule(types.ModuleType):
@@ -27,7 +30,7 @@ class PrivateModule(types.ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(name, "A private module of TensorFlow's, made of what gradtape has.")
         self.__path__: list[str] = []  # so that a name that is missing is looked for as a module, and named
-        self._place = name.removeprefix(ROOT).lstrip(".")
+        self._place = _place(name)
         self._row = MODULES.get(self._place, {})
         self._file = _file(self._place)
 
@@ -36,7 +39,7 @@ class PrivateModule(types.ModuleType):
             raise AttributeError(name)
         path = f"{self._place}.{name}".lstrip(".")
         if path in places():
-            return importlib.import_module(f"{ROOT}.{path}")
+            return importlib.import_module(f"{self.__name__}.{name}")
         try:
             value = self._found(name)
         except AttributeError:
@@ -51,7 +54,7 @@ class PrivateModule(types.ModuleType):
             return _public(self._row[name])
         for space in self._row.get("*", "").split():
             try:
-                return _public(f"{space.removeprefix('tf').lstrip('.')}.{name}".lstrip("."))
+                return _public(_join(space, name))
             except AttributeError:
                 continue
         raise AttributeError(name)
@@ -63,13 +66,23 @@ class PrivateModule(types.ModuleType):
 
 def module(name: str) -> types.ModuleType:
     """The counterpart of `tensorflow.python` or of a module below it."""
-    place = name.removeprefix(ROOT).lstrip(".")
+    place = _place(name)
     for package, elsewhere in PACKAGES.items():
         if place == package or place.startswith(f"{package}."):
             return importlib.import_module(elsewhere + place.removeprefix(package))
     if place and place not in places():
         raise ModuleNotFoundError(missing(name))
     return PrivateModule(name)
+
+
+def is_private(name: str) -> bool:
+    """Whether the module `name` is one of these."""
+    return f"{name}.".startswith((f"{ROOT}.", f"{INTERNAL}."))
+
+
+def _place(name: str) -> str:
+    """Where the table has the module `name`."""
+    return name.removeprefix("tensorflow.").removeprefix("python").lstrip(".")
 
 
 @cache
@@ -102,8 +115,16 @@ def _who_asks() -> str:
     return "the program"
 
 
+def _join(space: str, name: str) -> str:
+    """The path of a name in a namespace of TensorFlow's, or in a module of gradtape's, which ends with a colon."""
+    return f"{space}{name}" if space.endswith(":") else f"{space}.{name}".removeprefix("tf.")
+
+
 def _public(path: str) -> Any:
-    """What TensorFlow's public name `path` stands for."""
+    """What TensorFlow's public name `path` stands for; `module:name` is a name of one of gradtape's own modules."""
+    module, colon, name = path.partition(":")
+    if colon:
+        return getattr(importlib.import_module(f"gradtape.{module}"), name)
     value: Any = gradtape
     for name in path.split("."):
         value = getattr(value, name)

@@ -1,7 +1,8 @@
 """Which public names of gradtape's are the names of TensorFlow's private modules.
 
-A row is a module and its names: `name` is the public name `tf.name`, `name=nn.other` is `tf.nn.other`; after a bar come
-the namespaces in which every other name is looked for.
+A row is a module and its names: `name` is the public name `tf.name`, `name=nn.other` is `tf.nn.other`, and
+`name=core.nest:flatten` is a name of gradtape's own modules; after a bar come the namespaces in which every other name
+is looked for.
 """
 
 from __future__ import annotations
@@ -9,6 +10,11 @@ from __future__ import annotations
 import re
 
 _ROWS = """
+__internal__ CompositeTensor=core.composites:CompositeTensor EagerTensor=cli.private.framework.ops:EagerTensor
+    SymbolicTensor=cli.private.framework.ops:SymbolicTensor
+__internal__.nest | cli.private.util.nest:
+__internal__.types Tensor
+__internal__.tf2 enabled=cli.private.tf2:enabled
 framework.ops Tensor Graph Operation RegisterGradient convert_to_tensor control_dependencies device init_scope
     name_scope name_scope_v1=compat.v1.name_scope name_scope_v2=name_scope
     get_default_graph=compat.v1.get_default_graph GraphKeys=compat.v1.GraphKeys
@@ -16,7 +22,7 @@ framework.ops Tensor Graph Operation RegisterGradient convert_to_tensor control_
     no_gradient NotDifferentiable=no_gradient executing_eagerly IndexedSlices
     reset_default_graph=compat.v1.reset_default_graph
 framework.tensor Tensor TensorSpec
-framework.tensor_spec TensorSpec
+framework.tensor_spec TensorSpec DenseSpec=TensorSpec
 framework.tensor_shape TensorShape Dimension=compat.v1.Dimension dimension_value=compat.dimension_value
     dimension_at_index=compat.dimension_at_index as_shape=TensorShape
 framework.tensor_util is_symbolic_tensor make_tensor_proto MakeNdarray=make_ndarray
@@ -28,8 +34,12 @@ framework.errors | tf.errors
 framework.errors_impl | tf.errors
 framework.indexed_slices IndexedSlices IndexedSlicesSpec
 framework.sparse_tensor SparseTensor SparseTensorSpec
-framework.composite_tensor CompositeTensor=__internal__.CompositeTensor
-framework.type_spec TypeSpec BatchableTypeSpec=__internal__.BatchableTypeSpec type_spec_from_value
+framework.composite_tensor CompositeTensor=core.composites:CompositeTensor
+framework.composite_tensor_gradient CompositeTensorGradient=core.composites:CompositeTensorGradient
+    CompositeTensorGradientProtocol=core.composites:CompositeTensorGradientProtocol
+    WithValuesCompositeTensorGradient=core.composites:WithValuesCompositeTensorGradient
+framework.type_spec TypeSpec type_spec_from_value | state.type_spec:
+framework.type_spec_registry
 framework.extension_type ExtensionType=experimental.ExtensionType
     BatchableExtensionType=experimental.BatchableExtensionType
 framework.random_seed get_seed set_seed=random.set_seed set_random_seed=random.set_seed
@@ -97,7 +107,7 @@ ops.gradients gradients=compat.v1.gradients GradientTape
 ops.variables Variable
 ops.variable_scope variable_scope=compat.v1.variable_scope get_variable=compat.v1.get_variable variable_creator_scope
 ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variable
-    VariableSpec=__internal__.VariableSpec
+    VariableSpec=state.specs:VariableSpec
 ops.check_ops | tf.debugging tf.compat.v1
 ops.clip_ops clip_by_value clip_by_norm clip_by_global_norm global_norm=linalg.global_norm
 ops.embedding_ops embedding_lookup=nn.embedding_lookup embedding_lookup_sparse=nn.embedding_lookup_sparse
@@ -146,6 +156,7 @@ client.session Session=compat.v1.Session
 keras.callbacks | tf.keras.callbacks
 keras.layers | tf.keras.layers
 keras.backend | tf.keras.backend
+tf2
 """
 
 # AutoGraph is a package of its own: what is below these modules is what is below those.

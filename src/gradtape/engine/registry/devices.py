@@ -29,12 +29,16 @@ from ..run.dispatch import tensor_like, thread
 from ..run.namespace import raw
 from .formula import neutral, traced
 from .op import Op, bind, registry
+from .row_formula import traced_rows
 
 logger = logging.getLogger("gradtape")
 
 _new = object.__new__
 _NO_ATTRIBUTES: dict[str, Any] = {}
 _NEVER_THERE = dtypes.STRING
+_ALONG_ROWS = ("linear", "opaque", "reduction")  # the families of ops that may be formulas of rows
+_TRIED = 16  # calls after which an op that was none is no longer tried
+_KEPT = 256  # kernels kept for one op
 # Sums, norms and the like of bfloat16 are computed in float32; products and elementwise functions as the library does
 # it, and rounded if that is in a wider float.
 _IN_FLOAT32 = ("constant", "opaque", "reduction")
@@ -198,8 +202,12 @@ def sent(module: ArrayModule, x: Tensor) -> Tensor:
 
 
 def _copied(module: ArrayModule, x: Tensor) -> DeviceTensor:
-    """A tensor of the host on the device, on no tape."""
-    return on_device(module, module.from_host(asarray(x.array)), x.dtype)
+    """A tensor of the host on the device, on no tape. One number that is repeated is sent once."""
+    array = asarray(x.array)
+    if array.size > 1 and not any(array.strides):
+        number = module.from_host(array[(0,) * array.ndim])
+        return on_device(module, module.xp.broadcast_to(number, array.shape).copy(), x.dtype)
+    return on_device(module, module.from_host(array), x.dtype)
 
 
 def _moved(x: Tensor, y: Tensor) -> Tensor:
@@ -264,23 +272,26 @@ def rounded(array: Any, dtype: DType) -> Any:
 
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
     """The kernel of an op for the arrays of a device, which is kept: a formula of several steps in one launch."""
-    if not isinstance(op, Op):  # a graph's branch or loop, or the user's own code
-        return _on_host(module, op)
+    if not isinstance(op, Op):
+        there = op.there(module)
+        if there is None:  # the user's own code
+            return _on_host(module, op)
+        module.kernels[op] = there
+        return there
     try:
         there = bind(op.kernel, module.xp)
     except AttributeError as error:
         return _by_way_of_host(module, op, error)
-    if op.family == "elementwise" and isinstance(op.kernel, FunctionType):
+    if op.family == "elementwise":
         there = _in_one_launch(module, op, there)
+    elif op.family in _ALONG_ROWS and isinstance(op.kernel, FunctionType):
+        there = _rows_in_one_launch(module, op, there)
     module.kernels[op] = there
     return there
 
 
 def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of an elementwise op as one of the device's own, for each combination of dtypes, if it can be.
-
-    A kernel that is one function is that already.
-    """
+    """The kernel of an elementwise op as one of the device's own, for each combination of dtypes, if it can be."""
     formula = bind(op.kernel, neutral)
     fused: dict[Any, Callable[..., Any]] = {}
 
@@ -290,11 +301,51 @@ def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Ca
         run = fused.get(key)
         if run is None:
             steps = traced(partial(formula, **attrs), given)
-            run = None if steps is None or len(steps.steps) < 2 else module.fuse(steps)
+            run = None if steps is None or not steps.steps else module.fuse(steps)
             run = fused[key] = partial(there, **attrs) if run is None else run
         return run(*arrays)
 
     return kernel
+
+
+def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of an op along the last axis as one of the device's own, for each combination of shapes, if it can be.
+
+    An op that turns out to be no formula of rows, or one of too many lengths, is left to the library.
+    """
+    fused: dict[Any, Callable[..., Any]] = {}
+    hopes = _TRIED
+
+    def kernel(*arrays: Any, **attrs: Any) -> Any:
+        nonlocal hopes
+        try:
+            key = (*[(x.shape, x.dtype) for x in arrays], *attrs.items())
+            run = fused.get(key)
+        except (AttributeError, TypeError):  # a list among the arguments
+            return there(*arrays, **attrs)
+        if run is None:
+            rows = traced_rows(partial(op.kernel, **attrs), [x.shape for x in arrays], [x.dtype for x in arrays])
+            run = None if rows is None else module.fuse_rows(rows)
+            hopes -= run is None
+            if not hopes:
+                module.kernels[op] = there
+            run = fused[key] = partial(there, **attrs) if run is None else run
+            if len(fused) > _KEPT:
+                fused.clear()
+        return run(*arrays)
+
+    return kernel
+
+
+def combined(module: ArrayModule, ufunc: np.ufunc, array: Any, other: Any, out: Any) -> Any:
+    """`ufunc(array, other)` for arrays of one dtype and shape of a device, written to `out` unless that is None."""
+    key = (ufunc, array.dtype)
+    run = module.kernels.get(key)
+    if run is None:
+        formula = traced(ufunc, (array.dtype, array.dtype))
+        run = (module.fuse(formula) if formula else None) or getattr(module.xp, ufunc.__name__)
+        module.kernels[key] = run
+    return run(array, other, out=out)
 
 
 def _on_host(module: ArrayModule, op: Any) -> Callable[..., Any]:

@@ -136,9 +136,11 @@ def elementwise(
                     return result
             inputs = matched(op, values, matching)
         except (TypeError, ValueError) as error:
-            return dispatch.left_to_other(op, values, error)
-        is_complex = any(x.dtype.is_complex for x in inputs)
-        return run(twin if is_complex and twin is not None else op, inputs, attributes)
+            refused = error
+        else:
+            is_complex = any(x.dtype.is_complex for x in inputs)
+            return run(twin if is_complex and twin is not None else op, inputs, attributes)
+        return dispatch.left_to_other(op, values, refused, attributes)
 
     if not quiet:
         op.call = general

@@ -17,7 +17,7 @@ from ...backends.tuning import FEW
 from .op import bind, registry
 
 
-class _NotAFormula(Exception):
+class NotAFormula(Exception):
     """It does something else than calling functions of NumPy on its arguments."""
 
 
@@ -31,11 +31,12 @@ class Step(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """The steps from the inputs to the result."""
+    """The steps from the inputs to the result, and to others, if there are several."""
 
     inputs: tuple[Symbol, ...]
     steps: list[Step]
     result: Symbol
+    others: tuple[Symbol, ...] = ()
 
 
 class _Neutral:
@@ -108,23 +109,32 @@ class Symbol(NDArrayOperatorsMixin):
         self._example = example
         self.dtype = example.dtype
 
+    @classmethod
+    def of(cls, dtype: Any) -> Symbol:
+        """A symbol for an array of a dtype."""
+        return cls([], np.ones(1, dtype))
+
     def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> Symbol:
         """What a function of NumPy gives on symbols and numbers."""
-        example = function(*[x._example if type(x) is Symbol else x for x in given], **attrs)
-        common = np.result_type(*[x.dtype for x in given if type(x) is Symbol])
+        example = function(*[x._example if isinstance(x, Symbol) else x for x in given], **attrs)
+        common = np.result_type(*[x.dtype for x in given if isinstance(x, Symbol)])
         dtype = example.dtype if function is np.where else common
-        y = Symbol(self._steps, example)
+        y = self._made(example)
         self._steps.append(Step(function, tuple([_input(x, dtype) for x in given]), attrs, y))
         return y
 
+    def _made(self, example: Any) -> Symbol:
+        """A symbol for what a step gives."""
+        return Symbol(self._steps, example)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None or ufunc is np.power:
-            raise _NotAFormula  # an array's own power knows small exponents
+            raise NotAFormula  # an array's own power knows small exponents
         return self._step(ufunc, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function is not np.where or len(args) != 3 or kwargs:
-            raise _NotAFormula
+            raise NotAFormula
         return self._step(np.where, args)
 
     def view(self, dtype: Any) -> Symbol:
@@ -134,16 +144,16 @@ class Symbol(NDArrayOperatorsMixin):
         if self.dtype == dtype:
             return self
         if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
-            raise _NotAFormula
+            raise NotAFormula
         return self._step(np.ndarray.astype, (self,), dtype=np.dtype(dtype))
 
     def __bool__(self) -> bool:
-        raise _NotAFormula
+        raise NotAFormula
 
 
 def _input(x: Any, dtype: Any) -> Any:
-    if type(x) is Symbol:
+    if isinstance(x, Symbol):
         return x
     if not isinstance(x, int | float | complex | np.generic) or np.result_type(dtype, x) != dtype:
-        raise _NotAFormula
+        raise NotAFormula
     return dtype.type(x)

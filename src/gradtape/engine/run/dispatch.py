@@ -329,14 +329,15 @@ def run_in_float32(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> 
 others_operators: Any = None
 
 
-def left_to_other(op: Any, values: Sequence[Any], error: Exception) -> Any:
+def left_to_other(op: Any, values: Sequence[Any], error: Exception, attrs: dict[str, Any] | None = None) -> Any:
     """What a class that is no tensor makes of `tensor + other` or `op(other)`; or the error."""
     other = values[-1]
     stranger = not is_tensor_like(other)
-    if len(values) == 1 and hasattr(other, "_mapped"):
-        answer = other._mapped(op)
-        if answer is not NotImplemented:
-            return answer
+    for value in values:
+        if hasattr(value, "_mapped"):
+            answer = value._mapped(op, values, attrs or {})
+            if answer is not NotImplemented:
+                return answer
     if stranger and isinstance(values[0], Tensor) and hasattr(type(other), op.reflected):
         try:
             answer = getattr(other, op.reflected)(values[0])

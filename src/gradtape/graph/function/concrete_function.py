@@ -84,6 +84,12 @@ class ConcreteFunction:
                 )
         return self._concrete(plain, variables)
 
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Nothing to do: a graph that calls the function has it."""
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Nothing to do: derivatives are found when they are asked for."""
+
     def _structured_or_flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         try:
             return self._structured(args, kwargs)

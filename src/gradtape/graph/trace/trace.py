@@ -25,7 +25,7 @@ from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line, caller
-from ..ir.effects import draw, guard, is_imagined, shape_guard
+from ..ir.effects import assertion, draw, guard, is_imagined, shape_guard
 from ..ir.graph import Graph, Node, Value, graphs_in, maker, unique
 from .awaited import Awaited, Work, computed, is_replayed, of_variable, outcome_of, plain, work_of
 from .conversion_status import ask as ask_for_conversion
@@ -49,6 +49,10 @@ class _Assigned(Unregistered):
         """The value."""
         return value
 
+    def handed_on(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """The value."""
+        return (inputs[0],)
+
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
         """The variable gets it all."""
         return None, g
@@ -71,6 +75,8 @@ class Trace(dispatch.Recorder):
     A plain tensor is a constant of the graph. It may also be one that somebody outside follows, as a tape does that
     watches it. What is computed from it is no constant for them: it gets a node too, and a mark that tells its place.
     """
+
+    assertion = assertion  # the op of a check of values: see `verify`
 
     def __init__(self, name: str, nested: bool = False, for_xla: bool = False) -> None:
         self.level = dispatch.next_level()

@@ -19,6 +19,7 @@ from gradtape.checkpoints.object_graph import described
 from gradtape.core import dtypes
 from gradtape.core.owners import Owner
 from gradtape.core.shapes import TensorShape
+from gradtape.core.tensor import constant
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.convert import own_read, readable, register, to_tensor
 from gradtape.engine.run.randomness import Streams, drawing_from
@@ -159,7 +160,9 @@ def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any
         if x.sparse:
             count = int(0 not in dims)
             return tf.SparseTensor(np.zeros((count, len(dims)), np.int64), np.zeros(count, dtype.numpy), dims)
-        return tf.convert_to_tensor(np.zeros(dims, dtype.numpy))
+        if dtype is dtypes.string:
+            return tf.zeros(dims, dtype)
+        return constant(np.broadcast_to(dtype.numpy.type(), dims), dtype)  # which takes no memory on the host
 
     args, kwargs = tree.map_structure(filled, (args, kwargs))
     return drawing_from(Streams(0), functools.partial(fn, **kwargs), args)

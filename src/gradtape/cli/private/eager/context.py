@@ -62,6 +62,11 @@ class Context:
         return ""
 
     @property
+    def device_spec(self) -> Any:
+        """The same, taken apart."""
+        return gradtape.DeviceSpec.from_string(self.device_name)
+
+    @property
     def run_eager_op_as_function(self) -> bool:
         """Never."""
         return False

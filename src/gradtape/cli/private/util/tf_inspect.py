@@ -50,10 +50,17 @@ def signature(obj: Any, *, follow_wrapped: bool = True) -> Signature:
 
 
 def getfullargspec(obj: Any) -> FullArgSpec:
-    """The arguments that the outermost decorator says it has, else those of what is decorated."""
+    """The arguments that the outermost decorator says it has, else those of what is decorated.
+
+    TensorFlow's own functions have no annotations, and libraries compare specs: so those of gradtape's are left out.
+    """
     decorators, target = unwrap(obj)
-    said = (decorator.decorator_argspec for decorator in decorators)
-    return next((spec for spec in said if spec is not None), None) or _inspect.getfullargspec(target)
+    for decorator in decorators:
+        if decorator.decorator_argspec is not None:
+            return decorator.decorator_argspec
+    spec = _inspect.getfullargspec(target)
+    ours = str(getattr(target, "__module__", "")).startswith("gradtape.")
+    return spec._replace(annotations={}) if ours else spec
 
 
 def getargspec(obj: Any) -> ArgSpec:

@@ -1,0 +1,101 @@
+"""Datasets of records: TFRecord files, and files of records of one size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ...datasets.dataset import Dataset
+from ...datasets.pipeline import UNKNOWN_CARDINALITY
+from ...datasets.records import check_compression, fixed_records, records
+from ...engine.run.convert import to_tensor
+from ...state.specs import TensorSpec
+
+NAMESPACES = ("data",)
+__all__ = ["FixedLengthRecordDataset", "TFRecordDataset"]
+
+
+def TFRecordDataset(
+    filenames: Any,
+    compression_type: str | None = None,
+    buffer_size: int | None = None,
+    num_parallel_reads: int | None = None,
+    name: str | None = None,
+) -> Dataset:
+    """The records of one or more TFRecord files, as strings.
+
+    Args:
+      filenames: names in a tensor, a list or a dataset.
+      compression_type: "GZIP", "ZLIB" or none.
+      num_parallel_reads: how many files are read at once, a record of each in turn; one after the other unless given.
+
+    >>> import gradtape as tf, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "two.tfrecord")
+    >>> with tf.io.TFRecordWriter(path) as writer:
+    ...     writer.write(b"first")
+    ...     writer.write(b"second")
+    >>> list(tf.data.TFRecordDataset(path).as_numpy_iterator())
+    [b'first', b'second']
+    """
+    kind = _compression(compression_type)
+    return _of_files("TFRecordDatasetV2", filenames, lambda path: records(path, kind), num_parallel_reads)
+
+
+def FixedLengthRecordDataset(
+    filenames: Any,
+    record_bytes: Any,
+    header_bytes: Any = None,
+    footer_bytes: Any = None,
+    buffer_size: int | None = None,
+    compression_type: str | None = None,
+    num_parallel_reads: int | None = None,
+    name: str | None = None,
+) -> Dataset:
+    """The records of files in which all have `record_bytes` bytes, as strings.
+
+    >>> import gradtape as tf, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "pairs")
+    >>> tf.io.write_file(path, "#aabb")
+    >>> list(tf.data.FixedLengthRecordDataset(path, 2, header_bytes=1).as_numpy_iterator())
+    [b'aa', b'bb']
+    """
+    kind = _compression(compression_type)
+    size, header, footer = (int(0 if n is None else n) for n in (record_bytes, header_bytes, footer_bytes))
+
+    def read(path: str) -> Iterator[bytes]:
+        return fixed_records(path, size, header, footer, kind)
+
+    return _of_files("FixedLengthRecordDatasetV2", filenames, read, num_parallel_reads)
+
+
+def _compression(kind: Any) -> str | None:
+    kind = kind.numpy().decode() if isinstance(kind, Tensor) else kind
+    check_compression(kind)
+    return kind
+
+
+def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]], parallel: int | None) -> Dataset:
+    """The records of several files, one file after the other or several in turn."""
+    if isinstance(filenames, Dataset) or parallel is not None:
+        files = filenames if isinstance(filenames, Dataset) else Dataset.from_tensor_slices(_names(filenames))
+        open_files = 1 if parallel is None else parallel
+        return files.interleave(lambda path: _of_files(kind, path, read, None), cycle_length=open_files)
+    names = filenames if isinstance(filenames, Tensor) else _names(filenames)
+
+    def elements() -> Iterator[Tensor]:
+        for name in np.ravel(names.array):
+            yield from (to_tensor(record) for record in read(os.fsdecode(name)))
+
+    return Dataset(kind, elements, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+
+
+def _names(filenames: Any) -> Tensor:
+    listed = filenames if isinstance(filenames, list | tuple) else [filenames]
+    given = [os.fspath(x) if isinstance(x, os.PathLike) else x for x in listed]
+    tensor = filenames if isinstance(filenames, Tensor) else to_tensor(given, dtypes.string)
+    return to_tensor(np.ravel(tensor.array).tolist(), dtypes.string)

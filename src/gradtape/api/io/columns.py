@@ -1,0 +1,324 @@
+"""A feature of many examples as one tensor: dense, sparse or ragged.
+
+A column says which features of an example it needs, makes arrays from those of all examples, and a tensor from the
+arrays. Between the two the arrays are the results of one op, so that a function may parse too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.dtypes import as_dtype
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...state.ragged.tensor import RaggedTensor
+from ...state.sparse_tensor import SparseTensor
+from .features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature
+from .reading import KINDS, Row, Values
+
+
+class Column:
+    """What is common to all columns; `single` means one example, whose tensors have no axis for examples."""
+
+    def __init__(self, key: str, dtype: Any) -> None:
+        self.key, self.dtype = key, as_dtype(dtype)
+        if self.dtype not in KINDS.values():
+            raise errors.InvalidArgumentError(
+                f"Value for attr of {self.dtype.name} is not in the list of allowed values: float, int64, string. "
+                f"Ask for one of them in {key!r}, and tf.cast it"
+            )
+
+    @property
+    def keys(self) -> set[str]:
+        """The features it needs."""
+        return {self.key}
+
+    @property
+    def declared(self) -> list[Any]:
+        """The dtypes of its arrays."""
+        return [self.dtype]
+
+    def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
+        """The arrays, from the features of all examples."""
+        raise NotImplementedError
+
+    def tensor(self, parts: list[Tensor], single: bool) -> Any:
+        """The tensor, from the arrays."""
+        return parts[0][0] if single else parts[0]
+
+    def found(self, row: Row, name: str, key: str | None = None, dtype: Any = None) -> Values | None:
+        """The values of a feature, of the dtype expected; None if they are not there."""
+        key, dtype = key or self.key, dtype or self.dtype
+        values = row.get(key)
+        if values is None or values.dtype is None:
+            return None
+        if values.dtype is not dtype:
+            raise errors.InvalidArgumentError(
+                f"{name}Key: {key}.  Data types don't match. Data type: {values.dtype.name} but expected type: "
+                f"{dtype.name}"
+            )
+        return values
+
+
+def joined(parts: list[Any], dtype: Any) -> Any:
+    """Values one after another, as an array."""
+    if dtype is not dtypes.string:
+        return np.concatenate([np.empty(0, dtype.as_numpy_dtype), *parts])
+    flat = [value for part in parts for value in part]
+    array = np.empty(len(flat), object)
+    array[:] = flat
+    return array
+
+
+def text(array: Any, dtype: Any) -> Any:
+    """An array as the result of the op: strings need to be told from objects."""
+    return Tensor(array, dtype) if dtype is dtypes.string else array
+
+
+class FixedColumn(Column):
+    """All examples have the same shape."""
+
+    def __init__(self, key: str, feature: FixedLenFeature) -> None:
+        super().__init__(key, feature.dtype)
+        if feature.shape is None:
+            raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
+        self.shape = TensorShape(feature.shape)
+        if self.shape.rank and self.shape[0] is None:
+            raise ValueError(
+                f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature. Received "
+                f"feature={feature}."
+            )
+        if not self.shape.is_fully_defined():
+            raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {self.shape}.")
+        self.size = self.shape.num_elements() or 0
+        self.default = None
+        if feature.default_value is not None:
+            default = np.ravel(to_tensor(feature.default_value, self.dtype).array)
+            if default.size != self.size:
+                raise errors.InvalidArgumentError(
+                    f"Input to reshape is a tensor with {default.size} values, but {self.size} are wanted: "
+                    f"the default value of {key!r} must be of shape {self.shape}"
+                )
+            self.default = default
+
+    def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
+        """One array, of a shape that is known."""
+        found = joined([self._one(row, name) for row, name in zip(rows, names, strict=True)], self.dtype)
+        return [text(found.reshape(len(rows), *self.shape.as_list()), self.dtype)]
+
+    def _one(self, row: Row, name: str) -> Any:
+        values = self.found(row, name)
+        if values is None:
+            if self.default is None:
+                raise errors.InvalidArgumentError(
+                    f"{name}Feature: {self.key} (data type: {self.dtype.name}) is required but could not be found."
+                )
+            return self.default
+        if len(values) != self.size:
+            raise errors.InvalidArgumentError(
+                f"{name}Key: {self.key}.  Number of {self.dtype.name} values != expected.  values size: {len(values)} "
+                f"but output shape: {self.shape.as_list()}"
+            )
+        return values.values
+
+
+class SequenceColumn(Column):
+    """Rows of tensors of one shape, filled up to the longest."""
+
+    def __init__(self, key: str, feature: FixedLenSequenceFeature) -> None:
+        super().__init__(key, feature.dtype)
+        if not feature.allow_missing:
+            raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+        self.shape = dims_of(key, feature)
+        self.size = math.prod(self.shape)
+        self.default = _filler(feature.default_value, self.dtype)
+
+    def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
+        """One array, as long as the longest row."""
+        found = [(self.found(row, name) or Values(None, [])).values for row, name in zip(rows, names, strict=True)]
+        for values, name in zip(found, names, strict=True):
+            if self.size == 0 or len(values) % self.size:
+                raise errors.InvalidArgumentError(
+                    f"{name}Key: {self.key}.  Number of {self.dtype.name} values is not a multiple of stride length. "
+                    f"Saw {len(values)} values but output shape is: {self.shape}"
+                )
+        return [text(filled(found, self.size, self.shape, self.default, self.dtype), self.dtype)]
+
+
+def dims_of(key: str, feature: Any) -> list[int]:
+    """The sizes of a feature's shape, which must be known."""
+    dims = TensorShape(feature.shape).as_list()
+    if any(n is None for n in dims):
+        raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {feature.shape}.")
+    return [int(n) for n in dims if n is not None]
+
+
+def _filler(value: Any, dtype: Any) -> Any:
+    if value is None:
+        return b"" if dtype is dtypes.string else dtype.as_numpy_dtype(0)
+    return np.ravel(to_tensor(value, dtype).array)[0]
+
+
+def filled(rows: list[Any], size: int, shape: list[int], filler: Any, dtype: Any) -> Any:
+    """Rows of tensors of `size` values as one array, shorter ones filled up."""
+    longest = max((len(values) for values in rows), default=0)
+    array = np.full((len(rows), longest), filler, object if dtype is dtypes.string else dtype.as_numpy_dtype)
+    for row, values in enumerate(rows):
+        array[row, : len(values)] = values
+    return array.reshape(len(rows), longest // size, *shape)
+
+
+class VariableColumn(Column):
+    """Any length: a sparse tensor."""
+
+    def __init__(self, key: str, feature: VarLenFeature) -> None:
+        super().__init__(key, feature.dtype)
+
+    @property
+    def declared(self) -> list[Any]:
+        """Places, values and shape."""
+        return [dtypes.int64, self.dtype, dtypes.int64]
+
+    def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
+        """A place for each value: its example, and which of the example's values it is."""
+        found = [(self.found(row, name) or Values(None, [])).values for row, name in zip(rows, names, strict=True)]
+        places = [(i, j) for i, values in enumerate(found) for j in range(len(values))]
+        shape = (len(rows), max((len(values) for values in found), default=0))
+        return [
+            np.array(places, np.int64).reshape(-1, 2), text(joined(found, self.dtype), self.dtype),
+            np.array(shape, np.int64),
+        ]  # fmt: skip
+
+    def tensor(self, parts: list[Tensor], single: bool) -> SparseTensor:
+        """The sparse tensor."""
+        indices, values, shape = parts
+        return SparseTensor(indices[:, 1:], values, shape[1:]) if single else SparseTensor(indices, values, shape)
+
+
+class SparseColumn(VariableColumn):
+    """Places and values from several features: a sparse tensor of known size."""
+
+    def __init__(self, key: str, feature: SparseFeature) -> None:
+        Column.__init__(self, key, feature.dtype)
+        index_key = feature.index_key
+        self.places = [index_key] if isinstance(index_key, str) else list(index_key)
+        sizes = feature.size if isinstance(feature.size, list | tuple) else [feature.size]
+        self.sizes = [int(size) for size in sizes]
+        if len(self.places) != len(self.sizes):
+            raise ValueError(
+                f"The number of keys and sizes of {key!r} must be the same: {self.places} and {self.sizes} were given"
+            )
+        self.values, self.sorted = feature.value_key, feature.already_sorted
+
+    @property
+    def keys(self) -> set[str]:
+        """The features of the places, and that of the values."""
+        return {*self.places, self.values}
+
+    def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
+        """The places as they are given, in their order unless they are in order already."""
+        places, found = [], []
+        for i, (row, name) in enumerate(zip(rows, names, strict=True)):
+            values = self.found(row, name, self.values) or Values(None, [])
+            columns = [(self.found(row, name, key, dtypes.int64) or Values(None, [])).values for key in self.places]
+            if any(len(column) != len(values) for column in columns):
+                raise ValueError(
+                    f"Dimensions {[len(column) for column in columns]} and {len(values)} are not compatible: in {name}"
+                    f"there are not as many places under {self.places} as values under {self.values!r}"
+                )
+            rows_of = zip(*columns, strict=True)
+            order = list(enumerate(tuple(map(int, place)) for place in rows_of))
+            order = order if self.sorted else sorted(order, key=lambda pair: pair[1])
+            places += [(i, *place) for _, place in order]
+            found.append([values.values[j] for j, _ in order])
+        return [
+            np.array(places, np.int64).reshape(-1, 1 + len(self.places)), text(joined(found, self.dtype), self.dtype),
+            np.array([len(rows), *self.sizes], np.int64),
+        ]  # fmt: skip
+
+
+class RaggedColumn(Column):
+    """Any length: a ragged tensor, whose rows other features may part further."""
+
+    def __init__(self, key: str, feature: RaggedFeature) -> None:
+        super().__init__(key, feature.dtype)
+        self.values, self.partitions = feature.value_key or key, feature.partitions
+        self.splits = feature.row_splits_dtype
+
+    @property
+    def keys(self) -> set[str]:
+        """The feature of the values, and those of the partitions."""
+        return {self.values, *(part.key for part in self.partitions if hasattr(part, "key"))}
+
+    @property
+    def declared(self) -> list[Any]:
+        """Values, where the rows of examples end, and those of each partition."""
+        return [self.dtype, self.splits, *[self.splits] * len(self.partitions)]
+
+    def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
+        """The values, then splits from the outermost on."""
+        pairs = list(zip(rows, names, strict=True))
+        found = [(self.found(row, name, self.values) or Values(None, [])).values for row, name in pairs]
+        kind = self.splits.as_numpy_dtype
+        lengths = [
+            [self._lengths(part, row, name, found[i]) for i, (row, name) in enumerate(pairs)]
+            for part in self.partitions
+        ]
+        outer = [len(steps) for steps in lengths[0]] if lengths else [len(values) for values in found]
+        inner = [_splits([n for steps in level for n in steps], kind) for level in lengths]
+        return [text(joined(found, self.dtype), self.dtype), _splits(outer, kind), *inner]
+
+    def _lengths(self, part: Any, row: Row, name: str, values: Any) -> list[int]:
+        """The lengths of an example's rows, as a partition tells them."""
+        inner = len(values)
+        if isinstance(part, RaggedFeature.UniformRowLength):
+            return [part.length] * (inner // part.length)
+        given = (self.found(row, name, part.key, dtypes.int64) or Values(None, np.empty(0, np.int64))).values
+        numbers = [int(n) for n in given]
+        if isinstance(part, RaggedFeature.RowLengths):
+            return numbers
+        if isinstance(part, RaggedFeature.ValueRowIds):
+            return np.bincount(given).tolist() if numbers else []
+        if isinstance(part, RaggedFeature.RowLimits):
+            numbers = [0, *numbers]
+        elif isinstance(part, RaggedFeature.RowStarts):
+            numbers = [*numbers, inner]
+        return np.diff(numbers).tolist()
+
+    def tensor(self, parts: list[Tensor], single: bool) -> Any:
+        """The ragged tensor; for one example, without its outermost rows."""
+        value: Any = parts[0]
+        outer, inner = parts[1], parts[2:]
+        for part, splits in zip(reversed(self.partitions), reversed(inner), strict=True):
+            if isinstance(part, RaggedFeature.UniformRowLength) and not isinstance(value, RaggedTensor):
+                value = ops.reshape(value, shape=(-1, part.length, *value.shape[1:]))
+            else:
+                value = RaggedTensor.from_row_splits(value, splits, validate=False)
+        return value if single else RaggedTensor.from_row_splits(value, outer, validate=False)
+
+
+def _splits(lengths: list[int], kind: Any) -> Any:
+    return np.cumsum([0, *lengths]).astype(kind)
+
+
+_COLUMNS: dict[type, Any] = {
+    FixedLenFeature: FixedColumn, FixedLenSequenceFeature: SequenceColumn, VarLenFeature: VariableColumn,
+    SparseFeature: SparseColumn, RaggedFeature: RaggedColumn,
+}  # fmt: skip
+
+
+def columns_of(features: dict[str, Any]) -> dict[str, Column]:
+    """The columns that features are asked for as."""
+    for key, feature in features.items():
+        if type(feature) not in _COLUMNS:
+            raise ValueError(
+                f"Unsupported {type(feature).__name__} {feature!r} for key {key!r}: use tf.io.FixedLenFeature, "
+                "VarLenFeature, FixedLenSequenceFeature, SparseFeature or RaggedFeature"
+            )
+    return {key: _COLUMNS[type(feature)](key, feature) for key, feature in sorted(features.items())}

@@ -1,0 +1,142 @@
+"""`tf.train.Example` and its parts: what records contain, as messages that TensorFlow reads too."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .messages import Field, Message
+
+NAMESPACES = ("train",)
+__all__ = [
+    "BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",
+    "SequenceExample",
+]  # fmt: skip
+
+
+class BytesList(Message):
+    """A list of bytes, `value`.
+
+    >>> import gradtape as tf
+    >>> tf.train.BytesList(value=[b"a"]).value
+    [b'a']
+    """
+
+    FIELDS: ClassVar = {"value": Field(1, "bytes")}
+    value: Any
+
+
+class FloatList(Message):
+    """A list of float32 numbers, `value`.
+
+    >>> import gradtape as tf
+    >>> tf.train.FloatList(value=[0.5]).value
+    [0.5]
+    """
+
+    FIELDS: ClassVar = {"value": Field(1, "float")}
+    value: Any
+
+
+class Int64List(Message):
+    """A list of integers, `value`.
+
+    >>> import gradtape as tf
+    >>> tf.train.Int64List(value=[1, 2]).value
+    [1, 2]
+    """
+
+    FIELDS: ClassVar = {"value": Field(1, "int64")}
+    value: Any
+
+
+class Feature(Message):
+    """One of a `bytes_list`, a `float_list` and an `int64_list`.
+
+    >>> import gradtape as tf
+    >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
+    >>> feature.WhichOneof("kind"), feature.int64_list.value
+    ('int64_list', [3])
+    """
+
+    FIELDS: ClassVar = {
+        "bytes_list": Field(1, "message", BytesList),
+        "float_list": Field(2, "message", FloatList),
+        "int64_list": Field(3, "message", Int64List),
+    }
+    ONEOF = "kind"
+    bytes_list: Any
+    float_list: Any
+    int64_list: Any
+
+
+class Features(Message):
+    """Features by name, `feature`.
+
+    >>> import gradtape as tf
+    >>> features = tf.train.Features()
+    >>> features.feature["age"].int64_list.value.append(29)
+    >>> list(features.feature)
+    ['age']
+    """
+
+    FIELDS: ClassVar = {"feature": Field(1, "map", Feature)}
+    feature: Any
+
+
+class Example(Message):
+    """An example of a dataset: its `features`. Bytes are those of TensorFlow's message of the same name.
+
+    >>> import gradtape as tf
+    >>> example = tf.train.Example()
+    >>> example.features.feature["age"].int64_list.value.extend([29, 30])
+    >>> data = example.SerializeToString()
+    >>> tf.train.Example.FromString(data).features.feature["age"].int64_list.value
+    [29, 30]
+    """
+
+    FIELDS: ClassVar = {"features": Field(1, "message", Features)}
+    features: Any
+
+
+class FeatureList(Message):
+    """Features in a row, `feature`: those of the steps of a sequence.
+
+    >>> import gradtape as tf
+    >>> steps = tf.train.FeatureList()
+    >>> steps.feature.add().float_list.value.append(0.5)
+    >>> len(steps.feature)
+    1
+    """
+
+    FIELDS: ClassVar = {"feature": Field(1, "messages", Feature)}
+    feature: Any
+
+
+class FeatureLists(Message):
+    """Lists of features by name, `feature_list`.
+
+    >>> import gradtape as tf
+    >>> lists = tf.train.FeatureLists()
+    >>> lists.feature_list["words"].feature.add().bytes_list.value.append(b"hello")
+    >>> list(lists.feature_list)
+    ['words']
+    """
+
+    FIELDS: ClassVar = {"feature_list": Field(1, "map", FeatureList)}
+    feature_list: Any
+
+
+class SequenceExample(Message):
+    """An example with sequences: features of the whole in `context`, those of its steps in `feature_lists`.
+
+    >>> import gradtape as tf
+    >>> example = tf.train.SequenceExample()
+    >>> example.context.feature["length"].int64_list.value.append(2)
+    >>> example.feature_lists.feature_list["words"].feature.add().bytes_list.value.append(b"hello")
+    >>> len(example.SerializeToString()) > 0
+    True
+    """
+
+    FIELDS: ClassVar = {"context": Field(1, "message", Features), "feature_lists": Field(2, "message", FeatureLists)}
+    context: Any
+    feature_lists: Any

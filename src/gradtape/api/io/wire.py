@@ -1,0 +1,131 @@
+"""Protocol buffers as bytes: the few kinds of fields that examples, records and tensors are made of."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_SIZES = {FIXED64: 8, FIXED32: 4}
+_MASK = 0xFFFFFFFFFFFFFFFF
+_LONG = 64  # bytes of numbers from which on NumPy reads them faster than Python
+
+
+class DecodeError(ValueError):
+    """Bytes that are no message of the kind expected."""
+
+
+def varint(number: int) -> bytes:
+    """A number in groups of seven bits, the lowest first; a negative one is 64 bits long."""
+    number &= _MASK
+    if number < 0x80:
+        return bytes((number,))
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
+
+
+def varints(numbers: Iterable[int]) -> bytes:
+    """Numbers one after another."""
+    numbers = list(numbers)
+    if numbers and 0 <= min(numbers) and max(numbers) < 0x80:
+        return bytes(numbers)
+    return b"".join(map(varint, numbers))
+
+
+def field(number: int, data: bytes) -> bytes:
+    """A field of bytes, text or a message."""
+    return varint(number << 3 | BYTES) + varint(len(data)) + data
+
+
+def number_field(number: int, value: int) -> bytes:
+    """A field of one integer."""
+    return varint(number << 3 | VARINT) + varint(value)
+
+
+def _varint_at(data: bytes, place: int) -> tuple[int, int]:
+    found = shift = 0
+    while shift < 70:
+        byte = data[place]
+        place += 1
+        found |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return found & _MASK, place
+        shift += 7
+    raise DecodeError("a number of more than 64 bits")
+
+
+def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
+    """The fields of a message: number, kind, and value: an integer or bytes."""
+    place = 0
+    try:
+        while place < len(data):
+            tag, place = _varint_at(data, place)
+            kind = tag & 7
+            if kind == VARINT:
+                value, place = _varint_at(data, place)
+                yield tag >> 3, kind, value
+                continue
+            if kind == BYTES:
+                size, place = _varint_at(data, place)
+            elif kind in _SIZES:
+                size = _SIZES[kind]
+            else:
+                raise DecodeError(f"a field of the kind {kind}")
+            if place + size > len(data) or not tag >> 3:
+                raise DecodeError("the message ends within a field")
+            yield tag >> 3, kind, data[place : place + size]
+            place += size
+    except IndexError:
+        raise DecodeError("the message ends within a number") from None
+
+
+def integers(kind: int, value: Any) -> Any:
+    """The int64 numbers of a field, which may be one number or many in a row."""
+    if kind == VARINT:
+        return np.array([value], np.uint64).view(np.int64)
+    if kind != BYTES:
+        raise DecodeError("integers were expected")
+    if len(value) > _LONG:
+        return _many(value)
+    found, place = [], 0
+    try:
+        while place < len(value):
+            number, place = _varint_at(value, place)
+            found.append(number)
+    except IndexError:
+        raise DecodeError("the message ends within a number") from None
+    return np.array(found, np.uint64).view(np.int64)
+
+
+def _many(data: bytes) -> Any:
+    """The numbers of a long row, found for all bytes at once."""
+    array = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(array < 0x80)
+    if not len(ends) or ends[-1] != len(array) - 1:
+        raise DecodeError("the message ends within a number")
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    shifts = (np.arange(len(array)) - np.repeat(starts, ends - starts + 1)).astype(np.uint64) * np.uint64(7)
+    if shifts.max() > 63:
+        raise DecodeError("a number of more than 64 bits")
+    parts = (array & 0x7F).astype(np.uint64) << shifts
+    return np.add.reduceat(parts, starts).view(np.int64)
+
+
+def floats(kind: int, value: Any) -> Any:
+    """The float32 numbers of a field."""
+    if kind not in (BYTES, FIXED32) or len(value) % 4:
+        raise DecodeError("floats were expected")
+    return np.frombuffer(value, "<f4").astype(np.float32)
+
+
+def packed_floats(values: Iterable[float]) -> bytes:
+    """Numbers as float32, one after another."""
+    values = list(values)
+    return struct.pack(f"<{len(values)}f", *values)

@@ -1,0 +1,1 @@
+"""TensorFlow's `tf.ragged`, and what its other functions do with ragged tensors."""

@@ -1,0 +1,232 @@
+"""How an op of `tf.raw_ops` is made from its row of the table, and the helpers that the table names."""
+
+from __future__ import annotations
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
+from ...engine.tape.tape import GradientTape
+from ...state.sparse_tensor import SparseTensor
+from ..image.legacy import resized
+from ..namespace import resolve, root
+from .rows import rows
+
+
+@cache
+def op_named(name: str) -> Callable[..., Any]:
+    """The op that TensorFlow has under this name; AttributeError where the table has no such row."""
+    if name not in rows():
+        raise AttributeError(f"tf.raw_ops.{name} is not in gradtape; dir(tf.raw_ops) lists what is")
+    return _made(name, *rows()[name])
+
+
+def _made(name: str, parameters: str, outputs: list[str] | None, function: str) -> Callable[..., Any]:
+    scope = {**_HELPERS, **{kind: getattr(dtypes, kind) for kind in _DTYPES}}
+    signature = f"{parameters}, name=None".lstrip(", ")
+    accepted = eval(f"lambda {signature}: None", scope)
+    names = [p for p in inspect.signature(accepted).parameters if p != "name"]
+    if function.startswith("vjp."):
+        expression = f"vjp(tf.{function.removeprefix('vjp.')}, {names[1]}, {names[0]})"
+    else:
+        expression = function if "(" in function or function == "None" else f"{_called(function)}({', '.join(names)})"
+    compute = eval(f"lambda {signature}: {expression}", scope)
+    result = namedtuple(name, outputs) if outputs else None  # type: ignore[misc]
+
+    @wraps(accepted)
+    def op(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            raise TypeError(
+                f"{name} only takes keyword args (possible keys: {[*names, 'name']}). Please pass these args as kwargs "
+                "instead."
+            )
+        value = compute(**kwargs)
+        if outputs is None:
+            return value
+        return result(*value) if result else None
+
+    op.__name__ = op.__qualname__ = name
+    op.__module__ = "gradtape.raw_ops"
+    op.__doc__ = f"TensorFlow's op `{name}`; its arguments are passed by keyword."
+    return op
+
+
+def _called(function: str) -> str:
+    return function if function in _HELPERS else f"tf.{function}"
+
+
+# What the expressions of the table call beside the API.
+
+
+def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Tensor:
+    """The gradient at `x`, where that of what the function gives is `gradient`."""
+    given = to_tensor(gradient)
+    at = to_tensor(x, hint=given.dtype)
+    with GradientTape() as tape:
+        tape.watch(at)
+        y = function(at)
+    return tape.gradient(y, at, output_gradients=given)
+
+
+def gamma_derivative(alpha: Any, sample: Any) -> Tensor:
+    """The derivative of a number drawn from a gamma distribution by its shape."""
+    return ops.random_gamma_grad(to_tensor(alpha), to_tensor(sample))
+
+
+def stretched_axes(s0: Any, s1: Any) -> tuple[Tensor, Tensor]:
+    """Of two shapes that are broadcast, the axes along which each gradient is to be summed."""
+    shapes = [values(s0), values(s1)]
+    rank = max(len(shape) for shape in shapes)
+    padded = [[1] * (rank - len(shape)) + shape for shape in shapes]
+    axes = [[i for i, size in enumerate(sizes) if size == 1 and shapes[0] != shapes[1]] for sizes in padded]
+    dtype = to_tensor(s0).dtype
+    return to_tensor(axes[0], dtype), to_tensor(axes[1], dtype)
+
+
+def text(value: Any) -> str:
+    """An attribute, which may be bytes as in TensorFlow."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def values(x: Any) -> list[Any]:
+    """What must be known now, as a list."""
+    return to_array(x).tolist()
+
+
+def zeros(shape: Any, like: Any) -> Tensor:
+    """Zeros of the dtype of another tensor."""
+    return resolve("zeros")(shape, to_tensor(like).dtype)
+
+
+def paddings(padding: Any, explicit: Any) -> Any:
+    """A padding as `tf.nn` takes it: a word, or a pair of numbers for each axis."""
+    if text(padding) != "EXPLICIT":
+        return text(padding)
+    return [list(explicit[i : i + 2]) for i in range(0, len(explicit), 2)]
+
+
+def depthwise(
+    x: Any, filter: Any, strides: Any, padding: Any, explicit: Any, data_format: Any, dilations: Any
+) -> Tensor:
+    """`tf.nn.depthwise_conv2d`, which takes the dilations of height and width."""
+    first = 2 if text(data_format) == "NCHW" else 1
+    between = list(dilations[first : first + 2])
+    return resolve("nn.depthwise_conv2d")(x, filter, strides, paddings(padding, explicit), text(data_format), between)
+
+
+def fused_batch_norm(
+    x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, factor: float, data_format: Any,
+    is_training: bool,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """A batch normalised; the statistics to keep, mixed with the old ones; and those that were used."""
+    x = to_tensor(x)
+    first = text(data_format).startswith("NC")
+    shape = [1 if axis != (1 if first else len(x.dims) - 1) else -1 for axis in range(len(x.dims))]
+    axes = [axis for axis, size in enumerate(shape) if size == 1]
+    if is_training:
+        used = resolve("nn.moments")(x, axes)
+        count = np.prod([x.dims[axis] for axis in axes])
+        kept = [used[0], used[1] * float(count / max(count - 1, 1))]
+        if factor != 1:
+            kept = [old * (1 - factor) + new * factor for old, new in zip((mean, variance), kept, strict=True)]
+    else:
+        used = kept = [to_tensor(mean), to_tensor(variance)]
+    given = [resolve("reshape")(value, shape) for value in (*used, offset, scale)]
+    return (resolve("nn.batch_normalization")(x, *given, epsilon), *kept, *used)
+
+
+def row_select(condition: Any, x: Any, y: Any) -> Tensor:
+    """`where` of TensorFlow 1: a vector of conditions chooses whole rows, a number the whole."""
+    choice, a, b = to_tensor(condition), to_tensor(x), to_tensor(y)
+    if len(choice.dims) == 1 and len(a.dims) > 1:
+        choice = resolve("reshape")(choice, (-1, *(1,) * (len(a.dims) - 1)))
+    if a.dims != b.dims:
+        raise resolve("errors.InvalidArgumentError")(
+            f"'then' and 'else' must have the same size, but got {list(a.dims)} vs. {list(b.dims)} [Op:Select]"
+        )
+    return resolve("where")(choice, a, b)
+
+
+def bucketized(x: Any, boundaries: Any) -> Tensor:
+    """The number of boundaries that are not above each entry."""
+    x = to_tensor(x)
+    places = resolve("searchsorted")(
+        resolve("constant")(list(boundaries), x.dtype), resolve("reshape")(x, [-1]), side="right"
+    )
+    return resolve("reshape")(places, x.dims)
+
+
+def weighted(weights: Any) -> bool:
+    """Whether there are weights at all."""
+    return to_tensor(weights).dims != (0,)
+
+
+def unpadded(x: Any, widths: Any) -> Tensor:
+    """Zeros of the shape from which padding made that of `x`."""
+    x = to_tensor(x)
+    dims = [size - sum(both) for size, both in zip(x.dims, values(widths), strict=True)]
+    return zeros(dims, x)
+
+
+def singular_values(x: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The singular values alone, and two empty tensors."""
+    s = resolve("linalg.svd")(x, compute_uv=False)
+    return s, zeros([0], x), zeros([0], x)
+
+
+def prevented(x: Any, message: Any) -> Tensor:
+    """The value, of which a gradient may not be asked."""
+
+    def rule(_: Tensor) -> Tensor:
+        raise LookupError(f"Gradient explicitly disabled. Reason: {text(message)!r}")
+
+    return resolve("custom_gradient")(lambda x: (resolve("identity")(x), rule))(x)
+
+
+def sparse(indices: Any, values: Any, shape: Any) -> SparseTensor:
+    """The sparse tensor of three parts."""
+    return SparseTensor(indices, values, shape)
+
+
+def parts(x: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The three parts of a sparse tensor."""
+    return x.indices, x.values, x.dense_shape
+
+
+def scattered(indices: Any, shape: Any, given: Any, default: Any) -> Tensor:
+    """Values at indices of a tensor that is one value elsewhere; the indices may be those of a vector, or one."""
+    places = to_tensor(indices)
+    if len(places.dims) < 2:
+        places = resolve("reshape")(places, (-1, 1))
+    updates = resolve("broadcast_to")(given, (places.dims[0],))
+    return resolve("tensor_scatter_nd_update")(resolve("fill")(shape, default), places, updates)
+
+
+def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
+    """A sparse matrix with a default in its empty rows, which rows were empty, and where each old entry is now."""
+    filled, empty = resolve("sparse.fill_empty_rows")(x, default)
+    before = resolve("cumsum")(resolve("cast")(empty, dtypes.int64))
+    moved = resolve("gather")(before, x.indices[:, 0]) + resolve("range")(x.values.dims[0], dtype=dtypes.int64)
+    return filled.indices, filled.values, empty, moved
+
+
+_DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
+_HELPERS: dict[str, Any] = {
+    helper.__name__: helper
+    for helper in (
+        vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
+        bucketized, weighted, unpadded,
+        singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
+    )
+}  # fmt: skip
+_HELPERS.update(
+    tf=root, integers=values, SELU=1.7580993408473768, SELU_SCALE=1.0507009873554805
+)  # scale * alpha, and scale, of nn.selu

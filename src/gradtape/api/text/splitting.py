@@ -1,0 +1,168 @@
+"""`tf.strings`: strings cut into parts. The parts of several strings are a ragged tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.errors import InvalidArgumentError
+from ...engine.run.convert import to_array
+from ...engine.run.namespace import ops
+from ...state.ragged.partition import cut_at
+from ...state.ragged.tensor import RaggedTensor
+from .strings import text_tensor
+
+NAMESPACES = ("strings",)
+__all__ = ["bytes_split", "ngrams", "split"]
+
+
+def strings_of(value: Any) -> Any:
+    """A tensor of strings, ragged or not."""
+    if not isinstance(value, RaggedTensor):
+        return text_tensor(value)
+    if value.dtype is not dtypes.string:
+        raise InvalidArgumentError(
+            f"Expected a tensor of strings, got {value.dtype.name}. tf.strings.as_string makes one"
+        )
+    return value
+
+
+def cut(input: Any, function: Callable[[bytes], Sequence[Any]], *kinds: Any) -> list[Any]:
+    """The parts of each string, in rows of their own; `function` gives a list of them for each of the `kinds`.
+
+    A kind is the dtype of an array: object for strings.
+    """
+    x = strings_of(input)
+    if isinstance(x, RaggedTensor):
+        return [x.with_flat_values(parts) for parts in cut(x.flat_values, function, *kinds)]
+    if len(x.dims) > 1:
+        return cut(RaggedTensor.from_tensor(x, ragged_rank=len(x.dims) - 1), function, *kinds)
+
+    def pieces(array: Any) -> Any:
+        found = [function(text) for text in np.ravel(array).tolist()]
+        counts = [len(parts[0]) for parts in found]
+        columns = [[piece for parts in found for piece in parts[i]] for i in range(len(kinds))]
+        return *map(_array, columns, kinds), np.cumsum([0, *counts], dtype=np.int64)
+
+    *values, splits = ops.cut_text(x, function=pieces)
+    return values if not x.dims else [RaggedTensor(v, cut_at(splits), internal=True) for v in values]
+
+
+def _array(values: list[Any], kind: Any) -> Any:
+    array = np.empty(len(values), dtype=kind)
+    array[:] = values
+    return array
+
+
+def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """The parts of strings, cut at white space or at `sep`: those of one string a tensor, of several a ragged one.
+
+    >>> import gradtape as tf
+    >>> tf.strings.split("a,b", sep=",").numpy().tolist()
+    [b'a', b'b']
+    >>> tf.strings.split(["hello world", "a b c"])
+    <tf.RaggedTensor [[b'hello', b'world'], [b'a', b'b', b'c']]>
+    """
+    between = None if sep is None else np.asarray(to_array(text_tensor(sep))).item() or None
+    if maxsplit == 0:  # then Python leaves out white space at the beginning
+        return cut(input, lambda text: [[text] if text or between else []], object)[0]
+    return cut(input, lambda text: [text.split(between, maxsplit)], object)[0]
+
+
+def bytes_split(input: Any, name: str | None = None) -> Any:
+    """The bytes of strings.
+
+    >>> import gradtape as tf
+    >>> tf.strings.bytes_split(["ab", "c"])
+    <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
+    """
+    return cut(input, lambda text: [[text[i : i + 1] for i in range(len(text))]], object)[0]
+
+
+def ngrams(
+    data: Any,
+    ngram_width: Any,
+    separator: str = " ",
+    pad_values: Any = None,
+    padding_width: int | None = None,
+    preserve_short_sequences: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Neighbours along the last axis joined, `ngram_width` at a time.
+
+    >>> import gradtape as tf
+    >>> tf.strings.ngrams(["A", "B", "C", "D"], 2, pad_values=("L", "R")).numpy().tolist()
+    [b'L A', b'A B', b'B C', b'C D', b'D R']
+    """
+    left, right = _padding(pad_values)
+    if padding_width is not None and padding_width < 1:
+        raise ValueError("padding_width must be greater than 0.")
+    if padding_width is not None and pad_values is None:
+        raise ValueError("pad_values must be provided if padding_width is set.")
+    widths = list(ngram_width) if isinstance(ngram_width, list | tuple) else [ngram_width]
+    if any(width < 1 for width in widths):
+        raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
+    most = 0 if pad_values is None else padding_width or -1
+    x = strings_of(data)
+    if not isinstance(x, RaggedTensor) and not x.dims:
+        raise ValueError("Data must have rank>0")
+    between = separator.encode()
+
+    def of_row(row: list[bytes]) -> list[bytes]:
+        return [gram for width in widths for gram in _grams(row, width, between, left, right, most)] or (
+            _whole(row, between, left, right, most) if preserve_short_sequences else []
+        )
+
+    return _by_rows(x, of_row)
+
+
+def _padding(values: Any) -> tuple[bytes, bytes]:
+    pair = ("", "") if values is None else values if isinstance(values, list | tuple) else (values, values)
+    if not all(isinstance(value, str | bytes) for value in pair[:2]):
+        raise TypeError("pad_values must be a string, tuple of strings, or None.")
+    first, second = (value.encode() if isinstance(value, str) else value for value in pair[:2])
+    return first, second
+
+
+def _grams(row: list[bytes], width: int, between: bytes, left: bytes, right: bytes, most: int) -> list[bytes]:
+    pad = width - 1 if most < 0 else min(most, width - 1)
+    whole = [left] * pad + row + [right] * pad
+    return [between.join(whole[i : i + width]) for i in range(len(whole) - width + 1)]
+
+
+def _whole(row: list[bytes], between: bytes, left: bytes, right: bytes, most: int) -> list[bytes]:
+    """A row that is too short for any width, as one."""
+    if not row:
+        return []
+    pad = max(most, 0)
+    return [between.join([left] * pad + row + [right] * pad)]
+
+
+def _by_rows(x: Any, of_row: Callable[[list[bytes]], list[bytes]]) -> Any:
+    """A function of each row along the last axis; of a tensor again a tensor."""
+    if isinstance(x, RaggedTensor) and (x.ragged_rank > 1 or len(x.flat_values.dims) > 1):
+        return x.with_values(_by_rows(x.values, of_row))
+    if not isinstance(x, RaggedTensor):
+        return ops.cut_text(x, function=lambda array: _of_array(array, of_row))
+
+    def rows(values: Any, splits: Any) -> Any:
+        ends, flat = splits.tolist(), values.tolist()
+        found = [of_row(flat[i:j]) for i, j in pairwise(ends)]
+        counts = np.cumsum([0, *map(len, found)]).astype(splits.dtype)
+        return _array([gram for row in found for gram in row], object), counts
+
+    values, splits = ops.cut_text(x.values, x.row_splits, function=rows)
+    return RaggedTensor(values, cut_at(splits), internal=True)
+
+
+def _of_array(array: Any, of_row: Callable[[list[bytes]], list[bytes]]) -> Any:
+    rows = array.reshape(int(np.prod(array.shape[:-1], dtype=int)), array.shape[-1])
+    found = [of_row(row.tolist()) for row in rows]
+    count = len(found[0]) if found else 0
+    return _array([gram for row in found for gram in row], object).reshape(*array.shape[:-1], count)
+
+

@@ -1,0 +1,265 @@
+"""`tf.strings.unicode_*`: strings as characters, in one encoding or another."""
+
+from __future__ import annotations
+
+import codecs
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.errors import InvalidArgumentError
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...ops.text import each
+from ...state.ragged.tensor import RaggedTensor
+from .splitting import cut
+from .strings import text_tensor
+
+NAMESPACES = ("strings",)
+__all__ = [
+    "unicode_decode", "unicode_decode_with_offsets", "unicode_encode", "unicode_script", "unicode_split",
+    "unicode_split_with_offsets", "unicode_transcode",
+]  # fmt: skip
+
+_WRITTEN = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
+_registering = threading.Lock()
+_WRONG = "\udcff"  # stands for bytes that are no character: half of a pair, which no encoding gives
+
+
+def unicode_decode(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The code points of the characters of strings.
+
+    >>> import gradtape as tf
+    >>> tf.strings.unicode_decode("üb", "UTF-8").numpy().tolist()
+    [252, 98]
+    >>> tf.strings.unicode_decode(["üb", "c"], "UTF-8")
+    <tf.RaggedTensor [[252, 98], [99]]>
+    """
+    read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
+    return cut(input, lambda text: [[point for point, _ in read(text)]], np.int32)[0]
+
+
+def unicode_decode_with_offsets(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """The code points of the characters of strings, and the byte that each begins at.
+
+    >>> import gradtape as tf
+    >>> [x.numpy().tolist() for x in tf.strings.unicode_decode_with_offsets("üb", "UTF-8")]
+    [[252, 98], [0, 2]]
+    """
+    read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
+    points, offsets = cut(input, lambda text: _columns(read(text)), np.int32, np.int64)
+    return points, offsets
+
+
+def unicode_split(
+    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
+) -> Any:
+    """The characters of strings.
+
+    >>> import gradtape as tf
+    >>> [x.decode() for x in tf.strings.unicode_split("üb", "UTF-8").numpy()]
+    ['ü', 'b']
+    """
+    read, write = _reader(input_encoding, errors, replacement_char), _writer(input_encoding, errors, replacement_char)
+    return cut(input, lambda text: [[write([point]) for point, _ in read(text)]], object)[0]
+
+
+def unicode_split_with_offsets(
+    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
+) -> tuple[Any, Any]:
+    """The characters of strings, and the byte that each begins at.
+
+    >>> import gradtape as tf
+    >>> characters, offsets = tf.strings.unicode_split_with_offsets(["üb", "c"], "UTF-8")
+    >>> offsets
+    <tf.RaggedTensor [[0, 2], [0]]>
+    """
+    read, write = _reader(input_encoding, errors, replacement_char), _writer(input_encoding, errors, replacement_char)
+
+    def parts(text: bytes) -> list[list[Any]]:
+        points, offsets = _columns(read(text))
+        return [[write([point]) for point in points], offsets]
+
+    characters, offsets = cut(input, parts, object, np.int64)
+    return characters, offsets
+
+
+def unicode_encode(
+    input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
+) -> Any:
+    """The strings of the code points along the last axis.
+
+    >>> import gradtape as tf
+    >>> tf.strings.unicode_encode([97, 98], "UTF-8").numpy()
+    b'ab'
+    """
+    write = _writer(output_encoding, errors, replacement_char)
+    x = input if isinstance(input, RaggedTensor) else to_tensor(input, None, dtypes.int32)
+    if x.dtype is not dtypes.int32:
+        raise InvalidArgumentError(
+            "cannot compute UnicodeEncode as input #0(zero-based) was expected to be a int32 tensor but is a "
+            f"{x.dtype.kernel_name()} tensor"
+        )
+    if isinstance(x, RaggedTensor):
+        return _encoded_rows(x, write)
+    if not x.dims:
+        raise ValueError("input_tensor's rank must be at least 1.")
+
+    return ops.map_text(x, function=lambda array: _along_last(array, write))
+
+
+def _encoded_rows(x: RaggedTensor, write: Callable[[list[int]], bytes]) -> Any:
+    if len(x.flat_values.dims) > 1:
+        return x.with_flat_values(ops.map_text(x.flat_values, function=lambda array: _along_last(array, write)))
+    if x.ragged_rank > 1:
+        return x.with_values(_encoded_rows(x.values, write))
+
+    def rows(points: Any, splits: Any) -> Any:
+        ends, flat = splits.tolist(), points.tolist()
+        result = np.empty(len(ends) - 1, dtype=object)
+        result[:] = [write(flat[i:j]) for i, j in pairwise(ends)]
+        return result
+
+    return ops.map_text(x.values, x.row_splits, function=rows)
+
+
+def _along_last(array: Any, write: Callable[[list[int]], bytes]) -> Any:
+    result = np.empty(array.shape[:-1], dtype=object)
+    for place in np.ndindex(result.shape):
+        result[place] = write(array[place].tolist())
+    return result
+
+
+def unicode_transcode(
+    input: Any,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Strings in another encoding.
+
+    >>> import gradtape as tf
+    >>> tf.strings.unicode_transcode(["ü"], "UTF-8", "UTF-16-BE").numpy().tolist()
+    [b'\\x00\\xfc']
+    """
+    read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
+    write = _writer(output_encoding, errors, replacement_char)
+    return ops.map_text(text_tensor(input), function=each(lambda text: write([point for point, _ in read(text)])))
+
+
+def unicode_script(input: Any, name: str | None = None) -> Tensor:
+    """The numbers of the scripts that code points belong to, as ICU counts them; -1 for what is no code point.
+
+    >>> import gradtape as tf
+    >>> tf.strings.unicode_script([97, 0x3B1, 0x4E00]).numpy().tolist()
+    [25, 14, 17]
+    """
+    from .scripts import scripts
+
+    return ops.map_text(to_tensor(input, dtypes.int32 if not isinstance(input, Tensor) else None), function=scripts)
+
+
+def _columns(pairs: list[tuple[int, int]]) -> list[list[int]]:
+    return [[point for point, _ in pairs], [offset for _, offset in pairs]]
+
+
+def _check_errors(errors: str) -> None:
+    if errors not in ("ignore", "replace", "strict"):
+        raise InvalidArgumentError(
+            f"Value for attr 'errors' of \"{errors}\" is not in the list of allowed values: \"ignore\", \"replace\", "
+            "\"strict\""
+        )
+
+
+def _reader(
+    encoding: str, errors: str, replacement: int, control_too: bool = False
+) -> Callable[[bytes], list[tuple[int, int]]]:
+    """How bytes become code points, each with the byte it begins at."""
+    _check_errors(errors)
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise InvalidArgumentError(f"Could not create converter for input encoding: {encoding}") from None
+
+    def read(text: bytes) -> list[tuple[int, int]]:
+        try:
+            decoded, wrong = text.decode(encoding), iter(())
+        except UnicodeDecodeError:
+            if errors == "strict":
+                raise InvalidArgumentError(f"Invalid formatting on input string {text!r}") from None
+            decoded, wrong = _with_marks(text, encoding)
+        found, at = [], 0
+        for character in decoded:
+            if character == _WRONG:
+                if errors == "replace":
+                    found.append((replacement, at))
+                at += next(wrong)
+                continue
+            point = ord(character)
+            found.append((replacement if control_too and point < 32 else point, at))
+            at += len(character.encode(encoding))
+        return found
+
+    return read
+
+
+def _with_marks(text: bytes, encoding: str) -> Any:
+    """The text decoded, with a mark for what is no character; and how many bytes each mark stands for."""
+    lengths: list[int] = []
+
+    def mark(error: Any) -> tuple[str, int]:
+        lengths.append(error.end - error.start)
+        return _WRONG, error.end
+
+    with _registering:  # handlers have names, and stay: there is one, whose turn it is
+        codecs.register_error("gradtape.marked", mark)
+        return text.decode(encoding, "gradtape.marked"), iter(lengths)
+
+
+def _writer(encoding: str, errors: str, replacement: int) -> Callable[[list[int]], bytes]:
+    """How code points become bytes."""
+    _check_errors(errors)
+    if encoding not in _WRITTEN:
+        allowed = ", ".join(f'"{one}"' for one in _WRITTEN)
+        raise InvalidArgumentError(
+            f"Value for attr 'output_encoding' of \"{encoding}\" is not in the list of allowed values: {allowed}"
+        )
+
+    def write(points: list[int]) -> bytes:
+        written = []
+        for point in points:
+            if not 0 <= point < 0x110000 or 0xD800 <= point < 0xE000:
+                if errors == "strict":
+                    raise InvalidArgumentError(
+                        f"Code point {point} is out of range for Unicode, or is a surrogate."
+                    )
+                if errors == "ignore":
+                    continue
+                point = replacement
+            written.append(chr(point))
+        return "".join(written).encode(encoding)
+
+    return write
+

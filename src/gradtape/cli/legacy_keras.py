@@ -1,0 +1,132 @@
+"""`tf_keras`, which is Keras 2, for libraries that import it: Keras 3, with the names of Keras 2 that they use.
+
+Layers, models, optimizers and the rest are Keras 3's own. An optimizer of one's own takes its name first, as it does in
+Keras 2. What only Keras 2 has raises an error that names it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from functools import cache
+from typing import Any
+
+NAME = "tf_keras"
+VERSION = "2.21.0"
+
+# Modules of Keras 2 whose names are those of another module.
+_ELSEWHERE = {
+    "api._v1.keras": "",
+    "api._v2.keras": "",
+    "optimizers.experimental": "optimizers",
+    "layers.experimental.preprocessing": "layers",
+    "optimizers.schedules.experimental": "optimizers.schedules",
+}
+_LEGACY_LAYERS = "__internal__.legacy.layers"
+_PACKAGES = ("api", "api._v1", "api._v2", "layers.experimental", "__internal__", "__internal__.legacy", _LEGACY_LAYERS)
+
+
+class LegacyModule(types.ModuleType):
+    """A module of Keras 2, as Keras 3 has it."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"{NAME}.{place}".rstrip("."), "Keras 3, by a name of Keras 2's.")
+        self.__path__: list[str] = []
+        self._place = place
+        source = keras_module(_ELSEWHERE.get(place, place))
+        public = {} if source is None else {name: x for name, x in vars(source).items() if not name.startswith("_")}
+        inside = {name: x for name, x in public.items() if not isinstance(x, types.ModuleType)}
+        vars(self).update(inside | _written().get(_ELSEWHERE.get(place, place), {}))
+        self.__all__ = [name for name in {*public, *vars(self)} if not name.startswith("_")]
+        if not place:
+            self.__version__ = VERSION
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__internal__":
+            raise AttributeError(name)
+        try:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        except ModuleNotFoundError:
+            raise AttributeError(_missing(f"{self.__name__}.{name}"), name=name, obj=self) from None
+
+
+def module(name: str) -> types.ModuleType:
+    """The counterpart of `tf_keras` or of a module below it."""
+    place = name.removeprefix(NAME).lstrip(".")
+    for version in ("api._v1.keras", "api._v2.keras"):
+        if place.startswith(f"{version}."):
+            return importlib.import_module(f"{NAME}.{place.removeprefix(version + '.')}")
+    if place.partition(".")[0] == "src":
+        return importlib.import_module(f"keras.{place}")
+    if place not in _ELSEWHERE and place not in _PACKAGES and place not in _written() and keras_module(place) is None:
+        raise ModuleNotFoundError(_missing(name))
+    return LegacyModule(place)
+
+
+def keras_module(place: str) -> types.ModuleType | None:
+    """The module of Keras 3 at `place`, with the names that `tf.keras` has, or None."""
+    found: Any = importlib.import_module("gradtape.keras")
+    for name in filter(None, place.split(".")):
+        found = getattr(found, name, None)
+    return found if isinstance(found, types.ModuleType) else None
+
+
+def _missing(name: str) -> str:
+    return f"{name} is not there: gradtape serves Keras 3 for tf_keras, which is Keras 2, and Keras 3 has no such name"
+
+
+@cache
+def _written() -> dict[str, dict[str, Any]]:
+    """What Keras 3 does not have, or has otherwise, by module."""
+    keras: Any = importlib.import_module("gradtape.keras")
+    layers, optimizers = keras.layers, vars(keras.optimizers)
+    kinds = {name: x for name, x in optimizers.items() if isinstance(x, type) and name != "Optimizer"}
+    functions = {name: _no_layer_function(name) for name in ("dense", "conv1d", "conv2d", "flatten", "dropout")}
+    classes = {name: getattr(layers, name) for name in ("Dense", "Dropout", "Flatten", "Conv1D", "Conv2D", "Layer")}
+    return {
+        "optimizers": {"Optimizer": _optimizer(keras.optimizers.Optimizer)},
+        "optimizers.legacy": {**kinds, "Optimizer": LegacyOptimizer},
+        "__internal__.utils": {"register_symbolic_tensor_type": lambda cls: None},  # Keras 3 has symbols of its own
+        _LEGACY_LAYERS: {**functions, **classes, "BatchNormalization": layers.BatchNormalization},
+    }
+
+
+def _optimizer(base: Any) -> type:
+    """The base class of optimizers, whose constructor takes the name first; Keras 3's optimizers are instances."""
+
+    class Kind(type(base)):  # type: ignore[misc]
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, base) if cls is Optimizer else super().__instancecheck__(instance)
+
+        def __subclasscheck__(cls, subclass: Any) -> bool:
+            return issubclass(subclass, base) if cls is Optimizer else super().__subclasscheck__(subclass)
+
+    class Optimizer(base, metaclass=Kind):  # type: ignore[misc]
+        """The base class of optimizers."""
+
+        def __init__(self, name: str, *args: Any, learning_rate: Any = 0.001, **options: Any) -> None:
+            options.pop("jit_compile", None)
+            super().__init__(learning_rate, *args, name=name, **options)
+
+    return Optimizer
+
+
+class LegacyOptimizer:
+    """The base class that optimizers had before TensorFlow 2.11: it can be derived from, and not be used."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            f"{type(self).__name__} is one of Keras 2's legacy optimizers, which gradtape does not have. Use one of "
+            "tf.keras.optimizers"
+        )
+
+
+def _no_layer_function(name: str) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"tf.layers.{name} makes its variables in a graph of TensorFlow 1's, which is not there. Use a layer of "
+            "tf.keras.layers"
+        )
+
+    function.__name__ = name
+    return function

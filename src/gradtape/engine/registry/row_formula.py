@@ -1,0 +1,179 @@
+"""A kernel that works along the last axis as a formula of rows: a softmax, a cross entropy, a layer norm, a mean.
+
+Found out as a formula of single elements is (`formula.py`), by running the kernel on symbols, which here have a shape.
+What a step gives has one number for each element (`EACH`), for each row (`ROW`) or for each place in a row (`PLACE`); a
+step that reduces makes numbers of rows from those of elements. What is no such formula has no steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .formula import Formula, NotAFormula, Step, Symbol, _Neutral
+
+EACH, ROW, PLACE = "each", "row", "place"
+REDUCTIONS = {"sum", "max", "min", "prod"}
+
+
+class RowFormula(NamedTuple):
+    """The steps from the inputs to the result, of a shape, for arrays whose rows are of this length."""
+
+    formula: Formula
+    shape: tuple[int, ...]
+    length: int
+
+
+def traced_rows(
+    kernel: Callable[..., Any], shapes: Sequence[tuple[int, ...]], given: Sequence[Any]
+) -> RowFormula | None:
+    """What `kernel(xp, *arrays)` does to arrays of these shapes and dtypes; None if it is no formula of rows."""
+    whole = max(shapes, key=math.prod)
+    if not whole or not math.prod(whole):
+        return None
+    steps: list[Step] = []
+    xp = _Rows(steps, whole)
+    inputs = tuple([_RowSymbol(xp, np.ones(1, dtype), shape, None) for shape, dtype in zip(shapes, given, strict=True)])
+    try:
+        with np.errstate(all="ignore"):
+            result = kernel(xp, *inputs)
+        shape = result.shape
+        if result.kind not in (EACH, ROW) or not any(step.function in REDUCTIONS for step in steps):
+            return None
+    except Exception:  # whatever it was
+        return None
+    return RowFormula(Formula(inputs, steps, result), shape, whole[-1])
+
+
+class _Rows(_Neutral):
+    """NumPy's functions for symbols of rows of `whole`, the shape of the largest array."""
+
+    def __init__(self, steps: list[Step], whole: tuple[int, ...]) -> None:
+        self._steps = steps
+        self._length = whole[-1]
+        self._count = math.prod(whole[:-1])
+
+    def arange(self, stop: int) -> _RowSymbol:
+        """The numbers of the places in a row."""
+        if stop != self._length:
+            raise NotAFormula
+        y = _RowSymbol(self, np.ones(1, np.int64), (stop,), PLACE)
+        self._steps.append(Step("arange", (), {}, y))
+        return y
+
+    def kind_of(self, shape: tuple[int, ...]) -> str:
+        """What an array of a shape has a number for, when it is broadcast beside the elements."""
+        *leading, last = shape
+        if math.prod(leading) == self._count and last == self._length:
+            return EACH
+        if last == 1 and math.prod(leading) == self._count:
+            return ROW
+        if last == self._length and math.prod(leading) == 1:
+            return PLACE
+        raise NotAFormula
+
+
+class _RowSymbol(Symbol):
+    """A symbol with a shape. That of `ROW` has a last axis of one element, or not: `kept` tells."""
+
+    def __init__(self, xp: _Rows, example: Any, shape: tuple[int, ...], kind: str | None, kept: bool = True) -> None:
+        super().__init__(xp._steps, example)
+        self._xp, self.shape, self.kind, self.kept = xp, shape, kind, kept
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _new(self, example: Any, function: Any, given: Sequence[Any], shape: Any, kind: Any, kept: bool = True) -> Any:
+        y = _RowSymbol(self._xp, example, tuple(shape), kind, kept)
+        self._steps.append(Step(function, tuple(given), {}, y))
+        return y
+
+    def _settled(self, kind: str, kept: bool) -> None:
+        """An input's kind is that of its first use; it must not be used in two ways."""
+        if self.kind is None:
+            self.kind, self.kept = kind, kept
+        elif (self.kind, self.kept) != (kind, kept):
+            raise NotAFormula
+
+    def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> Symbol:
+        symbols = [x for x in given if isinstance(x, _RowSymbol)]
+        dropped = any(x.kind == ROW and not x.kept for x in symbols)
+        for x in symbols:
+            if x.kind is None:
+                x._settled(ROW if dropped else self._xp.kind_of(x.shape), not dropped)
+        kinds = {x.kind for x in symbols}
+        if dropped and (kinds != {ROW} or any(x.kept for x in symbols)):
+            raise NotAFormula
+        y: Any = super()._step(function, given, **attrs)
+        y.shape = np.broadcast_shapes(*[x.shape for x in symbols])
+        y.kind, y.kept = kinds.pop() if len(kinds) == 1 else EACH, not dropped
+        return y
+
+    def _made(self, example: Any) -> Symbol:
+        return _RowSymbol(self._xp, example, (), None)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.take_along_axis:
+            return self._taken(*args, **kwargs)
+        return super().__array_function__(function, types, args, kwargs)
+
+    def _taken(self, x: Any, indices: Any, axis: int) -> Any:
+        if axis not in (-1, x.ndim - 1) or indices.kind != ROW or not indices.kept or indices.shape[-1] != 1:
+            raise NotAFormula
+        return self._new(x._example, "take", (x, indices), indices.shape, ROW)
+
+    def _reduced(self, name: str, axis: Any, keepdims: bool = False, dtype: Any = None) -> Any:
+        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+        if axes not in ((-1,), (self.ndim - 1,)) or self.dtype.kind != "f" or (dtype or self.dtype) != self.dtype:
+            raise NotAFormula
+        if self.kind is None:
+            self._settled(self._xp.kind_of(self.shape), True)
+        if self.kind != EACH:
+            raise NotAFormula
+        return self._new(
+            self._example, name, (self,), (*self.shape[:-1], 1) if keepdims else self.shape[:-1], ROW, keepdims
+        )
+
+    def sum(self, axis: Any, dtype: Any = None, keepdims: bool = False) -> Any:
+        return self._reduced("sum", axis, keepdims, dtype)
+
+    def prod(self, axis: Any, dtype: Any = None, keepdims: bool = False) -> Any:
+        return self._reduced("prod", axis, keepdims, dtype)
+
+    def max(self, axis: Any, keepdims: bool = False) -> Any:
+        return self._reduced("max", axis, keepdims)
+
+    def min(self, axis: Any, keepdims: bool = False) -> Any:
+        return self._reduced("min", axis, keepdims)
+
+    def _seen_as(self, shape: tuple[int, ...], kind: str, kept: bool) -> Any:
+        return self._new(self._example, "view", (self,), shape, kind, kept)
+
+    def reshape(self, *shape: Any) -> Any:
+        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if self.kind is None:
+            self._settled(self._xp.kind_of(self.shape), True)
+        if self._xp.kind_of(tuple(shape)) != self.kind:
+            raise NotAFormula
+        return self._seen_as(tuple(shape), self.kind, True)
+
+    def __getitem__(self, key: Any) -> Any:
+        if key == slice(None):
+            return self
+        if key == (..., None) and (self.kind is None or not self.kept):
+            self._settled(ROW, False)
+            return self._seen_as((*self.shape, 1), ROW, True)
+        if key == (..., 0) and self.kind == ROW and self.kept:
+            return self._seen_as(self.shape[:-1], ROW, False)
+        raise NotAFormula

@@ -1,0 +1,24 @@
+"""Checks of values that hold for every run: at once where values are there, in a traced function as a node of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.tensor import Tensor
+from . import dispatch
+
+
+def verify(test: Callable[..., None], *tensors: Tensor) -> None:
+    """`test` on the values, which raises where something does not hold; in a traced function, at every run."""
+    trace = dispatch.thread.trace
+    if trace is None:
+        return test(*(x.array for x in tensors))
+    # Constants, such as the words of a message, are no inputs of the node.
+    known = {i: x.array for i, x in enumerate(tensors) if type(x) is Tensor}
+
+    def test_with_constants(*arrays: Any) -> None:
+        given = iter(arrays)
+        test(*[known[i] if i in known else next(given) for i in range(len(tensors))])
+
+    trace.run(trace.assertion, [x for i, x in enumerate(tensors) if i not in known], {"test": test_with_constants})

@@ -1,0 +1,213 @@
+"""Elementwise ops on ragged tensors: broadcast to one shape, and run on the flat values.
+
+Only a dimension that is known to have size 1 is stretched; ragged dimensions must agree, row for row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import errors
+from ...core.tensor import Tensor, is_tensor_like
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...engine.run.verification import verify
+from . import indices
+from .partition import RowPartition, cut_at
+from .tensor import RaggedTensor
+
+
+def applied(op: Any, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """`op.call` on values of which at least one is ragged."""
+    return on_flat_values(lambda *flat: op.call(*flat, **attributes), values)
+
+
+def on_flat_values(f: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """An elementwise function of values of which at least one is ragged."""
+    operands = same_splits_dtype([x if isinstance(x, RaggedTensor) else _operand(x, values) for x in values])
+    ragged = [x for x in operands if isinstance(x, RaggedTensor)]
+    if len(operands) > 1 and not _fit_already(operands, ragged):
+        operands = broadcast(operands)
+        ragged = [x for x in operands if isinstance(x, RaggedTensor)]
+    flat = f(*[x.flat_values if isinstance(x, RaggedTensor) else x for x in operands])
+    return None if flat is None else ragged[0].with_flat_values(flat)  # a check gives nothing
+
+
+def _operand(x: Any, values: Sequence[Any]) -> Tensor:
+    """A value beside ragged ones: a number of Python's takes their dtype if it can."""
+    dtype = next(v.dtype for v in values if isinstance(v, RaggedTensor))
+    return to_tensor(x) if is_tensor_like(x) else to_tensor(x, hint=dtype)
+
+
+def same_splits_dtype(values: Sequence[Any]) -> list[Any]:
+    """The values, of which those that are ragged must have row splits of one dtype."""
+    found = {x.row_splits.dtype for x in values if isinstance(x, RaggedTensor)}
+    if len(found) > 1:
+        raise ValueError(
+            "Input RaggedTensors have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
+            "convert them to compatible dtypes."
+        )
+    return list(values)
+
+
+def _fit_already(operands: Sequence[Any], ragged: Sequence[RaggedTensor]) -> bool:
+    """Whether the flat values can be computed with as they are, without any being stretched."""
+    first = ragged[0]
+    inner = len(first.flat_values.dims)
+    for x in operands:
+        if isinstance(x, RaggedTensor):
+            if len(x.flat_values.dims) != inner or not same_rows(first, x):
+                return False
+        elif len(x.dims) >= inner:
+            return False
+    return True
+
+
+def same_rows(x: RaggedTensor, y: RaggedTensor) -> bool:
+    """Whether two ragged tensors are known, without a look at numbers that a trace does not have, to be cut alike."""
+    mine, its = x._nested_row_partitions, y._nested_row_partitions
+    return len(mine) == len(its) and all(_alike(a, b) for a, b in zip(mine, its, strict=True))
+
+
+def _alike(a: RowPartition, b: RowPartition) -> bool:
+    if a.static_uniform_row_length != b.static_uniform_row_length:
+        return False
+    x, y = a.row_splits(), b.row_splits()
+    if x is y:
+        return True
+    return type(x) is Tensor and type(y) is Tensor and np.array_equal(x.array, y.array)
+
+
+class _Dimensions:
+    """A value as it is looked at from outside: one dimension after the other."""
+
+    def __init__(self, x: Any, rank: int) -> None:
+        self.given = x
+        own = x.shape.rank
+        self.missing = rank - own  # dimensions of size 1 that it has in front
+        self.partitions: tuple[RowPartition, ...] = x._nested_row_partitions if isinstance(x, RaggedTensor) else ()
+        flat = x.flat_values if isinstance(x, RaggedTensor) else x
+        self.inner = flat.dims[1:] if self.partitions else flat.dims
+        self.flat = flat
+        self.rows: Tensor | None = None  # for each row of the result so far, which row of this it is; None: the same
+
+    def at(self, axis: int) -> RowPartition | int:
+        """The sizes along an axis: a partition, or one number."""
+        axis -= self.missing
+        if axis < 0:
+            return 1
+        if not self.partitions:
+            return self.inner[axis]
+        if axis == 0:
+            return self.partitions[0].rows
+        if axis <= len(self.partitions):
+            rows = self.partitions[axis - 1]
+            return rows if rows.static_uniform_row_length is None else rows.static_uniform_row_length
+        return self.inner[axis - 1 - len(self.partitions)]
+
+
+def broadcast(operands: Sequence[Any], rank: int | None = None) -> list[Any]:
+    """The operands with one shape in all dimensions up to the last ragged one; ragged all of them, but scalars."""
+    rank = max(x.shape.rank for x in operands) if rank is None else rank
+    views = [_Dimensions(x, rank) for x in operands]
+    depth = max(len(view.partitions) + view.missing for view in views if view.partitions)  # the last axis with rows
+    dtype = next(x.row_splits.dtype for x in operands if isinstance(x, RaggedTensor))
+    count = 1  # of rows of the result so far
+    partitions: list[RowPartition] = []
+    for axis in range(depth + 1):
+        sizes = [view.at(axis) for view in views]
+        rows = _common(sizes, views, axis, count, dtype)
+        for view, size in zip(views, sizes, strict=True):
+            _descend(view, size, rows, axis)
+        count = rows.count
+        if axis:
+            partitions.append(rows)
+    return [_gathered(view, partitions, depth) if view.given.shape.rank else view.given for view in views]
+
+
+def _common(sizes: list[Any], views: list[_Dimensions], axis: int, count: int, dtype: Any) -> RowPartition:
+    """How each row of the result so far is cut along the next axis."""
+    chosen: Any = None
+    for size, view in zip(sizes, views, strict=True):
+        if isinstance(size, RowPartition):
+            rows = _cut_of(size, view)
+            if isinstance(chosen, RowPartition):
+                _check_equal(chosen, rows)
+            elif chosen not in (None, 1):
+                _check_equal(RowPartition.from_uniform_row_length(chosen, nrows=count, dtype=dtype), rows)
+            chosen = rows
+        elif size != 1:
+            if isinstance(chosen, RowPartition):
+                _check_equal(chosen, RowPartition.from_uniform_row_length(size, nrows=count, dtype=dtype))
+            elif chosen in (None, 1):
+                chosen = size
+            elif chosen != size:
+                raise errors.InvalidArgumentError(
+                    f"Incompatible shapes: sizes {chosen} and {size} along axis {axis}. Shapes must be equal, or 1, in "
+                    "every dimension counted from the last"
+                )
+    if isinstance(chosen, RowPartition):
+        return chosen
+    return RowPartition.from_uniform_row_length(1 if chosen is None else chosen, nrows=count, dtype=dtype)
+
+
+def _cut_of(rows: RowPartition, view: _Dimensions) -> RowPartition:
+    if view.rows is None:
+        return rows
+    return cut_at(indices.splits_of(indices.picked(rows.row_lengths(), view.rows)))
+
+
+def _check_equal(a: RowPartition, b: RowPartition) -> None:
+    """Raises unless both cut alike; in a trace, at every run."""
+    x, y = a.row_splits(), b.row_splits()
+    if x is y:
+        return
+
+    def test(mine: Any, its: Any) -> None:
+        if not np.array_equal(mine, its):
+            raise errors.InvalidArgumentError(
+                f"Condition x == y did not hold. First elements of x: {mine[:3].tolist()}, of y: {its[:3].tolist()}. "
+                "Ragged tensors are computed with row for row: rows must have the same lengths, or length 1 in a "
+                "dimension that is not ragged"
+            )
+
+    verify(test, x, y)
+
+
+def _descend(view: _Dimensions, size: Any, rows: RowPartition, axis: int) -> None:
+    """From the rows of a view at one axis to those at the next."""
+    if axis < view.missing:
+        count = rows.count
+        view.rows = None if count == 1 else ops.zeros_like(indices.counting(count, rows.dtype))
+        return
+    stretched = size == 1 and (rows.static_uniform_row_length != 1)
+    if view.rows is None and not stretched:
+        return
+    own = indices.counting(rows.rows, rows.dtype) if view.rows is None else view.rows
+    numbers = rows.value_rowids()
+    if isinstance(size, RowPartition):
+        starts = indices.picked(size.row_splits(), own)
+    else:
+        starts = ops.mul(own, indices.number(size, rows.dtype))
+    places = indices.picked(starts, numbers)
+    view.rows = places if stretched else ops.add(places, rows.offsets_in_rows())
+
+
+def _gathered(view: _Dimensions, partitions: list[RowPartition], depth: int) -> RaggedTensor:
+    """The value of a view, its rows repeated as the result needs them, cut by `partitions`."""
+    flat = view.flat
+    own = depth - view.missing  # its dimension that is the last of the ragged ones
+    if not view.partitions:
+        lead = max(own + 1, 0)
+        flat = ops.reshape(flat, shape=(int(np.prod(flat.dims[:lead], dtype=int)), *flat.dims[lead:]))
+    elif own > len(view.partitions):
+        extra = own - len(view.partitions)
+        flat = ops.reshape(flat, shape=(int(np.prod(flat.dims[: extra + 1], dtype=int)), *flat.dims[extra + 1 :]))
+    if view.rows is not None:
+        flat = indices.picked(flat, view.rows)
+    for rows in reversed(partitions):
+        flat = RaggedTensor(flat, rows, internal=True)
+    return flat

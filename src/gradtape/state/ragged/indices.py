@@ -1,0 +1,70 @@
+"""Index arithmetic that ragged tensors are made of. All of it is ops: a traced function does not look at the numbers.
+
+A look at a number (`int(...)`) happens only where it is the size of a result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, constant
+from ...engine.run.namespace import ops
+
+
+def counting(count: int, dtype: DType) -> Tensor:
+    """0, 1, ..., count - 1."""
+    return constant(np.arange(count, dtype=dtype.numpy), dtype)
+
+
+def number(value: int, dtype: DType) -> Tensor:
+    """One integer."""
+    return constant(dtype.as_numpy_dtype(value), dtype)
+
+
+def looked_at(x: Any) -> int:
+    """An integer that the size of a result depends on. A function is traced for it."""
+    return int(x.array) if isinstance(x, Tensor) else int(x)
+
+
+def splits_of(lengths: Tensor) -> Tensor:
+    """Where rows of these lengths begin, and the end of the last."""
+    zero = constant(np.zeros(1, lengths.dtype.numpy), lengths.dtype)
+    return ops.concat(zero, ops.cumsum(lengths, axis=0), axis=0)
+
+
+def row_numbers(splits: Tensor, count: int) -> Tensor:
+    """For each of `count` values, the row that it is in."""
+    places = ops.reshape(counting(count, splits.dtype), shape=(1, count))
+    rows = ops.search_sorted(
+        ops.reshape(splits, shape=(1, *splits.dims)), places, side="right", dtype=splits.dtype.numpy
+    )
+    return ops.sub(ops.reshape(rows, shape=(count,)), number(1, splits.dtype))
+
+
+def picked(x: Tensor, rows: Tensor) -> Tensor:
+    """Some rows of a tensor."""
+    return ops.gather(x, rows, axis=0, batch=0)
+
+
+def offsets(splits: Tensor, count: int) -> Tensor:
+    """For each of `count` values, its place in its row."""
+    return ops.sub(counting(count, splits.dtype), picked(splits, row_numbers(splits, count)))
+
+
+def ranges(starts: Tensor, lengths: Tensor, step: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Rows of numbers `starts[i], starts[i] + step, ...`, one after the other, and the splits between them."""
+    splits = splits_of(lengths)
+    count = looked_at(splits[-1])
+    rows = row_numbers(splits, count)
+    places = ops.sub(counting(count, splits.dtype), picked(splits, rows))
+    if step is not None:
+        places = ops.mul(places, picked(step, rows) if step.dims else step)
+    return ops.add(picked(starts, rows), places), splits
+
+
+def lengths_between(splits: Tensor) -> Tensor:
+    """The lengths of the rows."""
+    return ops.sub(splits[1:], splits[:-1])

@@ -1,0 +1,70 @@
+"""The operators of ragged tensors: the ops themselves, which come back with what is ragged among their arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.errors import InvalidArgumentError
+from ...core.tensor import is_tensor_like
+from ...engine.run.convert import to_tensor
+from ...ops import arithmetic, bits, logic
+from ...ops.powers import pow_
+from .tensor import RaggedTensor
+
+_BINARY = {
+    "add": arithmetic.add, "sub": arithmetic.sub, "mul": arithmetic.mul, "truediv": arithmetic.div,
+    "floordiv": arithmetic.floordiv, "mod": arithmetic.mod, "pow": pow_,
+}  # fmt: skip
+_LOGICAL = {
+    "and": (logic.logical_and, bits.bitwise_and), "or": (logic.logical_or, bits.bitwise_or),
+    "xor": (logic.logical_xor, bits.bitwise_xor),
+}  # fmt: skip
+_COMPARISONS = {"lt": logic.less, "le": logic.less_equal, "gt": logic.greater, "ge": logic.greater_equal}
+
+
+def _operator(op: Any) -> Any:
+    return lambda self, y: op.call(self, y)
+
+
+def _reflected(op: Any) -> Any:
+    return lambda self, y: op.call(y, self)
+
+
+def _by_kind(pair: Any, reflected: bool = False) -> Any:
+    def call(self: RaggedTensor, y: Any) -> Any:
+        op = pair[0] if self.dtype.is_bool else pair[1]
+        return op.call(y, self) if reflected else op.call(self, y)
+
+    return call
+
+
+def _compared(op: Any, when_different: bool) -> Any:
+    """`==` and `!=`: what cannot be compared row for row is different as a whole."""
+
+    def call(self: RaggedTensor, y: Any) -> Any:
+        if not isinstance(y, RaggedTensor) and not is_tensor_like(y):
+            try:
+                y = to_tensor(y, self.dtype)
+            except (TypeError, ValueError):
+                return when_different
+        try:
+            return op.call(self, y)
+        except (InvalidArgumentError, ValueError):  # their rows do not have the same lengths
+            return when_different
+
+    return call
+
+
+for _name, _op in _BINARY.items():
+    setattr(RaggedTensor, f"__{_name}__", _operator(_op))
+    setattr(RaggedTensor, f"__r{_name}__", _reflected(_op))
+for _name, _pair in _LOGICAL.items():
+    setattr(RaggedTensor, f"__{_name}__", _by_kind(_pair))
+    setattr(RaggedTensor, f"__r{_name}__", _by_kind(_pair, reflected=True))
+for _name, _op in _COMPARISONS.items():
+    setattr(RaggedTensor, f"__{_name}__", _operator(_op))
+RaggedTensor.__eq__ = _compared(logic.equal, False)
+RaggedTensor.__ne__ = _compared(logic.not_equal, True)
+RaggedTensor.__neg__ = lambda self: arithmetic.neg.call(self)
+RaggedTensor.__abs__ = lambda self: arithmetic.absolute.call(self)
+RaggedTensor.__invert__ = lambda self: logic.logical_not.call(self)

@@ -1,0 +1,363 @@
+"""`RowPartition`: how a sequence of values is cut into rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.composites import CompositeTensor
+from ...core.dtypes import DType, as_dtype
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...engine.run.verification import verify
+from ..specs import TensorSpec
+from ..type_spec import TypeSpec
+from . import indices
+
+
+class RowPartition(CompositeTensor):
+    """Where each of several rows begins and ends in a sequence of values; the rows may be known to have one length.
+
+    >>> import gradtape as tf
+    >>> rows = tf.experimental.RowPartition.from_row_lengths([2, 0, 1])
+    >>> rows.row_splits().numpy().tolist(), rows.value_rowids().numpy().tolist()
+    ([0, 2, 2, 3], [0, 0, 2])
+    """
+
+    __slots__ = ("__weakref__", "_count", "_splits", "_uniform")
+
+    def __init__(
+        self,
+        row_splits: Tensor,
+        row_lengths: Any = None,
+        value_rowids: Any = None,
+        nrows: Any = None,
+        uniform_row_length: int | None = None,
+        nvals: int | None = None,
+        internal: bool = False,
+    ) -> None:
+        if not internal:
+            raise ValueError(
+                "RowPartition constructor is private; please use one of the factory methods instead (e.g., "
+                "RowPartition.from_row_lengths())"
+            )
+        self._splits = row_splits
+        self._uniform = uniform_row_length
+        self._count = nvals  # the number of values, if it is known without a look at the splits
+
+    # Constructors
+
+    @classmethod
+    def from_row_splits(
+        cls, row_splits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows that begin at `row_splits[:-1]` and end at `row_splits[1:]`."""
+        check_flag(validate)
+        if isinstance(row_splits, list | tuple) and not row_splits:
+            raise ValueError("row_splits tensor may not be empty.")
+        splits = _vector(row_splits, "row_splits", dtype, dtype_hint)
+
+        def test(array: Any) -> None:
+            _hold(array[:1] == 0, "Arguments to from_row_splits do not form a valid RaggedTensor:zero", array)
+            _rises(array, "Arguments to from_row_splits do not form a valid RaggedTensor:monotonic")
+
+        if validate:
+            verify(test, splits)
+        return cut_at(splits)
+
+    @classmethod
+    def from_row_lengths(
+        cls, row_lengths: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows of these lengths."""
+        check_flag(validate)
+        lengths = _vector(row_lengths, "row_lengths", dtype, dtype_hint)
+        message = "Arguments to from_row_lengths do not form a valid RowPartition"
+        if validate:
+            verify(lambda array: _hold(array >= 0, message, array), lengths)
+        return cut_at(indices.splits_of(lengths))
+
+    @classmethod
+    def from_row_starts(
+        cls, row_starts: Any, nvals: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows that begin at `row_starts`; the last ends at `nvals`."""
+        check_flag(validate)
+        starts = _vector(row_starts, "row_starts", dtype, dtype_hint)
+        end = _number(nvals, starts.dtype)
+        message = "Arguments to from_row_starts do not form a valid RaggedTensor"
+
+        def test(array: Any, last: Any) -> None:
+            _hold(array[:1] == 0, message, array)
+            _rises(array, message)
+            _hold(array[-1:] <= last, message, array)
+
+        if validate:
+            verify(test, starts, end)
+        return cut_at(ops.concat(starts, ops.reshape(end, shape=(1,)), axis=0), count=_known(nvals))
+
+    @classmethod
+    def from_row_limits(
+        cls, row_limits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows that end at `row_limits`; the first begins at 0."""
+        check_flag(validate)
+        limits = _vector(row_limits, "row_limits", dtype, dtype_hint)
+        message = "Arguments to from_row_limits do not form a valid RaggedTensor"
+
+        def test(array: Any) -> None:
+            _hold(array[:1] >= 0, message, array)
+            _rises(array, message)
+
+        if validate:
+            verify(test, limits)
+        zero = to_tensor(np.zeros(1, limits.dtype.numpy))
+        return cut_at(ops.concat(zero, limits, axis=0))
+
+    @classmethod
+    def from_value_rowids(
+        cls, value_rowids: Any, nrows: Any = None, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Rows of the values that have the same number in `value_rowids`, which must not descend."""
+        check_flag(validate)
+        ids = _vector(value_rowids, "value_rowids", dtype, dtype_hint)
+        given = nrows
+        if nrows is None:
+            nrows = indices.looked_at(ids[-1]) + 1 if ids.dims[0] else 0
+        elif to_tensor(nrows).dims:
+            raise ValueError(f"Shape {to_tensor(nrows).shape} must have rank 0: nrows is one integer")
+        nrows = indices.looked_at(nrows)
+        if nrows < 0:
+            raise ValueError(f"Expected nrows >= 0; got {nrows}")
+        message = "Arguments to from_value_rowids do not form a valid RowPartition"
+
+        def test(array: Any) -> None:
+            _hold(array[:1] >= 0, message, array)
+            _rises(array, message)
+            if given is not None and len(array) and nrows <= array[-1]:
+                raise ValueError(
+                    f"Expected nrows >= value_rowids[-1] + 1; got nrows={nrows}, value_rowids[-1]={array[-1]}"
+                )
+
+        if validate:
+            verify(test, ids)
+        sought = ops.reshape(indices.counting(nrows + 1, ids.dtype), shape=(1, nrows + 1))
+        found = ops.search_sorted(
+            ops.reshape(ids, shape=(1, *ids.dims)), sought, side="left", dtype=ids.dtype.numpy
+        )
+        return cut_at(ops.reshape(found, shape=(nrows + 1,)), count=ids.dims[0])
+
+    @classmethod
+    def from_uniform_row_length(
+        cls,
+        uniform_row_length: Any,
+        nvals: Any = None,
+        nrows: Any = None,
+        validate: bool = True,
+        dtype: Any = None,
+        dtype_hint: Any = None,
+    ) -> RowPartition:
+        """Rows of one length: `nrows` of them, or as many as `nvals` values fill."""
+        check_flag(validate)
+        if nrows is None and nvals is None:
+            raise ValueError("Either (or both) of nvals and nrows must be specified")
+        length = _integer(uniform_row_length, "uniform_row_length", dtype, dtype_hint)
+        each = indices.looked_at(length)
+        if each < 0:
+            raise ValueError("uniform_row_length must be >= 0.")
+        values = None if nvals is None else indices.looked_at(nvals)
+        if nrows is None:
+            count = values // each if each else 0  # type: ignore[operator]
+        else:
+            count = indices.looked_at(nrows)
+        if values is None:
+            values = count * each
+        if count * each != values:
+            raise ValueError(f"uniform_row_length={each} times nrows={count} must equal nvals={values}")
+        splits = np.arange(count + 1, dtype=length.dtype.numpy) * each
+        return cut_at(to_tensor(splits), each, values)
+
+    # What it says
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the splits: int32 or int64."""
+        return self._splits.dtype
+
+    def row_splits(self) -> Tensor:
+        """Where the rows begin, and where the last ends."""
+        return self._splits
+
+    def row_starts(self) -> Tensor:
+        """Where the rows begin."""
+        return self._splits[:-1]
+
+    def row_limits(self) -> Tensor:
+        """Where the rows end."""
+        return self._splits[1:]
+
+    def row_lengths(self) -> Tensor:
+        """How long the rows are."""
+        return indices.lengths_between(self._splits)
+
+    def value_rowids(self) -> Tensor:
+        """For each value, the row that it is in."""
+        return indices.row_numbers(self._splits, self.count)
+
+    def offsets_in_rows(self) -> Tensor:
+        """For each value, its place in its row."""
+        return indices.offsets(self._splits, self.count)
+
+    def nrows(self) -> Tensor:
+        """The number of rows."""
+        return indices.number(self.rows, self.dtype)
+
+    def nvals(self) -> Tensor:
+        """The number of values."""
+        return indices.number(self.count, self.dtype)
+
+    def uniform_row_length(self) -> Tensor | None:
+        """The length of all rows, if it is known to be one."""
+        return None if self._uniform is None else indices.number(self._uniform, self.dtype)
+
+    def is_uniform(self) -> bool:
+        """Whether the rows are known to have one length."""
+        return self._uniform is not None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._splits.dims[0] - 1
+
+    @property
+    def count(self) -> int:
+        """The number of values."""
+        if self._count is None:
+            self._count = indices.looked_at(self._splits[-1])
+        return self._count
+
+    @property
+    def static_nrows(self) -> int:
+        """The number of rows."""
+        return self.rows
+
+    @property
+    def static_nvals(self) -> int | None:
+        """The number of values, if it is known without a look at them."""
+        return self._count
+
+    @property
+    def static_uniform_row_length(self) -> int | None:
+        """The length of all rows, if it is known to be one."""
+        return self._uniform
+
+    def of(self, count: int) -> RowPartition:
+        """The same, of so many values: what holds them knows."""
+        return self if self._count == count else cut_at(self._splits, self._uniform, count)
+
+    def with_dtype(self, dtype: Any) -> RowPartition:
+        """The same with splits of another dtype."""
+        kind = as_dtype(dtype)
+        if kind not in (dtypes.int32, dtypes.int64):
+            raise ValueError("dtype must be int32 or int64")
+        if kind is self.dtype:
+            return self
+        return cut_at(ops.cast(self._splits, dtype=kind), self._uniform, self._count)
+
+    with_row_splits_dtype = with_dtype
+
+    @property
+    def _type_spec(self) -> RowPartitionSpec:
+        return RowPartitionSpec(self.rows, None, self._uniform, self.dtype)
+
+    def __repr__(self) -> str:
+        if self._uniform is not None:
+            return f"tf.RowPartition(nrows={self.rows}, uniform_row_length={self._uniform})"
+        return f"tf.RowPartition(row_splits={self._splits._shown() if type(self._splits) is Tensor else self._splits})"
+
+
+def cut_at(splits: Tensor, uniform: int | None = None, count: int | None = None) -> RowPartition:
+    """Rows that begin and end at `splits`; `uniform` is the length of all, `count` that of the values, if known."""
+    return RowPartition(splits, uniform_row_length=uniform, nvals=count, internal=True)
+
+
+class RowPartitionSpec(TypeSpec):
+    """The number of rows, their one length, and the dtype of a `RowPartition`, as far as they are known."""
+
+    __slots__ = ("_dtype", "_nrows", "_nvals", "_uniform")
+
+    def __init__(
+        self, nrows: int | None = None, nvals: int | None = None, uniform_row_length: Any = None, dtype: Any = None
+    ) -> None:
+        self._nrows, self._nvals, self._uniform = nrows, nvals, uniform_row_length
+        self._dtype = dtypes.int64 if dtype is None else as_dtype(dtype)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return RowPartition
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return TensorShape([self._nrows]), TensorShape([self._nvals]), TensorShape([self._uniform]), self._dtype
+
+    @classmethod
+    def _deserialize(cls, serialization: Any) -> RowPartitionSpec:
+        *sizes, dtype = serialization
+        return cls(*(size[0] for size in sizes), dtype)
+
+    @property
+    def _component_specs(self) -> Any:
+        return TensorSpec([None if self._nrows is None else self._nrows + 1], self._dtype)
+
+    def _to_components(self, value: RowPartition) -> Any:
+        return value.row_splits()
+
+    def _from_components(self, components: Any) -> RowPartition:
+        return cut_at(components, self._uniform)
+
+
+def check_flag(validate: Any) -> None:
+    """Raises TypeError unless `validate` is a bool."""
+    if not isinstance(validate, bool):
+        raise TypeError(f"Argument `validate` must have type bool. Received {validate}.")
+
+
+def _integer(value: Any, name: str, dtype: Any, hint: Any) -> Tensor:
+    """Integers that say where rows are, int64 unless they are of a dtype already."""
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, np.ndarray) and value.dtype == np.int32 and wanted is None:
+        found = to_tensor(value)
+    else:
+        found = to_tensor(value, wanted, dtypes.int64 if hint is None else as_dtype(hint))
+    if found.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"{name} must have dtype int32 or int64, got {found.dtype.name}")
+    return found
+
+
+def _vector(value: Any, name: str, dtype: Any, hint: Any) -> Tensor:
+    found = _integer(value, name, dtype, hint)
+    if len(found.dims) != 1:
+        raise ValueError(f"Shape {found.shape} must have rank 1: {name} is a vector")
+    return found
+
+
+def _number(value: Any, dtype: DType) -> Tensor:
+    x = to_tensor(value)
+    return x if x.dtype is dtype else ops.cast(x, dtype=dtype)
+
+
+def _known(value: Any) -> int | None:
+    return value if type(value) is int else int(value.array) if type(value) is Tensor else None
+
+
+def _hold(condition: Any, message: str, shown: Any) -> None:
+    if not np.all(condition):
+        raise errors.InvalidArgumentError(f"{message}: got {np.asarray(shown).tolist()}")
+
+
+def _rises(array: Any, message: str) -> None:
+    _hold(array[1:] >= array[:-1], f"{message} (they must not descend)", array)

@@ -1,0 +1,158 @@
+"""`RaggedTensorSpec`: what is known of a ragged tensor before it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import DType, as_dtype
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ..specs import TensorSpec
+from ..type_spec import BatchableTypeSpec
+from .indexing import end_to_end
+from .partition import cut_at
+from .tensor import RaggedTensor, rows_of
+
+
+class RaggedTensorSpec(BatchableTypeSpec):
+    """The shape and dtype of a `RaggedTensor`, how many of its dimensions are cut, and the dtype of the cuts.
+
+    With `ragged_rank=0` the values are tensors: the rows of a ragged tensor, as datasets give them.
+
+    >>> import gradtape as tf
+    >>> tf.RaggedTensorSpec([None, None], tf.int32).is_compatible_with(tf.ragged.constant([[1, 2], [3]]))
+    True
+    """
+
+    __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+        flat_values_spec: Any = None,
+    ) -> None:
+        self._shape = TensorShape(shape)
+        self._row_splits_dtype = as_dtype(row_splits_dtype)
+        if flat_values_spec is not None:
+            if dtype is None:
+                dtype = flat_values_spec.dtype
+            elif as_dtype(dtype) is not flat_values_spec.dtype:
+                raise ValueError("dtype must be the same as flat_values_spec.dtype")
+        elif dtype is None:
+            raise ValueError("At least one of dtype or flat_values_spec must be provided")
+        self._dtype = as_dtype(dtype)
+        self._flat_values_spec = flat_values_spec
+        rank = self._shape.rank
+        if ragged_rank is None:
+            if rank is None:
+                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+            ragged_rank = rank - 1
+        self._ragged_rank = ragged_rank
+        if not isinstance(ragged_rank, int):
+            raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
+        if rank is not None and ragged_rank >= rank:
+            raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank}).")
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape, as far as it is known; None for ragged dimensions."""
+        return self._shape
+
+    @property
+    def ragged_rank(self) -> int:
+        """How many times the flat values are cut into rows."""
+        return self._ragged_rank
+
+    @property
+    def row_splits_dtype(self) -> DType:
+        """The dtype of the row splits."""
+        return self._row_splits_dtype
+
+    @property
+    def flat_values_spec(self) -> Any:
+        """The spec of the flat values, where they are no tensor."""
+        return self._flat_values_spec
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return RaggedTensor if self._ragged_rank > 0 else Tensor
+
+    @classmethod
+    def from_value(cls, value: Any) -> RaggedTensorSpec:
+        """The spec of a ragged tensor."""
+        return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether the ragged tensor, or one of that spec, could be of this spec."""
+        if self._ragged_rank == 0:
+            other = spec_or_value
+            if isinstance(other, Tensor | TensorSpec):
+                return self._dtype is other.dtype and self._shape.is_compatible_with(other.shape)
+        return super().is_compatible_with(spec_or_value)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        fields = (self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
+        return fields if self._flat_values_spec is None else (*fields, self._flat_values_spec)
+
+    @property
+    def _component_specs(self) -> Any:
+        if self._ragged_rank <= 0:
+            return [self._flat_values_spec or TensorSpec(self._shape, self._dtype)]
+        known = self._shape.rank is not None
+        flat = self._flat_values_spec or TensorSpec(
+            [None, *self._shape[self._ragged_rank + 1 :]] if known else None, self._dtype
+        )
+        rows = self._shape[0] if known else None
+        outer = TensorSpec([None if rows is None else rows + 1], self._row_splits_dtype)
+        return [flat, outer, *[TensorSpec([None], self._row_splits_dtype)] * (self._ragged_rank - 1)]
+
+    def _to_components(self, value: Any) -> Any:
+        return [value.flat_values, *value.nested_row_splits] if isinstance(value, RaggedTensor) else [value]
+
+    def _from_components(self, components: Any) -> Any:
+        flat, *nested = components
+        for splits in reversed(nested):
+            flat = RaggedTensor(flat, cut_at(to_tensor(splits)), internal=True)
+        if isinstance(flat, RaggedTensor):
+            flat._set_shape(self._shape)
+        return flat
+
+    # Batches of such values
+
+    def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
+        shape = self._shape
+        batched = shape if shape.rank is None else TensorShape([batch_size, *shape])
+        return RaggedTensorSpec(batched, self._dtype, self._ragged_rank + 1, self._row_splits_dtype)
+
+    def _unbatch(self) -> RaggedTensorSpec:
+        shape = self._shape if self._shape.rank is None else self._shape[1:]
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank - 1, self._row_splits_dtype)
+
+    def _row_count(self, value: Any) -> int:
+        return rows_of(value)
+
+    def _rows(self, value: Any, rows: Any) -> list[Any]:
+        if not isinstance(value, RaggedTensor):
+            return list(rows(value))
+        return [value[i] for i in range(rows_of(value))]
+
+    def _stacked(self, values: Sequence[Any], stack: Any) -> RaggedTensor:
+        """Values of any lengths as the rows of a ragged tensor."""
+        counts = np.array([rows_of(value) for value in values], self._row_splits_dtype.numpy)
+        found = RaggedTensor.from_row_lengths(end_to_end(values), to_tensor(counts), validate=False)
+        found._set_shape(self._batch(None).shape)
+        return found

@@ -1,0 +1,550 @@
+"""`RaggedTensor`: rows of different lengths, as one tensor of values and the places where it is cut into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.composites import CompositeTensor, WithValuesCompositeTensorGradient
+from ...core.dtypes import DType, as_dtype
+from ...core.shapes import TensorShape
+from ...core.tensor import Tensor
+from ...engine.run import convert
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...engine.run.verification import verify
+from .. import hooks
+from . import indices
+from .partition import RowPartition, check_flag, cut_at
+
+elsewhere = SimpleNamespace()  # functions of other files that know the class and do some of its work: see __init__
+_awaited: list[Callable[[], None]] = [lambda: hooks.when_ragged()]  # what is done when there is a first ragged tensor
+
+
+class RaggedTensor(CompositeTensor):
+    """A tensor with dimensions whose slices differ in length.
+
+    The `values` are all rows one after the other, a tensor or another ragged tensor; `row_splits` says where each row
+    begins and ends. Tapes see the `flat_values`, the innermost values, as they see every tensor.
+
+    >>> import gradtape as tf
+    >>> rt = tf.RaggedTensor.from_row_splits(values=[3, 1, 4, 1, 5, 9], row_splits=[0, 4, 4, 6])
+    >>> rt
+    <tf.RaggedTensor [[3, 1, 4, 1], [], [5, 9]]>
+    >>> (rt * 2 + 1).to_list()
+    [[7, 3, 9, 3], [], [11, 19]]
+    """
+
+    __slots__ = ("__weakref__", "_row_partition", "_values")
+    __composite_gradient__ = WithValuesCompositeTensorGradient()
+
+    def __init__(self, values: Any, row_partition: RowPartition, internal: bool = False) -> None:
+        if not internal:
+            raise ValueError(
+                "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
+                "RaggedTensor.from_row_lengths())"
+            )
+        if _awaited:
+            _awaited.pop()()
+        self._values = values
+        self._row_partition = row_partition.of(rows_of(values))
+
+    # Constructors
+
+    @classmethod
+    def _from_row_partition(cls, values: Any, row_partition: RowPartition, validate: bool = True) -> RaggedTensor:
+        """The values, cut by a partition."""
+        check_flag(validate)
+        values = _as_values(values, row_partition.dtype)
+        if isinstance(values, Tensor) and not values.dims:
+            raise errors.InvalidArgumentError("slice index 0 of dimension 0 out of bounds: values must have rank >= 1")
+        count = rows_of(values)
+
+        def test(splits: Any) -> None:
+            if splits[-1] != count:
+                raise errors.InvalidArgumentError(
+                    "Arguments to _from_row_partition do not form a valid RaggedTensor\nCondition x == y did not hold."
+                    f"\nFirst 1 elements of x:\n[{splits[-1]}]\nFirst 1 elements of y:\n[{count}]: the rows end at "
+                    f"{splits[-1]}, and there are {count} values"
+                )
+
+        if validate:
+            verify(test, row_partition.row_splits())
+        return cls(values, row_partition, internal=True)
+
+    @classmethod
+    def from_value_rowids(
+        cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """Rows of the values that have the same number in `value_rowids`, which must not descend."""
+        check_flag(validate)
+        values = _converted(values)
+        rows = RowPartition.from_value_rowids(value_rowids, nrows, validate, dtype_hint=_partition_dtype(values))
+        if rows.count != rows_of(values):
+            raise ValueError(
+                f"Shapes ({rows_of(values)},) and ({rows.count},) are incompatible: every value needs a row number"
+            )
+        return cls._from_row_partition(values, rows, validate)
+
+    @classmethod
+    def from_row_splits(
+        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """Row `i` is `values[row_splits[i]:row_splits[i + 1]]`."""
+        check_flag(validate)
+        values = _converted(values)
+        rows = RowPartition.from_row_splits(row_splits, validate, dtype_hint=_partition_dtype(values))
+        return cls._from_row_partition(values, rows, validate)
+
+    @classmethod
+    def from_row_lengths(
+        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """Row `i` is the next `row_lengths[i]` values."""
+        check_flag(validate)
+        values = _converted(values)
+        rows = RowPartition.from_row_lengths(row_lengths, validate, dtype_hint=_partition_dtype(values))
+        return cls._from_row_partition(values, rows, validate)
+
+    @classmethod
+    def from_row_starts(
+        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """Row `i` begins at `row_starts[i]`."""
+        check_flag(validate)
+        values = _converted(values)
+        hint = _partition_dtype(values)
+        rows = RowPartition.from_row_starts(row_starts, rows_of(values), validate, dtype_hint=hint)
+        return cls._from_row_partition(values, rows, validate)
+
+    @classmethod
+    def from_row_limits(
+        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """Row `i` ends before `row_limits[i]`."""
+        check_flag(validate)
+        values = _converted(values)
+        rows = RowPartition.from_row_limits(row_limits, validate, dtype_hint=_partition_dtype(values))
+        return cls._from_row_partition(values, rows, validate)
+
+    @classmethod
+    def from_uniform_row_length(
+        cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
+    ) -> RaggedTensor:
+        """Rows of one length, which the static shape knows."""
+        check_flag(validate)
+        values = _converted(values)
+        rows = RowPartition.from_uniform_row_length(
+            uniform_row_length, rows_of(values), nrows, validate, dtype_hint=_partition_dtype(values)
+        )
+        return cls._from_row_partition(values, rows, validate)
+
+    @classmethod
+    def from_nested_value_rowids(
+        cls,
+        flat_values: Any,
+        nested_value_rowids: Any,
+        nested_nrows: Any = None,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
+        """`from_value_rowids` for several dimensions, the outermost first."""
+        check_flag(validate)
+        _check_list(nested_value_rowids, "nested_value_rowids")
+        if nested_nrows is None:
+            nested_nrows = [None] * len(nested_value_rowids)
+        _check_list(nested_nrows, "nested_nrows")
+        if len(nested_nrows) != len(nested_value_rowids):
+            raise ValueError(
+                "Argument `nested_nrows` must have the same length as argument `nested_value_rowids`. "
+                f"len(nested_nrows) = {len(nested_nrows)} vs. len(nested_values_rowids) = {len(nested_value_rowids)}."
+            )
+        result = flat_values
+        for rowids, nrows in zip(reversed(nested_value_rowids), reversed(nested_nrows), strict=True):
+            result = cls.from_value_rowids(result, rowids, nrows, validate=validate)
+        return result
+
+    @classmethod
+    def from_nested_row_splits(
+        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """`from_row_splits` for several dimensions, the outermost first."""
+        check_flag(validate)
+        _check_list(nested_row_splits, "nested_row_splits")
+        result = flat_values
+        for splits in reversed(nested_row_splits):
+            result = cls.from_row_splits(result, splits, validate=validate)
+        return result
+
+    @classmethod
+    def from_nested_row_lengths(
+        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
+        """`from_row_lengths` for several dimensions, the outermost first."""
+        check_flag(validate)
+        _check_list(nested_row_lengths, "nested_row_lengths")
+        result = flat_values
+        for lengths in reversed(nested_row_lengths):
+            result = cls.from_row_lengths(result, lengths, validate=validate)
+        return result
+
+    @classmethod
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: str | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ) -> RaggedTensor:
+        """The rows of a tensor, of the given lengths, or without the padding at their ends, or whole.
+
+        >>> import gradtape as tf
+        >>> tf.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
+        <tf.RaggedTensor [[1, 2], [3]]>
+        """
+        return elsewhere.from_tensor(tensor, lengths, padding, ragged_rank, as_dtype(row_splits_dtype))
+
+    @classmethod
+    def from_sparse(
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
+    ) -> RaggedTensor:
+        """The rows of a sparse matrix whose values stand at the beginning of its rows.
+
+        >>> import gradtape as tf
+        >>> st = tf.SparseTensor(indices=[[0, 0], [0, 1], [2, 0]], values=[1, 2, 3], dense_shape=[3, 3])
+        >>> tf.RaggedTensor.from_sparse(st)
+        <tf.RaggedTensor [[1, 2], [], [3]]>
+        """
+        return elsewhere.from_sparse(st_input, as_dtype(row_splits_dtype))
+
+    # What it is
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._values.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape, with None for ragged dimensions."""
+        rows = self._row_partition
+        return TensorShape([rows.rows, rows.static_uniform_row_length, *self._values.shape[1:]])
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    @property
+    def ragged_rank(self) -> int:
+        """How many times the flat values are cut into rows."""
+        inner = self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0
+        return inner + 1
+
+    @property
+    def values(self) -> Any:
+        """All rows one after the other: a tensor, or a ragged tensor of one dimension less."""
+        return self._values
+
+    @property
+    def flat_values(self) -> Any:
+        """The innermost values: a tensor."""
+        values = self._values
+        while isinstance(values, RaggedTensor):
+            values = values._values
+        return values
+
+    @property
+    def row_splits(self) -> Tensor:
+        """Where the rows begin in `values`, and where the last ends."""
+        return self._row_partition.row_splits()
+
+    @property
+    def uniform_row_length(self) -> Tensor | None:
+        """The length of all rows, if it is known to be one."""
+        return self._row_partition.uniform_row_length()
+
+    @property
+    def _nested_row_partitions(self) -> tuple[RowPartition, ...]:
+        found = []
+        values: Any = self
+        while isinstance(values, RaggedTensor):
+            found.append(values._row_partition)
+            values = values._values
+        return tuple(found)
+
+    @property
+    def nested_row_splits(self) -> tuple[Tensor, ...]:
+        """The `row_splits` of all cuts, the outermost first."""
+        return tuple([rows.row_splits() for rows in self._nested_row_partitions])
+
+    def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
+        """The `value_rowids` of all cuts, the outermost first."""
+        return tuple([rows.value_rowids() for rows in self._nested_row_partitions])
+
+    def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
+        """The `row_lengths` of all cuts, the outermost first."""
+        return tuple([rows.row_lengths() for rows in self._nested_row_partitions])
+
+    def value_rowids(self, name: str | None = None) -> Tensor:
+        """For each of the values, the row that it is in."""
+        return self._row_partition.value_rowids()
+
+    def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
+        """The number of rows."""
+        kind = self._row_partition.dtype if out_type is None else as_dtype(out_type)
+        return indices.number(self._row_partition.rows, kind)
+
+    def row_starts(self, name: str | None = None) -> Tensor:
+        """Where the rows begin in `values`."""
+        return self._row_partition.row_starts()
+
+    def row_limits(self, name: str | None = None) -> Tensor:
+        """Where the rows end in `values`."""
+        return self._row_partition.row_limits()
+
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
+        """The lengths of the slices along `axis`: a tensor, ragged for an inner axis.
+
+        >>> import gradtape as tf
+        >>> tf.ragged.constant([[[1, 2], [3]], []]).row_lengths(axis=2)
+        <tf.RaggedTensor [[2, 1], []]>
+        """
+        axis = axis_of(axis, self.shape.rank)
+        if axis == 0:
+            return self.nrows()
+        if axis == 1:
+            return self._row_partition.row_lengths()
+        if isinstance(self._values, RaggedTensor):
+            return self.with_values(self._values.row_lengths(axis - 1))
+        dims = self._values.dims
+        shape = dims[: axis - 1]
+        full = np.full(shape, dims[axis - 1], self.row_splits.dtype.numpy)
+        return self.with_values(to_tensor(full))
+
+    def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
+        """The shape of the smallest tensor that holds all rows.
+
+        >>> import gradtape as tf
+        >>> tf.ragged.constant([[1, 2, 3], [4]]).bounding_shape().numpy().tolist()
+        [2, 3]
+        """
+        kind = self._row_partition.dtype if out_type is None else as_dtype(out_type)
+        zero = indices.number(0, self._row_partition.dtype)
+        sizes = [self.nrows()]
+        for lengths in self.nested_row_lengths():
+            sizes.append(ops.max(lengths, axis=(0,), keepdims=False) if lengths.dims[0] else zero)
+        sizes += [indices.number(n, self._row_partition.dtype) for n in self.flat_values.dims[1:]]
+        box = ops.stack(*sizes, axis=0)
+        box = box if kind is box.dtype else ops.cast(box, dtype=kind)
+        return box if axis is None else indices.picked(box, to_tensor(axis))
+
+    # One like it
+
+    def with_values(self, new_values: Any) -> RaggedTensor:
+        """Other values, cut into rows in the same way."""
+        values = _converted(new_values)
+        if isinstance(values, RaggedTensor) and values.row_splits.dtype is not self.row_splits.dtype:
+            raise ValueError(
+                "self and new_values have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
+                "convert them to compatible dtypes."
+            )
+        if rows_of(values) != rows_of(self._values):
+            raise ValueError(
+                f"Dimensions {rows_of(values)} and {rows_of(self._values)} are not compatible: there must be as many "
+                "new values as there were values"
+            )
+        return RaggedTensor(values, self._row_partition, internal=True)
+
+    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+        """Other flat values, cut into rows in the same way."""
+        if isinstance(self._values, RaggedTensor):
+            return self.with_values(self._values.with_flat_values(new_values))
+        return self.with_values(new_values)
+
+    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+        """The same with row splits of another dtype."""
+        kind = as_dtype(dtype)
+        if kind not in (dtypes.int32, dtypes.int64):
+            raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}.")
+        if kind is self._row_partition.dtype:
+            return self
+        values = self._values
+        if isinstance(values, RaggedTensor):
+            values = values.with_row_splits_dtype(kind)
+        return RaggedTensor(values, self._row_partition.with_dtype(kind), internal=True)
+
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+        """The dimensions from `outer_axis` to `inner_axis` as one.
+
+        >>> import gradtape as tf
+        >>> tf.ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(1, 2)
+        <tf.RaggedTensor [[1, 2, 3], [4]]>
+        """
+        rank = self.shape.rank
+        outer, inner = axis_of(outer_axis, rank, "outer_axis"), axis_of(inner_axis, rank, "inner_axis")
+        if outer > inner:
+            raise ValueError(f"Expected outer_axis ({outer}) to be less than or equal to inner_axis ({inner}).")
+        return elsewhere.merge_dims(self, outer, inner)
+
+    def _set_shape(self, shape: Any) -> None:
+        """Takes notice of what else is known of the shape: rows of one length."""
+        given = TensorShape(shape)
+        if given.rank is None:
+            return
+        values: Any = self
+        for axis in range(1, self.ragged_rank + 1):
+            rows, size = values._row_partition, given[axis]
+            known = rows.static_uniform_row_length
+            if size is not None and known is not None and known != size:
+                raise ValueError(f"Inconsistent size for axis {axis}: {known} vs. {size}.")
+            if size is not None:
+                values._row_partition = cut_at(rows.row_splits(), size, rows.static_nvals)
+            values = values._values
+
+    def _as_text(self, count: int) -> Tensor:
+        """The text that `tf.print` shows, with `count` elements at both ends of each dimension, all if negative."""
+        return elsewhere.written(self, count)
+
+    # Other forms
+
+    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
+        """A tensor of one shape: rows are filled up with `default_value`, or cut off at `shape`.
+
+        >>> import gradtape as tf
+        >>> tf.ragged.constant([[1, 2, 3], [4]]).to_tensor().numpy().tolist()
+        [[1, 2, 3], [4, 0, 0]]
+        """
+        return elsewhere.to_dense(self, default_value, shape)
+
+    def to_sparse(self, name: str | None = None) -> Any:
+        """A sparse tensor of the same values.
+
+        >>> import gradtape as tf
+        >>> tf.ragged.constant([[1, 2], [3]]).to_sparse().indices.numpy().tolist()
+        [[0, 0], [0, 1], [1, 0]]
+        """
+        return elsewhere.to_sparse(self)
+
+    def numpy(self) -> Any:
+        """A NumPy array; of objects, one a row, where rows differ in length."""
+        if not self._is_eager():
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
+        values, splits = self._values.numpy(), self.row_splits.array.tolist()
+        rows = [values[i:j] for i, j in pairwise(splits)]
+        if not rows:
+            return np.zeros((0, 0, *values.shape[1:]), values.dtype)
+        if any(len(row) != len(rows[0]) for row in rows):
+            array = np.empty(len(rows), object)
+            array[:] = rows
+            return array
+        return np.array(rows)
+
+    def to_list(self) -> list[Any]:
+        """A nested list of Python values."""
+        if not self._is_eager():
+            raise ValueError("to_list can only be used in eager mode.")
+        values = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.numpy().tolist()
+        splits = self.row_splits.array.tolist()
+        return [values[i:j] for i, j in pairwise(splits)]
+
+    def _is_eager(self) -> bool:
+        return not any(hasattr(part, "trace") for part in (self.flat_values, *self.nested_row_splits))
+
+    def consumers(self) -> list[Any]:
+        """Nothing is known of the consumers of an eager value."""
+        return []
+
+    # What Python asks
+
+    def __getitem__(self, key: Any) -> Any:
+        return elsewhere.item(self, key)
+
+    def __bool__(self) -> bool:
+        raise TypeError("RaggedTensor may not be used as a boolean. Use tf.reduce_any or tf.reduce_all")
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        raise TypeError("RaggedTensor is unhashable.")
+
+    def _mapped(self, op: Any, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """An elementwise op some of whose arguments are ragged."""
+        if op.family != "elementwise":
+            return NotImplemented
+        return elsewhere.applied(op, values, attributes)
+
+    @property
+    def _type_spec(self) -> Any:
+        return elsewhere.spec.from_value(self)
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        return type(self._type_spec)(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
+
+    def __repr__(self) -> str:
+        if not self._is_eager():
+            return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
+        with np.printoptions(formatter={"all": _written}):
+            return f"<tf.RaggedTensor {_written(self.numpy())}>"
+
+
+def _written(x: Any) -> str:
+    """An array with commas between its elements."""
+    if not isinstance(x, np.ndarray):
+        return str(x)
+    return np.array2string(x, separator=", ") if x.size else repr(x.tolist())
+
+
+def rows_of(values: Any) -> int:
+    """The number of rows of a tensor, ragged or not."""
+    if isinstance(values, RaggedTensor):
+        return values._row_partition.rows
+    return values.dims[0] if isinstance(values, Tensor) else values.shape[0]
+
+
+def axis_of(axis: Any, rank: int | None, name: str = "axis") -> int:
+    """`axis`, which may count from the end, as a number from 0."""
+    if not isinstance(axis, int):
+        if not isinstance(axis, Tensor | np.integer):
+            raise TypeError(f"{name} must be an int; got {axis!r}")
+        axis = indices.looked_at(axis)
+    if rank is None or not -rank <= axis < rank:
+        raise ValueError(f"{name}={axis} out of bounds: expected {-(rank or 0)}<={name}<{rank}")
+    return axis % rank
+
+
+def _converted(values: Any) -> Any:
+    return values if isinstance(values, RaggedTensor) else to_tensor(values)
+
+
+def _as_values(values: Any, dtype: DType) -> Any:
+    values = _converted(values)
+    if isinstance(values, RaggedTensor) and values.row_splits.dtype is not dtype:
+        raise ValueError(
+            "Argument `row_partition` of RaggedTensor with name: partition must have same dtype as Argument `values`. "
+            f"({dtype!r} vs. {values.row_splits.dtype!r})."
+        )
+    return values
+
+
+def _partition_dtype(values: Any) -> DType | None:
+    return values.row_splits.dtype if isinstance(values, RaggedTensor) else None
+
+
+def _check_list(value: Any, name: str) -> None:
+    if isinstance(value, Tensor):
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {value}.")
+
+
+def _refused(value: RaggedTensor, dtype: DType | None) -> Tensor:
+    raise ValueError(
+        "TypeError: object of type 'RaggedTensor' has no len()\nA ragged tensor is no tensor: use rt.to_tensor(), or a "
+        f"function that takes ragged tensors. Got {value!r}"
+    )
+
+
+convert.register(RaggedTensor, _refused)

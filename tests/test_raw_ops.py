@@ -1,0 +1,80 @@
+"""`tf.raw_ops`: every row of its table is tried by a recorded case; and what the recorded answers do not say."""
+
+import pytest
+from test_recorded import recorder
+
+import gradtape as tf
+from gradtape.api.raw.rows import rows
+
+# What needs a file, a clock, or a constant's dtype as an argument, and what libraries alone call; tried below.
+OTHERS = {
+    "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
+    "BroadcastGradientArgs", "IgammaGradA", "RandomGammaGrad",
+}  # fmt: skip
+ON_VARIABLES = {
+    "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "ResourceApplyGradientDescent", "VariableShape",
+    "VarIsInitializedOp",
+}  # fmt: skip
+
+
+def test_every_row_has_a_recorded_case():
+    cases = recorder.load("raw_ops")
+    tried = {name.partition("(")[0] for name, _ in cases}
+    subject = __import__("sys").modules["recorded_raw_ops"]
+    tried |= {name for name, _ in subject.VARIABLE_OPS} | set(subject.ND_OPS) | ON_VARIABLES
+    assert set(rows()) - tried == OTHERS
+    assert len(rows()) > 380
+
+
+def test_ops_are_made_once_and_known_to_dir():
+    assert tf.raw_ops.AddV2 is tf.raw_ops.AddV2
+    assert {"AddV2", "Any", "MatMul"} <= set(dir(tf.raw_ops))
+    with pytest.raises(AttributeError, match="NoSuchOp"):
+        tf.raw_ops.NoSuchOp  # noqa: B018
+
+
+def test_files_and_images(tmp_path):
+    image = tf.constant([[[1], [2]]], tf.uint8)
+    path = str(tmp_path / "image.png")
+    tf.raw_ops.WriteFile(filename=path, contents=tf.raw_ops.EncodePng(image=image))
+    contents = tf.raw_ops.ReadFile(filename=path)
+    assert tf.raw_ops.DecodePng(contents=contents).numpy().tolist() == image.numpy().tolist()
+    assert tf.raw_ops.Const(value=[1.0], dtype=tf.float32).numpy().tolist() == [1.0]
+    assert tf.raw_ops.Timestamp().dtype == tf.float64
+
+
+@pytest.mark.parametrize(
+    ("s0", "s1", "expected"),
+    [
+        ([2, 3], [3], ([], [0])), ([2, 1, 3], [4, 1], ([1], [0, 2])), ([], [2], ([0], [])), ([1, 1], [1, 1], ([], [])),
+        ([0, 3], [1, 3], ([], [0])), ([1], [5, 1], ([0, 1], [1])),
+    ],
+)  # fmt: skip
+def test_axes_of_gradients_that_were_stretched(s0, s1, expected):
+    found = tf.raw_ops.BroadcastGradientArgs(s0=tf.constant(s0, tf.int32), s1=tf.constant(s1, tf.int32))
+    assert (found.r0.numpy().tolist(), found.r1.numpy().tolist()) == expected
+
+
+def test_derivatives_of_gamma_functions():
+    by_a = tf.raw_ops.IgammaGradA(a=tf.constant([0.5, 2.0, 3.0]), x=tf.constant([1.0, 0.3, 4.0]))
+    assert by_a.numpy().tolist() == pytest.approx([-0.38983727, -0.07982416, -0.17824739], rel=1e-5)
+    drawn = tf.raw_ops.RandomGammaGrad(alpha=tf.constant([0.5, 2.0]), sample=tf.constant([1.0, 0.3]))
+    assert drawn.numpy().tolist() == pytest.approx([1.8782471, 0.35917112], rel=1e-5)
+
+
+def test_in_a_function_and_under_a_tape():
+    @tf.function
+    def f(x):
+        return tf.raw_ops.Sum(input=tf.raw_ops.Mul(x=x, y=x), axis=0)
+
+    x = tf.constant([1.0, 2.0])
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert (float(y), tape.gradient(y, x).numpy().tolist()) == (5.0, [2.0, 4.0])
+
+
+def test_an_op_of_the_table_has_its_gradient_already():
+    with pytest.raises(KeyError, match="Registering two gradient with name 'Tanh'"):
+        tf.RegisterGradient("Tanh")(lambda op, grad: grad)
