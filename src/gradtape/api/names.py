@@ -748,7 +748,7 @@ NAMES = {
     "linalg.eigvals": "api.linalg.decompositions:eigvals",
     "linalg.eigvalsh": "api.linalg.decompositions:eigvalsh",
     "linalg.einsum": "api.math.contraction:einsum",
-    "linalg.experimental.conjugate_gradient": "api.linalg.conjugate_gradient:conjugate_gradient",
+    "linalg.experimental.conjugate_gradient": "api.linalg.operators.conjugate_gradient:conjugate_gradient",
     "linalg.expm": "api.linalg.functions:expm",
     "linalg.eye": "api.arrays.creation:eye",
     "linalg.global_norm": "api.math.clipping:global_norm",

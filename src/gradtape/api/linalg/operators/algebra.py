@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..decompositions import cholesky as dense_cholesky
-from .base import LinearOperator, combined_hints
+from .base import LinearOperator, combined_hints, made
 from .composition import LinearOperatorComposition
 from .identity import LinearOperatorIdentity
 from .triangular import LinearOperatorLowerTriangular
@@ -49,3 +49,6 @@ def cholesky(operator: LinearOperator) -> Any:
     return LinearOperatorLowerTriangular(
         dense_cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True
     )
+
+
+made.update(product=product, quotient=quotient, adjoint=adjoint, inverse=inverse, cholesky=cholesky)

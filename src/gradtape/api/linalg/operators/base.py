@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....core.composites import CompositeTensor
@@ -19,6 +19,9 @@ from .support import both_non_singular, product_is_square, solved, solved_by_cho
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperator"]
+
+# Operators made of operators, where a class has no better way: filled by `algebra.py`, which stands above.
+made: dict[str, Callable[..., Any]] = {}
 
 
 class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  # a scope is made when it is entered
@@ -155,10 +158,10 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
     # Operators made of operators; subclasses override them where the result has a structure of its own.
 
     def _linop_matmul(self, left_operator: Any, right_operator: Any) -> Any:
-        return algebra().product(left_operator, right_operator)
+        return made["product"](left_operator, right_operator)
 
     def _linop_solve(self, left_operator: Any, right_operator: Any) -> Any:
-        return algebra().quotient(left_operator, right_operator)
+        return made["quotient"](left_operator, right_operator)
 
     def adjoint(self, name: str = "adjoint") -> Any:
         """The operator of the conjugate transpose."""
@@ -167,7 +170,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
     H = property(adjoint, doc="The operator of the conjugate transpose.")
 
     def _linop_adjoint(self) -> Any:
-        return algebra().adjoint(self)
+        return made["adjoint"](self)
 
     def inverse(self, name: str = "inverse") -> Any:
         """The operator of the inverse."""
@@ -178,7 +181,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return self._linop_inverse()
 
     def _linop_inverse(self) -> Any:
-        return algebra().inverse(self)
+        return made["inverse"](self)
 
     def cholesky(self, name: str = "cholesky") -> Any:
         """The operator of the lower triangle `L` with `A = L Lᴴ`."""
@@ -187,7 +190,7 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         return self._linop_cholesky()
 
     def _linop_cholesky(self) -> Any:
-        return algebra().cholesky(self)
+        return made["cholesky"](self)
 
     def _hints(self) -> dict[str, Any]:
         """The hints, for an operator that has the same."""
@@ -214,13 +217,3 @@ def combined_hints(left: LinearOperator, right: LinearOperator) -> dict[str, Any
             "is_non_singular": False, "is_self_adjoint": False, "is_positive_definite": False, "is_square": False
         }  # fmt: skip
     return {"is_non_singular": both_non_singular(left, right) if square else None, "is_square": square}
-
-
-def algebra() -> Any:
-    """The module of the operators that are made of others, which stands above this one."""
-    from . import algebra as found
-
-    return found
-
-
-from . import functions as _functions  # noqa: E402, F401  which have TensorFlow's functions take operators
