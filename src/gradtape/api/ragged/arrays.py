@@ -299,11 +299,6 @@ def size(input: Any, out_type: Any = None, name: Any = None) -> Tensor:
     return shaping.size(input.flat_values, dtypes.int32 if out_type is None else out_type)
 
 
-def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
-    """`tf.reshape`: of the values."""
-    return shaping.reshape(tensor.flat_values, shape)
-
-
 def one_hot(
     indices: Any,
     depth: Any,

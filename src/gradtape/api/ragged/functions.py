@@ -13,7 +13,8 @@ from ...state.ragged.elementwise import on_flat_values
 from ...state.ragged.tensor import RaggedTensor
 from ..extension.answers import answer
 from ..namespace import resolve
-from . import arrays, factory, gathering, reductions, text
+from . import arrays, factory, gathering, lookups, reductions, shape, text
+from .shape import DynamicRaggedShape
 
 # Functions of one value, or of two, element by element; what else they are given stays as it is.
 _UNARY = """
@@ -60,8 +61,9 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
     "squeeze": arrays.squeeze, "tile": arrays.tile, "reverse": arrays.reverse, "split": arrays.split,
     "where": arrays.where, "rank": arrays.rank, "size": arrays.size, "one_hot": arrays.one_hot,
-    "reshape": arrays.reshape, "dynamic_partition": factory.dynamic_partition,
-    "strings.join": text.join, "strings.reduce_join": text.reduce_join,
+    "shape": shape.shape_of, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
+    "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,
+    "math.bincount": lookups.bincount, "strings.join": text.join, "strings.reduce_join": text.reduce_join,
     "gather": gathering.gather, "gather_nd": gathering.gather_nd,
     "reduce_sum": reductions.reduce_sum, "reduce_prod": reductions.reduce_prod, "reduce_max": reductions.reduce_max,
     "reduce_min": reductions.reduce_min, "reduce_mean": reductions.reduce_mean,
@@ -77,7 +79,10 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "math.unsorted_segment_sqrt_n": reductions.unsorted_segment_sqrt_n,
 }  # fmt: skip
 _WITH_FUNCTION: dict[str, Callable[..., Any]] = {
-    "add_n": _all_of, "nn.dropout": _dropout, "nn.experimental.stateless_dropout": _dropout
+    "nn.embedding_lookup": lookups.embedding_lookup, "nn.embedding_lookup_sparse": lookups.embedding_lookup_sparse,
+    "nn.safe_embedding_lookup_sparse": lookups.embedding_lookup_sparse, "sparse.bincount": lookups.sparse_bincount,
+    "image.resize": lookups.resize, "add_n": _all_of, "zeros": shape.filled, "ones": shape.filled, "fill": shape.filled,
+    "nn.dropout": _dropout, "nn.experimental.stateless_dropout": _dropout
 }
 
 
@@ -91,7 +96,7 @@ def _answered(by: Callable[..., Any], with_function: bool) -> Callable[..., Any]
 
 
 def _is_ragged(x: Any) -> bool:
-    return isinstance(x, RaggedTensor) or (
+    return isinstance(x, RaggedTensor | DynamicRaggedShape) or (
         isinstance(x, list | tuple) and any(isinstance(part, RaggedTensor) for part in x)
     )
 

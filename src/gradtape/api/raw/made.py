@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections import namedtuple
 from collections.abc import Callable
 from functools import cache, wraps
@@ -18,7 +19,7 @@ from ...engine.tape.tape import GradientTape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
-from .rows import rows
+from .rows import Row, rows
 
 
 @cache
@@ -26,30 +27,19 @@ def op_named(name: str) -> Callable[..., Any]:
     """The op that TensorFlow has under this name; AttributeError where the table has no such row."""
     if name not in rows():
         raise AttributeError(f"tf.raw_ops.{name} is not in gradtape; dir(tf.raw_ops) lists what is")
-    return _made(name, *rows()[name])
+    row = rows()[name]
+    compute = computed(row._replace(parameters=f"{row.parameters}, name=None".lstrip(", ")), HELPERS)
+    names = list(inspect.signature(compute).parameters)
+    result = namedtuple(name, row.outputs) if row.outputs else None  # type: ignore[misc]
 
-
-def _made(name: str, parameters: str, outputs: list[str] | None, function: str) -> Callable[..., Any]:
-    scope = {**_HELPERS, **{kind: getattr(dtypes, kind) for kind in _DTYPES}}
-    signature = f"{parameters}, name=None".lstrip(", ")
-    accepted = eval(f"lambda {signature}: None", scope)
-    names = [p for p in inspect.signature(accepted).parameters if p != "name"]
-    if function.startswith("vjp."):
-        expression = f"vjp(tf.{function.removeprefix('vjp.')}, {names[1]}, {names[0]})"
-    else:
-        expression = function if "(" in function or function == "None" else f"{_called(function)}({', '.join(names)})"
-    compute = eval(f"lambda {signature}: {expression}", scope)
-    result = namedtuple(name, outputs) if outputs else None  # type: ignore[misc]
-
-    @wraps(accepted)
+    @wraps(compute)
     def op(*args: Any, **kwargs: Any) -> Any:
         if args:
             raise TypeError(
-                f"{name} only takes keyword args (possible keys: {[*names, 'name']}). Please pass these args as kwargs "
-                "instead."
+                f"{name} only takes keyword args (possible keys: {names}). Please pass these args as kwargs instead."
             )
         value = compute(**kwargs)
-        if outputs is None:
+        if row.outputs is None:
             return value
         return result(*value) if result else None
 
@@ -59,8 +49,24 @@ def _made(name: str, parameters: str, outputs: list[str] | None, function: str) 
     return op
 
 
-def _called(function: str) -> str:
-    return function if function in _HELPERS else f"tf.{function}"
+def computed(row: Row, helpers: dict[str, Any]) -> Callable[..., Any]:
+    """What a row of a table says, as a function of its parameters."""
+    scope = {**helpers, **{kind: getattr(dtypes, kind) for kind in _DTYPES}}
+    accepted = inspect.signature(eval(f"lambda {row.parameters}: None", scope))
+    names = [p for p in accepted.parameters if p != "name"]
+    return eval(f"lambda {row.parameters}: {_expression(row.function, names, helpers)}", scope)
+
+
+def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str:
+    """A row's function as Python: a bare name is called with all parameters, and is of `tf` if it is no helper."""
+    if function.startswith("vjp."):
+        return f"vjp(tf.{function.removeprefix('vjp.')}, {names[1]}, {names[0]})"
+    if function in ("None", "True"):
+        return function
+    if "(" not in function:
+        return f"{function if function in helpers else f'tf.{function}'}({', '.join(names)})"
+    first = re.match(r"(\w+)(?=[\w.]*\()", function)
+    return f"tf.{function}" if first and first[1] not in ("tf", *names, *helpers) else function
 
 
 # What the expressions of the table call beside the API.
@@ -219,7 +225,7 @@ def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
 
 
 _DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
-_HELPERS: dict[str, Any] = {
+HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
@@ -227,6 +233,6 @@ _HELPERS: dict[str, Any] = {
         singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
     )
 }  # fmt: skip
-_HELPERS.update(
+HELPERS.update(
     tf=root, integers=values, SELU=1.7580993408473768, SELU_SCALE=1.0507009873554805
 )  # scale * alpha, and scale, of nn.selu
