@@ -2110,6 +2110,7 @@ NAMES = {
     "unique_with_counts": "api.math.bincount:unique_with_counts",
     "unravel_index": "api.arrays.indexing:unravel_index",
     "unstack": "api.arrays.concat:unstack",
+    "variable_creator_scope": "api.arrays.values:variable_creator_scope",
     "variant": "api.arrays.dtypes:variant",
     "vectorized_map": "api.control.functional:vectorized_map",
     "where": "api.math.comparison:where",

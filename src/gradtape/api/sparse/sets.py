@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ def _sets(x: Any, validated: bool) -> dict[_Row, set[Any]]:
     return found
 
 
-def _as_sparse(sets: dict[_Row, Iterable[Any]], like: Any) -> SparseTensor:
+def _as_sparse(sets: dict[_Row, list[Any]], like: Any) -> SparseTensor:
     entries = [(*row, i, value) for row, values in sets.items() for i, value in enumerate(values)]
     rank = len(like.dims)
     indices = np.array([entry[:-1] for entry in entries], np.int64).reshape(-1, rank)
