@@ -79,7 +79,7 @@ def settings(tf):
         tf.config.experimental.get_synchronous_execution(), tf.config.experimental.get_device_policy(), x,
         tf.test.is_built_with_rocm(), tf.version.VERSION,
         tf.version.GRAPH_DEF_VERSION,
-        tf.config.optimizer.get_experimental_options(),
+
     ]  # fmt: skip
 
 

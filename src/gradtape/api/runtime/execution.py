@@ -17,7 +17,7 @@ __all__ = [
     "sync_devices", "with_eager_op_as_function",
 ]  # fmt: skip
 
-_settings: dict[str, Any] = {"synchronous": True, "policy": "silent", "options": {}}
+_settings: dict[str, Any] = {"synchronous": True, "policy": "silent", "options": {"disable_meta_optimizer": False, "disable_model_pruning": False}}
 _POLICIES = (None, "silent", "silent_for_int32", "warn", "explicit")
 
 
@@ -67,8 +67,8 @@ def get_experimental_options() -> dict[str, Any]:
     """The options of TensorFlow's graph optimizer that were set.
 
     >>> import gradtape as tf
-    >>> tf.config.optimizer.get_experimental_options()
-    {}
+    >>> tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]
+    False
     """
     return dict(_settings["options"])
 
