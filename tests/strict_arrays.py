@@ -257,6 +257,9 @@ def fused(formula):
             for step in formula.steps:
                 given = [known[x] if isinstance(x, Symbol) else x for x in step.inputs]
                 known[step.output] = np.asarray(step.function(*given, **step.attrs))
+        if formula.others:
+            shape = np.broadcast_shapes(*[np.shape(inside(x)) for x in arrays])
+            return tuple(outside(np.broadcast_to(known[x], shape).copy()) for x in (formula.result, *formula.others))
         if out is None:
             return outside(known[formula.result])
         out._inside[...] = known[formula.result]

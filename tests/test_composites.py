@@ -381,3 +381,39 @@ def test_the_spec_of_a_variable():
     assert repr(tf.type_spec_from_value(v)) == (
         "VariableSpec(shape=(2,), dtype=tf.float32, trainable=False, alias_id=None)"
     )
+
+
+def test_a_composite_without_tensors_comes_out_of_a_concrete_function_as_it_is():
+    class Named(CompositeTensor):
+        def __init__(self, name):
+            self.name = name
+
+        @property
+        def _type_spec(self):
+            return NamedSpec(self.name)
+
+    class NamedSpec(tf.TypeSpec):
+        value_type = Named
+
+        def __init__(self, name):
+            self._name = name
+
+        def _serialize(self):
+            return (self._name,)
+
+        _component_specs = ()
+
+        def _to_components(self, value):
+            return ()
+
+        def _from_components(self, components):
+            return Named(self._name)
+
+    concrete = tf.function(lambda x: [x, Named("a")]).get_concrete_function(tf.TensorSpec([2]))
+    assert [type(x) for x in concrete.structured_outputs] == [tf.TensorSpec, Named]
+    assert concrete.structured_outputs[1].name == "a"
+
+
+def test_the_value_of_a_composite_is_not_static():
+    assert tf.get_static_value(masked([1.0, 2.0])) is None
+    assert tf.get_static_value([1, 2]) == [1, 2]

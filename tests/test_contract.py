@@ -125,7 +125,6 @@ LEFT_OUT = {
     "Dataset": {
         **dict.fromkeys(["load", "save", "snapshot"], "datasets are not written to files"),
         **dict.fromkeys(["fingerprint", "ignore_errors", "rejection_resample", "sparse_batch"], "not there yet"),
-        "ragged_batch": "there are no ragged tensors",
     },
     "Optional": {"element_spec": "not there yet"},
     "CheckpointOptions": dict.fromkeys(

@@ -643,3 +643,44 @@ def test_the_stand_in_is_strict():
     for read in (float, bool, np.asarray, lambda x: x + np.ones(3), lambda x: x.tolist()):
         with pytest.raises(TypeError):
             read(x)
+
+
+def test_a_functions_run_of_elementwise_ops_is_one_launch(gpu, monkeypatch):
+    """An update like Adam's: a dozen ops with three results."""
+    v, m, s = (tf.Variable(x) for x in ([1.0, 2.0], [0.0, 0.0], [0.0, 0.0]))
+
+    def update(g, rate):
+        m.assign_add(0.1 * (g - m))
+        s.assign_add(0.001 * (g * g - s))
+        v.assign_sub(rate * m / (tf.sqrt(s) + 1e-7))
+
+    launched = []
+
+    def fuse(formula):
+        kernel = made(formula)
+        return lambda *arrays, **named: (launched.append(len(formula.steps)), kernel(*arrays, **named))[1]
+
+    made = MODULE.fuse
+    monkeypatch.setattr(MODULE, "fuse", fuse)
+    step = tf.function(update)
+    g, rate = tf.constant([0.5, -1.0]), tf.constant(0.01)
+    step(g, rate)
+    step(g, rate)
+    launched.clear()
+    step(g, rate)
+    assert launched == [12]
+    with on_host():
+        expected = [np.float32([1.0, 2.0]), np.zeros(2, "f"), np.zeros(2, "f")]
+        for _ in range(3):
+            expected[1] += 0.1 * (g.numpy() - expected[1])
+            expected[2] += 0.001 * (g.numpy() ** 2 - expected[2])
+            expected[0] -= 0.01 * expected[1] / (np.sqrt(expected[2]) + 1e-7)
+    for variable, value in zip((v, m, s), expected, strict=True):
+        np.testing.assert_allclose(variable.numpy(), value, rtol=1e-5)
+
+
+def test_what_cannot_be_one_launch_is_several(gpu):
+    x = tf.constant([1.0, 2.0])
+    f = tf.function(lambda x: tf.exp(x**x) * 2.0 + tf.cast(tf.cast(x, tf.complex64), tf.float32))
+    for _ in range(3):
+        np.testing.assert_allclose(f(x).numpy(), np.exp([1.0, 4.0]) * 2 + [1, 2], rtol=1e-5)

@@ -14,6 +14,7 @@ from gradtape.graph.passes.fused_ops import with_fused_ops
 from gradtape.graph.passes.optimize import common_subexpressions, dead_code, folded_constants, optimize, simplified
 from gradtape.graph.passes.peepholes import FEWER_PRODUCTS, IDENTITIES
 from gradtape.graph.passes.rewriting import Uses, rewritten
+from gradtape.graph.trace.trace import assigned
 
 X = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 
@@ -158,6 +159,7 @@ EXAMPLES = {
     "ones times ones, stretched": (
         lambda b, x: b.op("add", x, b.op("mul", b.op("ones_like", x), 2.0)), ["add"],
     ),
+    "assigned": (lambda b, x: b.op(assigned, b.op("exp", x), x), ["exp"]),
     "custom_gradient": (lambda b, x: b.op(custom_gradient, x, b.op("exp", x), rule=None, counts=(1, 1))[0], ["exp"]),
     "x to the 1": (lambda b, x: b.op("power_1", x), []),
     "broadcast twice": (
@@ -218,6 +220,7 @@ def test_inner_graphs_are_optimised():
         family = "opaque"
         moves_data = True
         effect = False
+        handed_on = None
 
         @staticmethod
         def numpy(x, *, body):

@@ -17,7 +17,7 @@ def rows_of(name, shapes, given, **attrs):
 
 
 @pytest.mark.parametrize(
-    ("name", "shapes", "given", "attrs", "shape", "reductions"),
+    ("name", "shapes", "given", "attrs", "shape", "count"),
     [
         ("softmax", [(4, 5)], [FLOAT], {"axis": 1}, (4, 5), 2),
         ("log_softmax", [(2, 4, 5)], [FLOAT], {"axis": 2}, (2, 4, 5), 2),

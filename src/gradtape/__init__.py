@@ -17,6 +17,7 @@ import warnings as _warnings
 from typing import Any as _Any
 
 from . import autograph as autograph
+from . import state as _state
 from .api.names import NAMES as _NAMES
 from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
@@ -29,7 +30,6 @@ from .engine.tape.questions import UnconnectedGradients as UnconnectedGradients
 from .engine.tape.tape import GradientTape as GradientTape
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
 from .state import gpu as _gpu
-from .state import hooks as _hooks
 from .state.variable import Variable as Variable
 
 __version__ = "0.1.0"
@@ -41,7 +41,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
-_hooks.when_ragged = lambda: _importlib.import_module("gradtape.api.ragged.functions").begin()
+_state.when_ragged = lambda: _importlib.import_module("gradtape.api.ragged.functions").begin()
 _gpu.use_if_there()
 
 
@@ -73,3 +73,4 @@ for _space in _spaces():
         setattr(_sys.modules[f"gradtape.{_parent}"], _leaf, _module)
     else:
         globals()[_leaf] = _module
+_sys.modules["gradtape.compat"].v2 = _sys.modules["gradtape.compat.v2"] = _sys.modules[__name__]  # type: ignore[attr-defined]

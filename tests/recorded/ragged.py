@@ -22,6 +22,8 @@ VALUES = {
     "ru": "tf.RaggedTensor.from_uniform_row_length(tf.RaggedTensor.from_row_splits("
     "tf.constant([1, 2, 3, 4, 5, 6]), tf.constant([0, 2, 3, 3, 6], tf.int64)), 2)",
     "rb": "tf.RaggedTensor.from_row_splits(tf.constant([True, False, True]), tf.constant([0, 2, 3, 3], tf.int64))",
+    "ids": "tf.RaggedTensor.from_row_splits(tf.constant([0, 2, 1], tf.int64), tf.constant([0, 2, 3], tf.int64))",
+    "weights": "tf.RaggedTensor.from_row_splits(tf.constant([0.5, 2.0, 1.0]), tf.constant([0, 2, 3], tf.int64))",
     "r32": "tf.RaggedTensor.from_row_splits(tf.constant([1, 2, 3]), tf.constant([0, 2, 3]))",
 }
 
@@ -637,6 +639,70 @@ FUNCTIONS = [
     "tf.io.encode_base64(rs)",
 ]  # fmt: skip
 
+SHAPES = [
+    "repr([tf.shape(tf.ragged.constant([[1, 2], [3]])), tf.shape(tf.ragged.constant([[[1, 2], [3]], []]))])",
+    "repr(tf.shape(tf.ragged.constant([[[1, 2], [3, 4]], []], ragged_rank=1)))",
+    "tf.shape(rt)[0]",
+    "tf.shape(rt)[1]",
+    "tf.shape(ri)[2]",
+    "tf.shape(ri)[-1]",
+    "tf.shape(rt).inner_shape",
+    "[tf.shape(rt).rank, tf.shape(rt).num_row_partitions, tf.shape(r3).num_row_partitions, tf.shape(ri).inner_rank]",
+    "[tf.shape(rt).is_uniform(0), tf.shape(rt).is_uniform(1)]",
+    "tf.shape(rt).is_uniform(2)",
+    "tf.shape(rt)[1:]",
+    "repr(tf.shape(tf.ragged.constant([[1, 2], [3]]))[:1])",
+    "tf.shape(tf.ragged.constant([[1, 2], [3]])) == tf.shape(tf.ragged.constant([[1, 2], [3]]))",
+    "tf.reshape(tf.range(8), tf.shape(rt))",
+    "tf.broadcast_to([[1], [2], [3], [4]], tf.shape(rt))",
+    "tf.broadcast_to(5, tf.shape(rt))",
+    "tf.zeros(tf.shape(rt))",
+    "tf.ones(tf.shape(rt), dtype=tf.int32)",
+    "tf.fill(tf.shape(rt), 7)",
+    "repr(tf.broadcast_dynamic_shape(tf.shape(tf.ragged.constant([[1, 2], [3]])), tf.constant([2, 1])))",
+    "repr(tf.experimental.DynamicRaggedShape.from_lengths([2, (1, 2), 3]))",
+    "repr(tf.experimental.DynamicRaggedShape.from_lengths([2, (1, 2), 3], num_row_partitions=2))",
+    "tf.experimental.DynamicRaggedShape.from_lengths([2, (1, 3), (3, 4, 5)])",
+    "tf.experimental.DynamicRaggedShape.from_row_partitions([])",
+    "repr(tf.experimental.DynamicRaggedShape.from_tensor(tf.constant([[1, 2]])))",
+    "repr(tf.experimental.RowPartition.from_row_lengths([1, 2]))",
+    "tf.experimental.RowPartition.from_row_lengths([1, 2]).value_rowids()",
+    "tf.experimental.RowPartition.from_row_lengths([1, 2]).offsets_in_rows()",
+    "tf.experimental.RowPartition.from_uniform_row_length(2, nrows=3).row_splits()",
+    "tf.experimental.RowPartition.from_uniform_row_length(2)",
+]  # fmt: skip
+
+LOOKUPS = [
+    "tf.nn.embedding_lookup(tf.constant([[1.0, 2], [3, 4], [5, 6]]), tf.ragged.constant([[0, 2], [1]]))",
+    "tf.nn.embedding_lookup_sparse(tf.constant([[1.0, 2], [3, 4], [5, 6]]), ids, None)",
+    'tf.nn.embedding_lookup_sparse(tf.constant([[1.0, 2], [3, 4], [5, 6]]), ids, None, combiner="sum")',
+    'tf.nn.embedding_lookup_sparse(tf.constant([[1.0, 2], [3, 4], [5, 6]]), ids, weights, combiner="sqrtn")',
+    "tf.nn.safe_embedding_lookup_sparse(tf.constant([[1.0, 2], [3, 4], [5, 6]]), ids)",
+    "tf.math.bincount(rt)",
+    "tf.math.bincount(rt, axis=-1)",
+    "tf.math.bincount(rt, axis=-1, minlength=12)",
+    "tf.math.bincount(rt, axis=-1, maxlength=5)",
+    "tf.math.bincount(rt, axis=-1, binary_output=True)",
+    "tf.math.bincount(rt, weights=tf.cast(rt, tf.float32), axis=-1)",
+    "tf.math.bincount(rt, weights=[1], axis=-1)",
+    "tf.sparse.to_dense(tf.sparse.bincount(rt, axis=-1))",
+    "tf.ragged.cross([rs, rs])",
+    "tf.ragged.cross([rt, rt])",
+    'tf.ragged.cross([rs, tf.constant([["x"], ["y"], ["z"]])])',
+    'tf.ragged.cross([tf.sparse.from_dense([["a", "b"], ["c", ""], ["", ""]]), rs])',
+    "tf.ragged.cross(rt)",
+    "tf.ragged.cross([r3, r3])",
+    "tf.ragged.cross_hashed([rs, rs])",
+    "tf.ragged.cross_hashed([rs, rs], num_buckets=100)",
+    "tf.ragged.cross_hashed([rt, rt], num_buckets=100, hash_key=5)",
+    "tf.image.resize(tf.RaggedTensor.from_row_splits(tf.reshape(tf.range(18.0), [9, 2, 1]), [0, 4, 9]), [2, 2])",
+    "tf.map_fn(lambda x: x * 2, rt, fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))",
+    "tf.map_fn(tf.range, tf.constant([1, 3, 2]), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))",
+    "tf.map_fn(lambda x: tf.reduce_sum(x), rt, fn_output_signature=tf.int32)",
+    "tf.map_fn(lambda x: tf.reduce_sum(x, 1), r3, fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))",
+    "tf.map_fn(lambda x: x, rt)",
+]  # fmt: skip
+
 # A function, and the values at which its gradient is taken.
 GRADIENTS = [
     "lambda x: tf.reduce_sum(tf.reduce_sum(tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]) ** 2, axis=1) * tf.constant([1.0, 2.0, 3.0], tf.float64)) @ [1.0, 2.0, 3.0]",  # noqa: E501
@@ -662,5 +728,5 @@ def _with_values(expression):
     return f"(lambda {', '.join(names)}: {expression})({', '.join(VALUES[name] for name in names)})"
 
 
-CASES = [(expression, _with_values(expression)) for expression in (*METHODS, *CONSTRUCTORS, *FUNCTIONS)]
+CASES = [(expression, _with_values(expression)) for expression in (*METHODS, *CONSTRUCTORS, *FUNCTIONS, *SHAPES, *LOOKUPS)]  # noqa: E501
 CASES += [(expression, f"grad:{expression}") for expression in GRADIENTS]

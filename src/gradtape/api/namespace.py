@@ -7,6 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from .names import NAMES
+from .v1_names import DIFFERENT
+
+V1 = "compat.v1."  # TensorFlow 1, as far as it is there
 
 
 def spaces() -> list[str]:
@@ -16,9 +19,19 @@ def spaces() -> list[str]:
     return sorted(found)
 
 
+def place_of(path: str) -> str | None:
+    """Where a public name lives. What both versions of TensorFlow have alike, `compat.v1` takes from TensorFlow 2."""
+    where = NAMES.get(path)
+    if where is None and path.startswith(V1):
+        own = path.removeprefix(V1)
+        if own in NAMES and own not in DIFFERENT:
+            return NAMES[own]
+    return where
+
+
 def resolve(path: str) -> Any:
     """What TensorFlow's public name `path` stands for; AttributeError if gradtape does not have it."""
-    where = NAMES.get(path)
+    where = place_of(path)
     if where is None:
         raise AttributeError(
             f"tf.{path} is not in gradtape yet. `dir()` of its namespace lists what is; docs/differences says what is "
@@ -39,13 +52,17 @@ class Namespace(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         path = f"{self._space}.{name}".lstrip(".")
-        value = Namespace(path) if path in spaces() and path not in NAMES else resolve(path)
+        is_space = path in spaces() or path.removeprefix(V1) in spaces()
+        value = Namespace(path) if is_space and path not in NAMES else resolve(path)
         setattr(self, name, value)
         return value
 
     def __dir__(self) -> list[str]:
         prefix = f"{self._space}.".lstrip(".")
-        names = (path.removeprefix(prefix) for path in (*NAMES, *spaces()) if path.startswith(prefix))
+        own = [*NAMES, *spaces()]
+        if prefix.startswith(V1):
+            own += [f"{V1}{path}" for path in own if path not in DIFFERENT]
+        names = {path.removeprefix(prefix) for path in own if path.startswith(prefix)}
         return sorted(name for name in names if "." not in name)
 
 

@@ -45,32 +45,34 @@ class Unwritable(Exception):
 
 
 def fuse(formula: Any) -> Callable[..., Any] | None:
-    """A kernel that gives the formula's result for arrays of its inputs' dtypes, or numbers; None if there is none."""
+    """A kernel that gives the formula's results for arrays of its inputs' dtypes, or numbers; None if there is none."""
     try:
         names = {symbol: f"i{n}" for n, symbol in enumerate(formula.inputs)}
         lines = []
         for n, step in enumerate(formula.steps):
             names[step.output] = f"t{n}"
             lines.append(line(step, names))
-        for x in (*formula.inputs, formula.result):
+        results = (formula.result, *formula.others)
+        for x in (*formula.inputs, *results):
             type_of(x)
-        lines.append(f"y = {names[formula.result]};")
-        return _Elementwise([x.dtype for x in formula.inputs], formula.result.dtype, "\n".join(lines))
+        lines += [f"y{n} = {names[x]};" for n, x in enumerate(results)]
+        return _Elementwise([x.dtype for x in formula.inputs], [x.dtype for x in results], "\n".join(lines))
     except Unwritable:
         return None
 
 
 class _Elementwise:
-    """The kernel of the lines that make `y` of `i0`, `i1`, ...: CuPy's, which takes arrays of all shapes and strides.
+    """The kernel of the lines that make `y0`, ... of `i0`, ...: CuPy's, which takes arrays of all shapes and strides.
 
     For many numbers it is one in which a thread does four at once, as memory gives them; it takes half the time. Their
     arrays lie in memory as they are, and are broadcast along leading axes at most.
     """
 
-    def __init__(self, given: Sequence[Any], dtype: Any, lines: str) -> None:
-        self._given, self._dtype, self._lines = given, dtype, lines
-        takes = ", ".join(f"{x.name} i{n}" for n, x in enumerate(given))
-        self._any = cupy.ElementwiseKernel(takes, f"{dtype.name} y", lines, "gradtape_formula")
+    def __init__(self, given: Sequence[Any], made: Sequence[Any], lines: str) -> None:
+        self._given, self._made, self._lines = given, made, lines
+        takes = ", ".join(f"{dtype.name} i{n}" for n, dtype in enumerate(given))
+        gives = ", ".join(f"{dtype.name} y{n}" for n, dtype in enumerate(made))
+        self._any = cupy.ElementwiseKernel(takes, gives, lines, "gradtape_formula")
         self._for_many: dict[str, Callable[..., Any]] = {}
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
@@ -79,21 +81,21 @@ class _Elementwise:
         return self._any(*arrays) if out is None else self._any(*arrays, out)
 
     def _run_for_many(self, shape: tuple[int, ...], arrays: Sequence[Any], out: Any) -> Any:
-        if out is None:
-            out = cupy.ndarray(shape, self._dtype)
+        outs = [cupy.ndarray(shape, dtype) for dtype in self._made] if out is None else [out]
+        size = outs[0].size
         kinds, values, periods = "", [], []
         for x, dtype in zip(arrays, self._given, strict=True):
             is_array = type(x) is cupy.ndarray
-            kinds += "n" if not is_array else "a" if x.size == out.size else "1" if x.size == 1 else "r"
+            kinds += "n" if not is_array else "a" if x.size == size else "1" if x.size == 1 else "r"
             values.append(x if is_array else dtype.type(x))
             if kinds[-1] == "r":
                 periods.append(np.uint32(x.size // 4))
-        kernel = self._for_many.get(kinds) or self._for_many.setdefault(kinds, self._made(kinds))
-        threads = out.size // 4
-        kernel((-(-threads // _THREADS),), (_THREADS,), (*values, out, np.uint32(threads), *periods))
-        return out
+        kernel = self._for_many.get(kinds) or self._for_many.setdefault(kinds, self._kernel(kinds))
+        threads = size // 4
+        kernel((-(-threads // _THREADS),), (_THREADS,), (*values, *outs, np.uint32(threads), *periods))
+        return outs[0] if len(outs) == 1 else tuple(outs)
 
-    def _made(self, kinds: str) -> Callable[..., Any]:
+    def _kernel(self, kinds: str) -> Callable[..., Any]:
         """The kernel for inputs that are arrays, rows that are repeated, single elements of arrays, or numbers."""
         parameters, periods, loads, each = [], [], [], []
         for n, (kind, dtype) in enumerate(zip(kinds, self._given, strict=True)):
@@ -108,9 +110,14 @@ class _Elementwise:
             place = {"a": "i", "1": "0", "r": f"i % c{n}"}[kind]
             loads.append(f"const {unit} w{n} = ((const {unit}*)p{n})[{place}];")
             each.append(f"const {c} i{n} = w{n}{'' if kind == '1' else '.of[k]'};")
-        y = TYPES[self._dtype.name]
-        parameters += [f"{y}* out", "unsigned int n", *periods]
-        text = _SOURCE % (", ".join(parameters), "\n".join(loads), y, "\n".join(each), y, self._lines, y)
+        made = [TYPES[dtype.name] for dtype in self._made]
+        parameters += [*[f"{c}* out{n}" for n, c in enumerate(made)], "unsigned int n", *periods]
+        loads += [f"Four<{c}> all{n};" for n, c in enumerate(made)]
+        each += [f"{c} y{n};" for n, c in enumerate(made)]
+        keeps = [f"all{n}.of[k] = y{n};" for n in range(len(made))]
+        stores = [f"((Four<{c}>*)out{n})[i] = all{n};" for n, c in enumerate(made)]
+        lines = ["\n".join(part) for part in (loads, [*each, self._lines, *keeps], stores)]
+        text = _SOURCE % (", ".join(parameters), *lines)
         return cupy.RawKernel(text, "formula")
 
 
@@ -122,15 +129,11 @@ extern "C" __global__ void formula(%s) {{
 unsigned int i = blockIdx.x * {_THREADS}u + threadIdx.x;
 if (i >= n) return;
 %s
-Four<%s> all;
 #pragma unroll
 for (int k = 0; k < 4; k++) {{
 %s
-%s y;
-%s
-all.of[k] = y;
 }}
-((Four<%s>*)out)[i] = all;
+%s
 }}
 """
 

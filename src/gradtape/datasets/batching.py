@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, errors
+from ..core import dtypes, errors, nest
 from ..engine.run.convert import to_array, to_tensor
 from ..state.specs import TensorSpec
 from . import grouping
@@ -39,9 +39,38 @@ class Batching(Sources):
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
         return self._derived(
             "_BatchDataset" if num_parallel_calls is None else "_ParallelBatchDataset",
-            lambda elements: grouping.batches(elements, size, drop),
+            lambda elements: grouping.batches(elements, size, drop, self._known(may_run=False)),
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), given),
+        )
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = dtypes.int64,
+        name: str | None = None,
+    ) -> Any:
+        """Batches of elements of different sizes, as ragged tensors. A part of one known size is a tensor.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.range(4).map(tf.range)
+        >>> [x.to_list() for x in data.ragged_batch(2)]
+        [[[], [0]], [[0, 1], [0, 1, 2]]]
+        """
+        from .ragged import ragged_spec
+
+        size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
+        dtype = dtypes.as_dtype(row_splits_dtype)
+
+        def parts(given: Any) -> Any:
+            return mapped(lambda spec: ragged_spec(spec, dtype), given)
+
+        return self._derived(
+            "_BatchDataset",
+            lambda elements: grouping.batches(elements, size, drop, parts(self._known(may_run=True))),
+            size=_divided(self._size, size, drop),
+            specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), parts(given)),
         )
 
     def padded_batch(
@@ -60,6 +89,13 @@ class Batching(Sources):
         [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
         """
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
+
+        for spec in leaves(self._known(may_run=False)):
+            if nest.is_composite(spec):
+                raise TypeError(
+                    "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
+                    f"elements in the input dataset is not a subclass of TensorSpec: `{spec}`."
+                )
 
         def specs(given: Any) -> Any:
             flat = [
@@ -132,7 +168,10 @@ class Batching(Sources):
 
         def as_datasets(window: list[Any]) -> Any:
             columns = zip(*map(leaves, window), strict=True)
-            return packed(window[0], (type(self)._of_elements(column) for column in columns))
+            known = self._known(may_run=False)
+            specs = [None] * len(leaves(window[0])) if known is None else leaves(known)
+            pairs = zip(columns, specs, strict=True)
+            return packed(window[0], (type(self)._of_elements(column, spec) for column, spec in pairs))
 
         return self._derived(
             "_WindowDataset",

@@ -23,9 +23,15 @@ def groups(elements: Iterator[Any], size: int, drop_remainder: bool) -> Iterator
             yield group
 
 
-def batches(elements: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[Any]:
-    """Batches of `size` elements."""
-    return map(batched, groups(elements, size, drop_remainder))
+def batches(elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any = None) -> Iterator[Any]:
+    """Batches of `size` elements, whose specs may be known."""
+    found = groups(elements, size, drop_remainder)
+    if specs is not None and any(nest.is_composite(spec) for spec in leaves(specs)):
+        from .ragged import batched_as, has_ragged
+
+        if has_ragged(specs):
+            return (batched_as(specs, group) for group in found)
+    return map(batched, found)
 
 
 def unbatched(elements: Iterator[Any]) -> Iterator[Any]:

@@ -149,8 +149,8 @@ class NumpyIterator:
 
 
 def _as_numpy(leaf: Any) -> Any:
-    if leaf is None or isinstance(leaf, CompositeTensor):
+    if leaf is None or (isinstance(leaf, CompositeTensor) and not hasattr(leaf, "numpy")):
         return leaf
-    if not isinstance(leaf, Tensor):
+    if not hasattr(leaf, "numpy"):
         return leaf.as_numpy_iterator()
     return leaf.numpy()

@@ -157,6 +157,15 @@ class TypeSpec(Composite):
     def _with_parts(self, parts: Sequence[Any]) -> Any:
         return self._from_components(parts[0])  # of tensors: a nest of specs packs values
 
+    # By these names, made private by Python, specs of libraries derive their own comparison from TensorFlow's.
+
+    def __make_cmp_key(self, value: Any) -> Any:
+        return _hashable(value)
+
+    @staticmethod
+    def __is_compatible(a: Any, b: Any) -> bool:
+        return _compatible(a, b)
+
     def __eq__(self, other: Any) -> bool:
         return type(self) is type(other) and bool(_hashable(self._serialize()) == _hashable(other._serialize()))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import nest
 from ...core.composites import CompositeTensor
 from ...core.dtypes import DType, as_dtype
 from ...core.shapes import TensorShape
@@ -90,7 +91,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """
     if isinstance(tensor, Tensor):
         return tensor.numpy() if type(tensor.computed()) is Tensor else None
-    return None if hasattr(tensor, "_as_tensor") else tensor
+    return None if hasattr(tensor, "_as_tensor") or isinstance(tensor, nest.Composite) else tensor
 
 
 def register_tensor_conversion_function(

@@ -24,6 +24,17 @@ DIFFERENCES = {
     "strings.regex_replace": "has Python's regular expressions, and refuses what they lack",
     "train.Checkpoint": "writes one .npz file, and does not read TensorFlow's",
     "linalg.tridiagonal_solve": "lacks perturb_singular=True",
+    **dict.fromkeys(
+        [
+            "compat.v1.Session",
+            "compat.v1.InteractiveSession",
+            "compat.v1.placeholder",
+            "compat.v1.disable_v2_behavior",
+            "compat.v1.disable_eager_execution",
+            "compat.v1.sparse_placeholder",
+        ],
+        "raises: there are no graphs that are run in sessions",
+    ),
     "keras.callbacks.TensorBoard": "needs TensorFlow, as Keras has it",
     "keras.callbacks.OrbaxCheckpoint": "needs Orbax, as Keras has it",
     "keras.Model.export": "has nothing to write a SavedModel, ONNX or LiteRT file with",

@@ -17,6 +17,7 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
+from ...state.ragged.spec import RaggedTensorSpec
 from ...state.sparse_tensor import SparseTensor
 from ...state.specs import SparseTensorSpec, spec_of
 from ...state.type_spec import BatchableTypeSpec, decoded, encoded_specs
@@ -115,6 +116,8 @@ def _stacked_composites(column: list[Any], spec: Any) -> Any:
     if not column:
         batch = spec.__batch_encoder__.batch(spec, 0)
         return decoded(batch, iter([_empty(part) for part in encoded_specs(spec)]))
+    if isinstance(spec, RaggedTensorSpec):  # whose values may be plain tensors
+        return spec._stacked(column, lambda parts: ops.stack(*parts, axis=0))
     specs = [spec_of(y) for y in column]
     both = specs[0].most_specific_common_supertype(specs[1:])
     return both._stacked(column, lambda parts: ops.stack(*parts, axis=0))

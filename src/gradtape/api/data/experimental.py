@@ -20,6 +20,7 @@ __all__ = [
     "assert_cardinality",
     "cardinality",
     "choose_from_datasets",
+    "dense_to_ragged_batch",
     "enumerate_dataset",
     "get_next_as_optional",
     "get_single_element",
@@ -40,6 +41,19 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset
     [np.int64(0), np.int64(1)]
     """
     return Dataset.counter(start, step, dtype)
+
+
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64
+) -> Callable[[Dataset], Dataset]:
+    """A function for `Dataset.apply`: `Dataset.ragged_batch`.
+
+    >>> import gradtape as tf
+    >>> data = tf.data.Dataset.range(3).map(tf.range).apply(tf.data.experimental.dense_to_ragged_batch(3))
+    >>> [x.to_list() for x in data]
+    [[[], [0], [0, 1]]]
+    """
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
 def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:

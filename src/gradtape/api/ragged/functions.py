@@ -13,11 +13,12 @@ from ...state.ragged.elementwise import on_flat_values
 from ...state.ragged.tensor import RaggedTensor
 from ..extension.answers import answer
 from ..namespace import resolve
-from . import arrays, factory, gathering, reductions, text
+from . import arrays, factory, gathering, lookups, reductions, shape, text
+from .shape import DynamicRaggedShape
 
 # Functions of one value, or of two, element by element; what else they are given stays as it is.
 _UNARY = """
-    cast clip_by_value debugging.check_numerics dtypes.saturate_cast ones_like zeros_like
+    cast clip_by_value debugging.assert_type debugging.check_numerics dtypes.saturate_cast ones_like zeros_like
     io.decode_base64 io.encode_base64 identity stop_gradient
     math.logical_not math.angle math.conj math.imag math.real math.log_sigmoid math.reciprocal_no_nan
     math.round math.softplus
@@ -48,6 +49,11 @@ def _all_of(function: Any, inputs: Any, name: Any = None) -> Any:
     return factory.map_flat_values(function, list(inputs))
 
 
+def _of_values(function: Any, x: Any, *args: Any) -> Any:
+    """A function that looks at all values one after the other."""
+    return function(x.flat_values, *args)
+
+
 def _dropout(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     names = function.__code__.co_varnames
     if args[names.index("noise_shape") - 1] is not None:
@@ -60,15 +66,17 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
     "squeeze": arrays.squeeze, "tile": arrays.tile, "reverse": arrays.reverse, "split": arrays.split,
     "where": arrays.where, "rank": arrays.rank, "size": arrays.size, "one_hot": arrays.one_hot,
-    "reshape": arrays.reshape, "dynamic_partition": factory.dynamic_partition,
-    "strings.join": text.join, "strings.reduce_join": text.reduce_join,
+    "shape": shape.shape_of, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
+    "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,
+    "math.bincount": lookups.bincount, "strings.join": text.join, "strings.reduce_join": text.reduce_join,
     "gather": gathering.gather, "gather_nd": gathering.gather_nd,
     "reduce_sum": reductions.reduce_sum, "reduce_prod": reductions.reduce_prod, "reduce_max": reductions.reduce_max,
     "reduce_min": reductions.reduce_min, "reduce_mean": reductions.reduce_mean,
     "math.reduce_variance": reductions.reduce_variance, "math.reduce_std": reductions.reduce_std,
     "reduce_logsumexp": reductions.reduce_logsumexp, 
     "reduce_all": reductions.reduce_all, "reduce_any": reductions.reduce_any,
-    "nn.softmax": reductions.softmax, "math.cumsum": reductions.cumsum, "linalg.matmul": reductions.matmul,
+    "nn.softmax": reductions.softmax, "nn.moments": reductions.moments,
+    "math.cumsum": reductions.cumsum, "linalg.matmul": reductions.matmul,
     "math.unsorted_segment_sum": reductions.unsorted_segment_sum,
     "math.unsorted_segment_prod": reductions.unsorted_segment_prod,
     "math.unsorted_segment_max": reductions.unsorted_segment_max,
@@ -77,7 +85,12 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "math.unsorted_segment_sqrt_n": reductions.unsorted_segment_sqrt_n,
 }  # fmt: skip
 _WITH_FUNCTION: dict[str, Callable[..., Any]] = {
-    "add_n": _all_of, "nn.dropout": _dropout, "nn.experimental.stateless_dropout": _dropout
+    "nn.embedding_lookup": lookups.embedding_lookup, "nn.embedding_lookup_sparse": lookups.embedding_lookup_sparse,
+    "nn.safe_embedding_lookup_sparse": lookups.embedding_lookup_sparse, "sparse.bincount": lookups.sparse_bincount,
+    "image.resize": lookups.resize, "math.is_non_decreasing": _of_values, "math.is_strictly_increasing": _of_values, 
+    "repeat": _of_values,
+    "add_n": _all_of, "zeros": shape.filled, "ones": shape.filled, "fill": shape.filled,
+    "nn.dropout": _dropout, "nn.experimental.stateless_dropout": _dropout
 }
 
 
@@ -91,7 +104,7 @@ def _answered(by: Callable[..., Any], with_function: bool) -> Callable[..., Any]
 
 
 def _is_ragged(x: Any) -> bool:
-    return isinstance(x, RaggedTensor) or (
+    return isinstance(x, RaggedTensor | DynamicRaggedShape) or (
         isinstance(x, list | tuple) and any(isinstance(part, RaggedTensor) for part in x)
     )
 

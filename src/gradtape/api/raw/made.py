@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections import namedtuple
 from collections.abc import Callable
 from functools import cache, wraps
@@ -13,11 +14,13 @@ import numpy as np
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.namespace import ops
 from ...engine.tape.tape import GradientTape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
-from .rows import rows
+from .recurrent import block_lstm
+from .rows import Row, rows
 
 
 @cache
@@ -25,30 +28,19 @@ def op_named(name: str) -> Callable[..., Any]:
     """The op that TensorFlow has under this name; AttributeError where the table has no such row."""
     if name not in rows():
         raise AttributeError(f"tf.raw_ops.{name} is not in gradtape; dir(tf.raw_ops) lists what is")
-    return _made(name, *rows()[name])
+    row = rows()[name]
+    compute = computed(row._replace(parameters=f"{row.parameters}, name=None".lstrip(", ")), HELPERS)
+    names = list(inspect.signature(compute).parameters)
+    result = namedtuple(name, row.outputs) if row.outputs else None  # type: ignore[misc]
 
-
-def _made(name: str, parameters: str, outputs: list[str] | None, function: str) -> Callable[..., Any]:
-    scope = {**_HELPERS, **{kind: getattr(dtypes, kind) for kind in _DTYPES}}
-    signature = f"{parameters}, name=None".lstrip(", ")
-    accepted = eval(f"lambda {signature}: None", scope)
-    names = [p for p in inspect.signature(accepted).parameters if p != "name"]
-    if function.startswith("vjp."):
-        expression = f"vjp(tf.{function.removeprefix('vjp.')}, {names[1]}, {names[0]})"
-    else:
-        expression = function if "(" in function or function == "None" else f"{_called(function)}({', '.join(names)})"
-    compute = eval(f"lambda {signature}: {expression}", scope)
-    result = namedtuple(name, outputs) if outputs else None  # type: ignore[misc]
-
-    @wraps(accepted)
+    @wraps(compute)
     def op(*args: Any, **kwargs: Any) -> Any:
         if args:
             raise TypeError(
-                f"{name} only takes keyword args (possible keys: {[*names, 'name']}). Please pass these args as kwargs "
-                "instead."
+                f"{name} only takes keyword args (possible keys: {names}). Please pass these args as kwargs instead."
             )
         value = compute(**kwargs)
-        if outputs is None:
+        if row.outputs is None:
             return value
         return result(*value) if result else None
 
@@ -58,8 +50,24 @@ def _made(name: str, parameters: str, outputs: list[str] | None, function: str) 
     return op
 
 
-def _called(function: str) -> str:
-    return function if function in _HELPERS else f"tf.{function}"
+def computed(row: Row, helpers: dict[str, Any]) -> Callable[..., Any]:
+    """What a row of a table says, as a function of its parameters."""
+    scope = {**helpers, **{kind: getattr(dtypes, kind) for kind in _DTYPES}}
+    accepted = inspect.signature(eval(f"lambda {row.parameters}: None", scope))
+    names = [p for p in accepted.parameters if p != "name"]
+    return eval(f"lambda {row.parameters}: {_expression(row.function, names, helpers)}", scope)
+
+
+def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str:
+    """A row's function as Python: a bare name is called with all parameters, and is of `tf` if it is no helper."""
+    if function.startswith("vjp."):
+        return f"vjp(tf.{function.removeprefix('vjp.')}, {names[1]}, {names[0]})"
+    if function in ("None", "True"):
+        return function
+    if "(" not in function:
+        return f"{function if function in helpers else f'tf.{function}'}({', '.join(names)})"
+    first = re.match(r"(\w+)(?=[\w.]*\()", function)
+    return f"tf.{function}" if first and first[1] not in ("tf", *names, *helpers) else function
 
 
 # What the expressions of the table call beside the API.
@@ -73,6 +81,21 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Tensor:
         tape.watch(at)
         y = function(at)
     return tape.gradient(y, at, output_gradients=given)
+
+
+def gamma_derivative(alpha: Any, sample: Any) -> Tensor:
+    """The derivative of a number drawn from a gamma distribution by its shape."""
+    return ops.random_gamma_grad(to_tensor(alpha), to_tensor(sample))
+
+
+def stretched_axes(s0: Any, s1: Any) -> tuple[Tensor, Tensor]:
+    """Of two shapes that are broadcast, the axes along which each gradient is to be summed."""
+    shapes = [values(s0), values(s1)]
+    rank = max(len(shape) for shape in shapes)
+    padded = [[1] * (rank - len(shape)) + shape for shape in shapes]
+    axes = [[i for i, size in enumerate(sizes) if size == 1 and shapes[0] != shapes[1]] for sizes in padded]
+    dtype = to_tensor(s0).dtype
+    return to_tensor(axes[0], dtype), to_tensor(axes[1], dtype)
 
 
 def text(value: Any) -> str:
@@ -203,13 +226,14 @@ def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
 
 
 _DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
-_HELPERS: dict[str, Any] = {
+HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
-        vjp, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select, bucketized, weighted, unpadded,
+        vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
+        block_lstm, bucketized, weighted, unpadded,
         singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
     )
 }  # fmt: skip
-_HELPERS.update(
+HELPERS.update(
     tf=root, integers=values, SELU=1.7580993408473768, SELU_SCALE=1.0507009873554805
 )  # scale * alpha, and scale, of nn.selu

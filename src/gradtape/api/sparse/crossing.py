@@ -34,12 +34,12 @@ def cross(inputs: Any, name: str | None = None, separator: str | None = None) ->
     >>> crossed.values.numpy().tolist()
     [b'a_X_1', b'b_X_1']
     """
-    between = b"_X_" if separator is None else separator.encode()
+    return _crossed(inputs, joined_features(b"_X_" if separator is None else separator.encode()), dtypes.string)
 
-    def joined(features: tuple[Any, ...]) -> bytes:
-        return between.join(x if isinstance(x, bytes) else str(x).encode() for x in features)
 
-    return _crossed(inputs, joined, dtypes.string)
+def joined_features(between: bytes) -> Callable[[tuple[Any, ...]], bytes]:
+    """Features as one string."""
+    return lambda features: between.join(x if isinstance(x, bytes) else str(x).encode() for x in features)
 
 
 def cross_hashed(inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None) -> Any:
@@ -55,6 +55,11 @@ def cross_hashed(inputs: Any, num_buckets: int = 0, hash_key: int | None = None,
     >>> crossed.values.numpy().tolist()
     [5, 3]
     """
+    return _crossed(inputs, hashed_features(num_buckets, hash_key), dtypes.int64)
+
+
+def hashed_features(num_buckets: int, hash_key: int | None) -> Callable[[tuple[Any, ...]], int]:
+    """Features as one hash."""
     if num_buckets < 0:
         raise errors.InvalidArgumentError(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 0")
     key = _KEY if hash_key is None else int(hash_key)
@@ -66,7 +71,7 @@ def cross_hashed(inputs: Any, num_buckets: int = 0, hash_key: int | None = None,
             found = _both(found, farm(x) if isinstance(x, bytes) else x & _MASK)
         return found % below
 
-    return _crossed(inputs, hashed, dtypes.int64)
+    return hashed
 
 
 def _both(first: int, second: int) -> int:

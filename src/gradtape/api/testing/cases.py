@@ -103,6 +103,8 @@ def _value(x: Any) -> Any:
 
 
 def _array(x: Any) -> np.ndarray[Any, Any]:
+    if isinstance(x, list | tuple) and all(callable(part) for part in x):  # which are compared, not called
+        return np.asarray(x, dtype=object)
     array = np.asarray(_value(to_tensor(x) if isinstance(x, IndexedSlices) else x))
     if array.dtype.kind in "US":
         return array.astype("S").astype(object)
@@ -188,6 +190,7 @@ class TestCase(unittest.TestCase):
     def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, way: str, msg: Any) -> None:
         """The same for the parts of two nests that `way` leads to."""
         a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
+        a, b = _as_lists(a, b)
         if isinstance(a, dict) != isinstance(b, dict):
             raise ValueError(f"Can't compare dict to non-dict, a{way} vs b{way}. {msg}")
         if isinstance(a, dict):
@@ -236,7 +239,9 @@ class TestCase(unittest.TestCase):
         self.assertAllClose(x, y, rtol=rtol, atol=atol, msg=msg)
 
     def assertAllEqual(self, a: Any, b: Any, msg: Any = None) -> None:
-        """All entries are equal; NaN equals NaN."""
+        """All entries are equal; NaN equals NaN. Of ragged tensors, and of one and a list, all rows."""
+        if hasattr(a, "to_list") or hasattr(b, "to_list"):
+            return self.assertEqual(*_as_lists(a, b), msg)
         x, y = (_known_to_numpy(self._GetNdArray(z)) for z in (a, b))
         self._same_shape(x, y, msg)
         try:
@@ -429,6 +434,19 @@ def _differing(what: str, x: Any, y: Any, where: Any) -> str:
     a, b = x[where], y[where]
     difference = f"\nnot {what} dif = {np.abs(a - b)}" if what == "close" else ""
     return f"not {what} where = {np.where(where)}\nnot {what} lhs = {a}\nnot {what} rhs = {b}{difference}"
+
+
+def _as_lists(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both values as lists, if one of them is a ragged tensor."""
+    if not hasattr(a, "to_list") and not hasattr(b, "to_list"):
+        return a, b
+    mine, its = (x.to_list() if hasattr(x, "to_list") else nest.map_structure(_listed, x) for x in (a, b))
+    return mine, its
+
+
+def _listed(x: Any) -> Any:
+    value = _value(x)
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _is_ragged(x: Any) -> bool:

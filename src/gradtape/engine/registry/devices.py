@@ -272,8 +272,12 @@ def rounded(array: Any, dtype: DType) -> Any:
 
 def _kernel(module: ArrayModule, op: Any) -> Callable[..., Any]:
     """The kernel of an op for the arrays of a device, which is kept: a formula of several steps in one launch."""
-    if not isinstance(op, Op):  # a graph's branch or loop, or the user's own code
-        return _on_host(module, op)
+    if not isinstance(op, Op):
+        there = op.there(module)
+        if there is None:  # the user's own code
+            return _on_host(module, op)
+        module.kernels[op] = there
+        return there
     try:
         there = bind(op.kernel, module.xp)
     except AttributeError as error:

@@ -31,11 +31,12 @@ class Step(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """The steps from the inputs to the result."""
+    """The steps from the inputs to the result, and to others, if there are several."""
 
     inputs: tuple[Symbol, ...]
     steps: list[Step]
     result: Symbol
+    others: tuple[Symbol, ...] = ()
 
 
 class _Neutral:
@@ -107,6 +108,11 @@ class Symbol(NDArrayOperatorsMixin):
         self._steps = steps
         self._example = example
         self.dtype = example.dtype
+
+    @classmethod
+    def of(cls, dtype: Any) -> Symbol:
+        """A symbol for an array of a dtype."""
+        return cls([], np.ones(1, dtype))
 
     def _step(self, function: Any, given: Sequence[Any], **attrs: Any) -> Symbol:
         """What a function of NumPy gives on symbols and numbers."""

@@ -196,6 +196,10 @@ class Unregistered:
     batch: Any = None
     handed_on: Any = None  # of an op that only hands inputs on: `handed_on(inputs, attrs)` are its outputs
 
+    def there(self, module: Any) -> Callable[..., Any] | None:
+        """The kernel for arrays of a device; None if it is that of the host."""
+        return None
+
     def outcome(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
         """The shapes and dtypes of its outputs, and whether they are a tuple; None if only its values can tell."""
         return None

@@ -237,6 +237,8 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
                 raise _unsupported(next(leaf for leaf in _leaves(value) if type(leaf) is kind))
     try:
         array = np.array(value)
+    except UnicodeDecodeError:  # bytes that are no text, beside texts
+        return _from_sequence(_as_bytes(value), dtype, pack)
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
     if dtype is dtypes.uint64 and array.dtype.kind == "f" and kinds == {int}:
@@ -258,6 +260,13 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
     elif array.size and letter not in _TAKES.get(dtype.kind, "biuf"):
         raise _inconvertible(value, dtype)
     return constant(array.astype(dtype.numpy, copy=False), dtype)
+
+
+def _as_bytes(value: Any) -> Any:
+    """A nest of strings with bytes for all of them."""
+    if isinstance(value, list | tuple):
+        return [_as_bytes(item) for item in value]
+    return value.encode() if isinstance(value, str) else value
 
 
 def _dtype_of_numbers(value: Any, array: np.ndarray[Any, Any]) -> DType:

@@ -23,6 +23,7 @@ from ...state.specs import TypeSpec
 from ...state.variable import Variable, updating
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..control_flow.subgraphs import check_not_followed
+from ..executors.devices import for_devices
 from ..executors.numpy import executor
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
@@ -155,7 +156,7 @@ class Variant:
     def run_there(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for tensors of a device, or of the host, with nobody recording: compiled, or op by op."""
         if not self.jit_compile:
-            return self.replayed([sent(module, x) for x in tensors])
+            return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
         if self._program is None:
             self._program = program_of(self.graph, self.jit_compile)
         results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
@@ -195,6 +196,10 @@ class Variant:
         return dead_code(self.graph)
 
     @cached_property
+    def _for_devices(self) -> Graph:
+        return for_devices(self.graph)
+
+    @cached_property
     def _assigns_in_subgraphs(self) -> bool:
         """Whether a variable is assigned in a branch or a loop."""
         own = {id(node) for node in self.graph.nodes}
@@ -204,9 +209,12 @@ class Variant:
         """The outputs for tensors of any kind, with whoever records: op by op."""
         if dispatch.thread.trace is not None and self._assigns_in_subgraphs:
             check_not_followed()
+        return self._replayed(self._used, tensors)
+
+    def _replayed(self, graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
         with updating if self.graph.updates else _OPEN:
             inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
-            results = replay(self._used, inputs)
+            results = replay(graph, inputs)
             count = len(self.graph.outputs)
             for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
                 variable._replace(value)
@@ -220,14 +228,15 @@ class Variant:
         return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
 
     def specified(self, specs: Sequence[Any]) -> Any:
-        """The same of the specs of the tensors; a composite is its own spec."""
+        """The same of the specs of the tensors; a composite is its own spec, unless it has no tensors."""
         if self.structure is ONE_TENSOR:
             return specs[0]
         leaves = iter([leaf if at is None else specs[at] for at, leaf in self.forms])
 
         def one(form: Any) -> Any:
             its = [next(leaves) for _ in nest.flatten(form, expand_composites=True)]
-            return form if isinstance(form, TypeSpec) else nest.pack_sequence_as(form, its, expand_composites=True)
+            stays = isinstance(form, TypeSpec) and its
+            return form if stays else nest.pack_sequence_as(form, its, expand_composites=True)
 
         return nest.map_structure(one, self.structure)
 

@@ -49,6 +49,10 @@ class _Assigned(Unregistered):
         """The value."""
         return value
 
+    def handed_on(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
+        """The value."""
+        return (inputs[0],)
+
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
         """The variable gets it all."""
         return None, g

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import state
 from ...core import dtypes, errors
 from ...core.composites import CompositeTensor, WithValuesCompositeTensorGradient
 from ...core.dtypes import DType, as_dtype
@@ -18,12 +19,11 @@ from ...engine.run import convert
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
-from .. import hooks
 from . import indices
 from .partition import RowPartition, check_flag, cut_at
 
 elsewhere = SimpleNamespace()  # functions of other files that know the class and do some of its work: see __init__
-_awaited: list[Callable[[], None]] = [lambda: hooks.when_ragged()]  # what is done when there is a first ragged tensor
+_awaited: list[Callable[[], None]] = [lambda: state.when_ragged()]  # what is done when there is a first ragged tensor
 
 
 class RaggedTensor(CompositeTensor):
@@ -49,8 +49,7 @@ class RaggedTensor(CompositeTensor):
                 "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
                 "RaggedTensor.from_row_lengths())"
             )
-        if _awaited:
-            _awaited.pop()()
+        first_made()
         self._values = values
         self._row_partition = row_partition.of(rows_of(values))
 
@@ -490,6 +489,12 @@ class RaggedTensor(CompositeTensor):
             return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
         with np.printoptions(formatter={"all": _written}):
             return f"<tf.RaggedTensor {_written(self.numpy())}>"
+
+
+def first_made() -> None:
+    """There are ragged tensors from now on: who waits for the first is told."""
+    if _awaited:
+        _awaited.pop()()
 
 
 def _written(x: Any) -> str:

@@ -6,6 +6,10 @@ import weakref
 from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any
 
+from gradtape.core.tensor import Reference
+
+__all__ = ["Reference"]
+
 
 class _ObjectIdentityWrapper:
     """An object that equals another one if both hold the same."""

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from gradtape.graph.function.function import Function
+
 
 class TFDecorator:
     """What a decorator notes, in `_tf_decorator` of its function, about the function that it decorates."""
@@ -62,9 +64,13 @@ def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
 
 
 def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:
-    """The decorators around a function, the outermost first, and the function."""
+    """The decorators around a function, the outermost first, and the function. `tf.function` is one."""
     decorators, current = [], maybe_tf_decorator
-    while isinstance(getattr(current, "_tf_decorator", None), TFDecorator):
-        decorators.append(current._tf_decorator)
-        current = current._tf_decorator.decorated_target
-    return decorators, current
+    while True:
+        if isinstance(current, Function):
+            decorators.append(TFDecorator("function", current.python_function))
+        elif isinstance(getattr(current, "_tf_decorator", None), TFDecorator):
+            decorators.append(current._tf_decorator)
+        else:
+            return decorators, current
+        current = decorators[-1].decorated_target

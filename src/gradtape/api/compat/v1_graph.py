@@ -1,0 +1,285 @@
+"""`tf.compat.v1`: sizes as objects, switches, and what needs a graph and a session, which says so."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...core import dtypes
+from ...core.slices import IndexedSlices
+from ...state.sparse_tensor import SparseTensor
+from ..namespace import resolve
+
+NAMESPACES = ("compat.v1",)
+__all__ = [
+    "Dimension", "InteractiveSession", "Print", "Session", "SparseTensorValue", "colocate_with", "container",
+    "convert_to_tensor_or_indexed_slices", "convert_to_tensor_or_sparse_tensor", "dimension_at_index",
+    "dimension_value", "disable_control_flow_v2", "disable_eager_execution", "disable_resource_variables",
+    "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape", "enable_control_flow_v2",
+    "enable_resource_variables", "enable_tensor_equality", "enable_v2_tensorshape", "get_default_session",
+    "placeholder", "setdiff1d", "sparse_placeholder",
+]  # fmt: skip
+
+INSTEAD = (
+    "gradtape has no graphs that are run in sessions. Call functions of tensors, with tf.function where they are to be "
+    "compiled, and read values with .numpy()"
+)
+
+
+class SparseTensorValue(NamedTuple):
+    """The three parts of a sparse tensor, as NumPy's arrays."""
+
+    indices: Any
+    values: Any
+    dense_shape: Any
+
+
+class Dimension:
+    """One size of a shape, or none where it is unknown.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.Dimension(3) + 2
+    Dimension(5)
+    """
+
+    def __init__(self, value: Any) -> None:
+        if isinstance(value, Dimension):
+            value = value.value
+        if value is not None:
+            try:
+                value = operator.index(value)
+            except TypeError:
+                raise TypeError(
+                    "Dimension value must be integer or None or have an __index__ method, got value "
+                    f"'{value!r}' with type '{type(value)!r}'"
+                ) from None
+            if value < 0:
+                raise ValueError(f"Dimension {value} must be >= 0")
+        self.value: int | None = value
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __int__(self) -> int:
+        return self.value  # type: ignore[return-value]
+
+    __index__ = __int__
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether the sizes may be the same."""
+        known = Dimension(other)
+        return self.value is None or known.value is None or self.value == known.value
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises ValueError unless the sizes may be the same."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {Dimension(other)} are not compatible")
+
+    def merge_with(self, other: Any) -> Dimension:
+        """The size that both may be."""
+        self.assert_is_compatible_with(other)
+        return Dimension(other) if self.value is None else self
+
+
+def _of_sizes(name: str, reflected: bool = False) -> Callable[[Dimension, Any], Any]:
+    function = getattr(operator, name)
+    compares = name in ("eq", "ne", "lt", "le", "gt", "ge")
+
+    def method(self: Dimension, other: Any) -> Any:
+        try:
+            sizes = self.value, Dimension(other).value
+        except (TypeError, ValueError):
+            return NotImplemented
+        if None in sizes:
+            return None if compares else Dimension(None)
+        value = function(*(reversed(sizes) if reflected else sizes))
+        return value if compares else Dimension(value)
+
+    return method
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "floordiv", "mod"):
+    setattr(Dimension, f"__{_name}__", _of_sizes(_name))
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    setattr(Dimension, f"__r{_name}__", _of_sizes(_name, reflected=True))
+
+
+def dimension_value(dimension: Any) -> int | None:
+    """The size itself, or None where it is unknown.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.dimension_value(tf.compat.v1.Dimension(3))
+    3
+    """
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_at_index(shape: Any, index: int) -> Dimension:
+    """One size of a shape, as an object.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.dimension_at_index(tf.TensorShape([2, 3]), 1)
+    Dimension(3)
+    """
+    return Dimension(None if shape.rank is None else shape[index])
+
+
+class Session:
+    """There are none: making one says what to do instead."""
+
+    def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
+        raise RuntimeError(f"tf.compat.v1.Session is not there: {INSTEAD}")
+
+
+class InteractiveSession(Session):
+    """There are none: making one says what to do instead."""
+
+
+def get_default_session() -> None:
+    """None: there are no sessions.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.get_default_session()
+    """
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    """There are none: raises what TensorFlow raises in an eager program.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.placeholder(tf.float32)
+    Traceback (most recent call last):
+    RuntimeError: tf.placeholder() is not compatible with eager execution. Make it an argument of a function
+    """
+    raise RuntimeError("tf.placeholder() is not compatible with eager execution. Make it an argument of a function")
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    """There are none: raises what TensorFlow raises in an eager program.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.sparse_placeholder(tf.float32)
+    Traceback (most recent call last):
+    RuntimeError: `sparse_placeholder` is not compatible with eager execution. Make it an argument of a function
+    """
+    raise RuntimeError("`sparse_placeholder` is not compatible with eager execution. Make it an argument of a function")
+
+
+def _switch(name: str, on: bool) -> Callable[[], None]:
+    def function() -> None:
+        if not on:
+            raise RuntimeError(f"tf.compat.v1.{name}() asks for TensorFlow 1: {INSTEAD}")
+
+    function.__name__ = function.__qualname__ = name
+    what = "Nothing to do: there is no other." if on else "Raises: what it asks for is not there."
+    expected = (
+        ""
+        if on
+        else "\n    Traceback (most recent call last):\n    RuntimeError: "
+        + (f"tf.compat.v1.{name}() asks for TensorFlow 1: {INSTEAD}")
+    )
+    function.__doc__ = f"""{what}
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.{name}(){expected}
+    """
+    return function
+
+
+disable_eager_execution = _switch("disable_eager_execution", False)
+disable_v2_behavior = _switch("disable_v2_behavior", False)
+disable_v2_tensorshape = _switch("disable_v2_tensorshape", False)
+disable_tensor_equality = _switch("disable_tensor_equality", False)
+disable_control_flow_v2 = _switch("disable_control_flow_v2", False)
+disable_resource_variables = _switch("disable_resource_variables", False)
+enable_control_flow_v2 = _switch("enable_control_flow_v2", True)
+enable_tensor_equality = _switch("enable_tensor_equality", True)
+enable_resource_variables = _switch("enable_resource_variables", True)
+enable_v2_tensorshape = _switch("enable_v2_tensorshape", True)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
+    """A context that changes nothing: values are where `tf.device` puts them.
+
+    >>> import gradtape as tf
+    >>> with tf.compat.v1.colocate_with(tf.constant(1.0)):
+    ...     pass
+    """
+    return contextlib.nullcontext()
+
+
+def container(container_name: str) -> contextlib.AbstractContextManager[str]:
+    """A context that changes nothing: variables belong to whoever holds them.
+
+    >>> import gradtape as tf
+    >>> with tf.compat.v1.container("mine"):
+    ...     pass
+    """
+    return contextlib.nullcontext(container_name)
+
+
+def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A tensor of the value, unless it is an `IndexedSlices`.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.convert_to_tensor_or_indexed_slices([1.0]).shape
+    TensorShape([1])
+    """
+    return value if isinstance(value, IndexedSlices) else resolve("convert_to_tensor")(value, dtype)
+
+
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A tensor of the value, unless it is a sparse one.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.convert_to_tensor_or_sparse_tensor([1.0]).shape
+    TensorShape([1])
+    """
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor(*value)
+    return value if isinstance(value, SparseTensor) else resolve("convert_to_tensor")(value, dtype)
+
+
+class ListDiff(NamedTuple):
+    """What `setdiff1d` returns."""
+
+    out: Any
+    idx: Any
+
+
+def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> ListDiff:
+    """The entries of one list that are not in another, and their places.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.setdiff1d([1, 2, 3], [2]).out.numpy().tolist()
+    [1, 3]
+    """
+    values, others = resolve("convert_to_tensor")(x), resolve("convert_to_tensor")(y)
+    found = resolve("reduce_any")(resolve("equal")(values[:, None], others[None]), axis=1)
+    places = resolve("reshape")(resolve("where")(~found), [-1])
+    return ListDiff(resolve("gather")(values, places), resolve("cast")(places, index_dtype))
+
+
+def Print(
+    input_: Any, data: Any, message: str | None = None, first_n: int | None = None, summarize: int | None = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Prints values to the standard error, and gives `input_` on.
+
+    >>> import gradtape as tf
+    >>> float(tf.compat.v1.Print(tf.constant(2.0), [], "here"))
+    2.0
+    """
+    resolve("print")(message or "", *data, summarize=3 if summarize is None else summarize)
+    return resolve("identity")(input_)

@@ -1,0 +1,217 @@
+"""`tf.compat.v1`: initializers as TensorFlow 1 had them, which know the dtype they make."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...core import dtypes
+from ...core.tensor import Tensor
+from ..namespace import resolve
+
+NAMESPACES = ("compat.v1",)
+__all__ = [
+    "constant_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "ones_initializer",
+    "orthogonal_initializer", "random_normal_initializer", "random_uniform_initializer",
+    "truncated_normal_initializer", "variance_scaling_initializer", "zeros_initializer",
+]  # fmt: skip
+
+
+class Initializer:
+    """What makes a variable's first value: called with a shape, and a dtype if it is not to be its own."""
+
+    def __init__(self, dtype: Any = dtypes.float32) -> None:
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        return self._made(shape, self.dtype if dtype is None else dtypes.as_dtype(dtype))
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments this initializer was made with."""
+        return {name: value.name if name == "dtype" else value for name, value in vars(self).items()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """An initializer made with the arguments in `config`."""
+        return cls(**config)
+
+
+class zeros_initializer(Initializer):
+    """Makes zeros.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.zeros_initializer()([2]).numpy().tolist()
+    [0.0, 0.0]
+    """
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        return resolve("zeros")(shape, dtype)
+
+
+class ones_initializer(Initializer):
+    """Makes ones.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.ones_initializer()([2]).numpy().tolist()
+    [1.0, 1.0]
+    """
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        return resolve("ones")(shape, dtype)
+
+
+class constant_initializer(Initializer):
+    """Makes one value, or the values given in the shape asked for.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.constant_initializer(3.0)([2]).numpy().tolist()
+    [3.0, 3.0]
+    """
+
+    def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False) -> None:
+        super().__init__(dtype)
+        self.value = value
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        return resolve("constant")(self.value, dtype, shape)
+
+
+class random_uniform_initializer(Initializer):
+    """Makes even numbers between two bounds.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.random_uniform_initializer(0.0, 1.0)([2]).shape
+    TensorShape([2])
+    """
+
+    def __init__(self, minval: Any = 0.0, maxval: Any = None, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(dtype)
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        return resolve("random.uniform")(shape, self.minval, self.maxval, dtype, self.seed)
+
+
+class random_normal_initializer(Initializer):
+    """Makes normal numbers.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.random_normal_initializer()([2]).shape
+    TensorShape([2])
+    """
+
+    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(dtype)
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        return resolve("random.normal")(shape, self.mean, self.stddev, dtype, self.seed)
+
+
+class truncated_normal_initializer(random_normal_initializer):
+    """Makes normal numbers no further than two standard deviations from the mean.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.truncated_normal_initializer()([2]).shape
+    TensorShape([2])
+    """
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        return resolve("random.truncated_normal")(shape, self.mean, self.stddev, dtype, self.seed)
+
+
+_CUT = 0.87962566103423978  # the standard deviation of a normal number that is cut off at 2
+
+
+class variance_scaling_initializer(Initializer):
+    """Makes numbers whose variance is `scale` over the number of inputs, outputs, or their mean.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.variance_scaling_initializer()([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(
+        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal", seed: Any = None,
+        dtype: Any = dtypes.float32,
+    ) -> None:  # fmt: skip
+        if scale <= 0.0:
+            raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
+        if mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise ValueError(f"Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'). Received: {mode}")
+        super().__init__(dtype)
+        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution.lower(), seed
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        dims = [int(size) for size in shape]
+        field = math.prod(dims[:-2])
+        fan_in, fan_out = (dims[-2:] if len(dims) > 1 else dims * 2) or (1, 1)
+        count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode] * field
+        scale = self.scale / max(1.0, count)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3.0 * scale)
+            return resolve("random.uniform")(shape, -limit, limit, dtype, self.seed)
+        if self.distribution == "untruncated_normal":
+            return resolve("random.normal")(shape, 0.0, math.sqrt(scale), dtype, self.seed)
+        return resolve("random.truncated_normal")(shape, 0.0, math.sqrt(scale) / _CUT, dtype, self.seed)
+
+
+class glorot_uniform_initializer(variance_scaling_initializer):
+    """Makes even numbers whose variance is one over the mean number of inputs and outputs: Xavier's.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.glorot_uniform_initializer()([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments this initializer was made with."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+class glorot_normal_initializer(variance_scaling_initializer):
+    """Makes normal numbers whose variance is one over the mean number of inputs and outputs: Xavier's.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.glorot_normal_initializer()([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments this initializer was made with."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+class orthogonal_initializer(Initializer):
+    """Makes a matrix whose rows or columns are orthogonal.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.orthogonal_initializer()([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+        super().__init__(dtype)
+        self.gain, self.seed = gain, seed
+
+    def _made(self, shape: Any, dtype: Any) -> Tensor:
+        dims = [int(size) for size in shape]
+        if len(dims) < 2:
+            raise ValueError(
+                "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
+                f"shape={shape}"
+            )
+        rows, columns = math.prod(dims[:-1]), dims[-1]
+        drawn = resolve("random.normal")([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed)
+        q, r = resolve("linalg.qr")(drawn)
+        q = q * resolve("math.sign")(resolve("linalg.diag_part")(r))
+        return self.gain * resolve("reshape")(q if rows >= columns else resolve("linalg.matrix_transpose")(q), dims)

@@ -1,0 +1,136 @@
+"""How a function of `tf.compat.v1` is made from its row of the table, and the helpers that the table names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ...core.slices import IndexedSlices
+from ...engine.run.randomness import seeds_of_op
+from ...engine.tape.questions import UnconnectedGradients
+from ..image.legacy import resized
+from ..namespace import resolve, root
+from ..raw import made
+from ..raw.rows import Row, read
+from .v1_table import TABLE
+
+
+@cache
+def rows() -> dict[str, Row]:
+    """The rows of the table, by the names of the functions."""
+    return read(TABLE)
+
+
+@cache
+def function_named(name: str) -> Callable[..., Any]:
+    """The function that `tf.compat.v1` has under this name; AttributeError where the table has no such row."""
+    if name not in rows():
+        raise AttributeError(f"tf.compat.v1.{name} is not in gradtape")
+    function = made.computed(rows()[name], _HELPERS)
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    function.__module__ = "gradtape.compat.v1"
+    function.__doc__ = (
+        f"`tf.compat.v1.{name}`: see the function of that name of TensorFlow 2, `{rows()[name].function}`."
+    )
+    return function
+
+
+_NEEDED = object()
+
+
+def either(new: Any, old: Any, default: Any = _NEEDED) -> Any:
+    """An argument that may be given under a new or an old name, not under both."""
+    if new is not None and old is not None:
+        raise ValueError("An argument was given under its new and its old name: use the new one")
+    given = old if new is None else new
+    if given is None:
+        if default is _NEEDED:
+            raise ValueError("An argument is missing: it is to be given under its new or its old name")
+        return default
+    return given
+
+
+def square(block: Any) -> Any:
+    """A block's size for both axes, if it is one number."""
+    return [block, block] if isinstance(block, int) else block
+
+
+def constant(value: Any, dtype: Any, shape: Any, verify_shape: bool) -> Any:
+    """A constant, which fills its shape with its last number if there are too few, as it did in TensorFlow 1."""
+    made = resolve("constant")(value, dtype)
+    if shape is None:
+        return made
+    shape = tuple(resolve("TensorShape")(shape))
+    if verify_shape:
+        if tuple(made.shape) != shape:
+            raise TypeError(f"Expected Tensor's shape: {shape}, got {tuple(made.shape)}.")
+        return made
+    return resolve("constant")(value, dtype, shape)
+
+
+def scattered(variable: Any, method: str, indices: Any, updates: Any) -> Any:
+    """A variable's own method of that name, which takes slices."""
+    return getattr(variable, method)(IndexedSlices(updates, indices))
+
+
+def listing(body: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop's body, which may give its one variable as it is."""
+
+    def step(*variables: Any) -> Any:
+        given = body(*variables)
+        return given if isinstance(given, list | tuple) or len(variables) > 1 else [given]
+
+    return step
+
+
+def unpacked(result: Any, as_given: bool) -> Any:
+    """What a loop of one variable gave TensorFlow 1: the variable."""
+    return result[0] if not as_given and isinstance(result, list | tuple) and len(result) == 1 else result
+
+
+def dropped(keep_prob: Any, rate: Any) -> Any:
+    """How much to drop, where it may be said how much to keep."""
+    if keep_prob is not None and rate is not None:
+        raise ValueError("You can't set both `rate` and `keep_prob`.")
+    if keep_prob is None and rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    return 1 - keep_prob if rate is None else rate
+
+
+def whole(params: Any) -> Any:
+    """The table of embeddings: one tensor, or a list of one."""
+    if isinstance(params, list | tuple):
+        if len(params) != 1:
+            raise NotImplementedError(
+                f"a table of embeddings in {len(params)} parts is not there: concatenate them, and use tf.gather"
+            )
+        return params[0]
+    return params
+
+
+def seeds(op_seed: int | None) -> tuple[int | None, int | None]:
+    """The global seed and that of an op, or None for both."""
+    return seeds_of_op(op_seed) or (None, None)
+
+
+_METHODS = ("bilinear", "nearest", "bicubic", "area")
+
+
+def resized_images(images: Any, size: Any, method: Any, align_corners: bool, preserve_aspect_ratio: bool) -> Any:
+    """Images resized, by a method that has a number or a name."""
+    name = _METHODS[method] if isinstance(method, int) else method
+    if preserve_aspect_ratio:
+        size = resolve("image.resize")(images, size, "nearest", True).shape[-3:-1]
+    return resized(name, images, list(size), align_corners, False)
+
+
+_HELPERS = {
+    **made.HELPERS,
+    **{
+        helper.__name__: helper
+        for helper in (either, square, constant, scattered, listing, unpacked, dropped, whole, resized_images, seeds)
+    },
+    "UnconnectedGradients": UnconnectedGradients,
+    "tf": root,
+}

@@ -1,0 +1,401 @@
+"""`tf.compat.v1`: variables by name, in scopes, as an eager program has them.
+
+As in TensorFlow, an eager `get_variable` makes a new variable every time; only a template keeps its variables, and
+hands them out again under their names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...core import dtypes
+from ...core.tensor import is_tensor_like
+from ...state.variable import Variable as Variable2
+from ...state.variable import VariableAggregation, VariableSynchronization
+from ..namespace import resolve
+from .v1_initializers import glorot_uniform_initializer, zeros_initializer
+
+NAMESPACES = ("compat.v1",)
+__all__ = [
+    "AUTO_REUSE", "GraphKeys", "Variable", "VariableScope", "add_to_collection", "add_to_collections", "all_variables",
+    "get_collection", "get_collection_ref", "get_local_variable", "get_variable", "get_variable_scope",
+    "global_variables", "global_variables_initializer", "initialize_all_variables", "initialize_local_variables",
+    "initialize_variables", "is_variable_initialized", "local_variables", "local_variables_initializer",
+    "make_template", "model_variables", "moving_average_variables", "no_regularizer", "tables_initializer",
+    "trainable_variables", "variable_scope", "variables_initializer",
+]  # fmt: skip
+
+
+class _AnyVariable(type):
+    """Every variable is one of TensorFlow 1's too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Variable2)
+
+
+class Variable(metaclass=_AnyVariable):
+    """A variable made with TensorFlow 1's parameters: a `tf.Variable`.
+
+    >>> import gradtape as tf
+    >>> type(tf.compat.v1.Variable(1.0, collections=[])) is tf.Variable
+    True
+    """
+
+    def __new__(  # type: ignore[misc]
+        cls, initial_value: Any = None, trainable: Any = None, collections: Any = None, validate_shape: bool = True,
+        caching_device: Any = None, name: str | None = None, variable_def: Any = None, dtype: Any = None,
+        expected_shape: Any = None, import_scope: Any = None, constraint: Any = None, use_resource: Any = None,
+        synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> Any:  # fmt: skip
+        """`collections`, `use_resource` and what else only a graph needs are ignored."""
+        return Variable2(
+            initial_value, trainable is not False, name=name, dtype=dtype, constraint=constraint,
+            synchronization=synchronization, aggregation=aggregation, shape=shape,
+        )  # fmt: skip
+
+
+class _Reuse(enum.Enum):
+    AUTO_REUSE = 1
+
+
+AUTO_REUSE = _Reuse.AUTO_REUSE
+
+
+class GraphKeys:
+    """The names of TensorFlow 1's collections."""
+
+    GLOBAL_VARIABLES, LOCAL_VARIABLES, METRIC_VARIABLES = "variables", "local_variables", "metric_variables"
+    MODEL_VARIABLES, TRAINABLE_VARIABLES, SUMMARIES = "model_variables", "trainable_variables", "summaries"
+    QUEUE_RUNNERS, TABLE_INITIALIZERS, ASSET_FILEPATHS = "queue_runners", "table_initializer", "asset_filepaths"
+    MOVING_AVERAGE_VARIABLES, REGULARIZATION_LOSSES = "moving_average_variables", "regularization_losses"
+    CONCATENATED_VARIABLES, SAVERS, WEIGHTS = "concatenated_variables", "savers", "weights"
+    BIASES, ACTIVATIONS, UPDATE_OPS, LOSSES = "biases", "activations", "update_ops", "losses"
+    SAVEABLE_OBJECTS, RESOURCES, LOCAL_RESOURCES = "saveable_objects", "resources", "local_resources"
+    TRAINABLE_RESOURCE_VARIABLES, INIT_OP, LOCAL_INIT_OP = "trainable_resource_variables", "init_op", "local_init_op"
+    READY_OP, READY_FOR_LOCAL_INIT_OP, SUMMARY_OP = "ready_op", "ready_for_local_init_op", "summary_op"
+    GLOBAL_STEP, EVAL_STEP, TRAIN_OP = "global_step", "eval_step", "train_op"
+    COND_CONTEXT, WHILE_CONTEXT, VARIABLES = "cond_context", "while_context", "variables"
+
+
+class VariableScope:
+    """Where variables are named: a name, and what they have if they do not say otherwise."""
+
+    def __init__(
+        self, reuse: Any, name: str = "", initializer: Any = None, regularizer: Any = None, caching_device: Any = None,
+        partitioner: Any = None, custom_getter: Any = None, name_scope: str = "", dtype: Any = dtypes.float32,
+        use_resource: Any = None, constraint: Any = None,
+    ) -> None:  # fmt: skip
+        self.name, self.reuse, self.initializer, self.regularizer = name, reuse, initializer, regularizer
+        self.caching_device, self.partitioner, self.custom_getter = caching_device, partitioner, custom_getter
+        self.original_name_scope, self.dtype = name_scope, dtypes.as_dtype(dtype)
+        self.use_resource, self.constraint = use_resource, constraint
+
+    def reuse_variables(self) -> None:
+        """Says that variables are there already; an eager scope makes new ones all the same."""
+        self.reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        """What makes the variables from here on."""
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        """What is added to the losses for each variable from here on."""
+        self.regularizer = regularizer
+
+    def set_dtype(self, dtype: Any) -> None:
+        """The dtype of the variables from here on."""
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def get_variable(self, name: str, shape: Any = None, **kwargs: Any) -> Variable2:
+        """A variable of this scope."""
+        with variable_scope(self):
+            return get_variable(name, shape, **kwargs)
+
+    def trainable_variables(self) -> list[Any]:
+        """None: an eager program's variables are in no collection."""
+        return []
+
+    global_variables = local_variables = trainable_variables
+
+
+class _Scopes(threading.local):
+    """What is open in a thread: scopes, and the variables of the template whose function runs."""
+
+    def __init__(self) -> None:
+        self.open = [VariableScope(False)]
+        self.kept: dict[str, Variable2] | None = None
+        self.collections: dict[Any, list[Any]] = {}
+
+
+_thread = _Scopes()
+
+
+def get_variable_scope() -> VariableScope:
+    """The innermost scope.
+
+    >>> import gradtape as tf
+    >>> with tf.compat.v1.variable_scope("layer"):
+    ...     print(tf.compat.v1.get_variable_scope().name)
+    layer
+    """
+    return _thread.open[-1]
+
+
+class variable_scope:
+    """A context in which variables are named below `name_or_scope`.
+
+    >>> import gradtape as tf
+    >>> with tf.compat.v1.variable_scope("layer"):
+    ...     print(tf.compat.v1.get_variable("w", [2]).name)
+    layer/w:0
+    """
+
+    def __init__(
+        self, name_or_scope: Any, default_name: str | None = None, values: Any = None, initializer: Any = None,
+        regularizer: Any = None, caching_device: Any = None, partitioner: Any = None, custom_getter: Any = None,
+        reuse: Any = None, dtype: Any = None, use_resource: Any = None, constraint: Any = None,
+        auxiliary_name_scope: bool = True,
+    ) -> None:  # fmt: skip
+        if name_or_scope is None and default_name is None:
+            raise TypeError("If default_name is None then name_or_scope is required")
+        self._name: Any = default_name if name_or_scope is None else name_or_scope
+        self._given = {
+            "initializer": initializer, "regularizer": regularizer, "custom_getter": custom_getter, "dtype": dtype,
+            "constraint": constraint, "reuse": reuse,
+        }  # fmt: skip
+        self._names = contextlib.ExitStack()
+
+    def __enter__(self) -> VariableScope:
+        around = get_variable_scope()
+        again = isinstance(self._name, VariableScope)
+        base = self._name if again else around
+        name = base.name if again else f"{around.name}/{self._name}".lstrip("/")
+        settled = {key: getattr(base, key) if value is None else value for key, value in self._given.items()}
+        prefix = "" if again else self._names.enter_context(resolve("name_scope")(self._name))
+        scope = VariableScope(settled.pop("reuse"), name, name_scope=prefix or base.original_name_scope, **settled)
+        _thread.open.append(scope)
+        return scope
+
+    def __exit__(self, *error: object) -> None:
+        _thread.open.pop()
+        self._names.close()
+
+
+def get_variable(
+    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
+    trainable: Any = None, collections: Any = None, caching_device: Any = None, partitioner: Any = None,
+    validate_shape: bool = True, use_resource: Any = None, custom_getter: Any = None, constraint: Any = None,
+    synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE,
+) -> Variable2:  # fmt: skip
+    """A new variable under a name, below those of the scopes around; in a template, the one it has there.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.get_variable("w", [2], initializer=tf.compat.v1.zeros_initializer()).numpy().tolist()
+    [0.0, 0.0]
+    """
+    scope = get_variable_scope()
+    full = f"{scope.name}/{name}".lstrip("/")
+    kept = _thread.kept
+    if kept is not None and full in kept:
+        return kept[full]
+
+    def made(*_: Any, **__: Any) -> Variable2:
+        kind = dtypes.as_dtype(dtype or (None if _is_value(initializer) else scope.dtype) or dtypes.float32)
+        first = _first_value(name, shape, kind, dtype, scope.initializer if initializer is None else initializer)
+        with resolve("init_scope")(), resolve("name_scope")(""):
+            return Variable2(
+                first, trainable=trainable is not False, name=full, constraint=constraint or scope.constraint
+            )
+
+    getter = custom_getter or scope.custom_getter
+    variable = made() if getter is None else getter(made, full, shape=shape, dtype=dtype)
+    if kept is not None:
+        kept[full] = variable
+    return variable
+
+
+def _is_value(initializer: Any) -> bool:
+    return initializer is not None and (is_tensor_like(initializer) or not callable(initializer))
+
+
+def _first_value(name: str, shape: Any, kind: Any, dtype: Any, initializer: Any) -> Any:
+    if _is_value(initializer):
+        if shape is not None:
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        return resolve("convert_to_tensor")(initializer, dtype)
+    if shape is None:
+        raise ValueError(
+            f"Variable {name} did not get an initializer, so its `shape` argument must be specified."
+            if initializer is None
+            else f"Shape of a new variable ({name}) must be fully defined, but instead was None."
+        )
+    dims = resolve("TensorShape")(shape)
+    if initializer is None:
+        numbers = kind.is_floating or kind.is_complex
+        return (glorot_uniform_initializer if numbers else zeros_initializer)(dtype=kind)(dims)
+    made = initializer() if isinstance(initializer, type) else initializer
+    try:
+        return made(dims, dtype=kind)
+    except TypeError:
+        return made()
+
+
+def get_local_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, **kwargs: Any) -> Any:
+    """`get_variable`, of one that is not trained.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.get_local_variable("count", [], tf.int32).trainable
+    False
+    """
+    return get_variable(name, shape, dtype, initializer, **{**kwargs, "trainable": False})
+
+
+def make_template(
+    name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: Any = None,
+    custom_getter_: Any = None, **kwargs: Any,
+) -> Callable[..., Any]:  # fmt: skip
+    """A function whose variables are made when it is first called, and used again ever after.
+
+    >>> import gradtape as tf
+    >>> weight = tf.compat.v1.make_template("layer", lambda: tf.compat.v1.get_variable("w", [2]))
+    >>> weight() is weight()
+    True
+    """
+    own: dict[str, Variable2] = {}
+
+    def call(*args: Any, **more: Any) -> Any:
+        with _keeping(own), variable_scope(name_, custom_getter=custom_getter_):
+            return func_(*args, **kwargs, **more)
+
+    call.variables = property(lambda _: list(own.values()))  # type: ignore[attr-defined]
+    return call
+
+
+@contextlib.contextmanager
+def _keeping(variables: dict[str, Variable2]) -> Iterator[None]:
+    before, _thread.kept = _thread.kept, variables
+    try:
+        yield
+    finally:
+        _thread.kept = before
+
+
+def add_to_collection(name: Any, value: Any) -> None:
+    """Puts a value into the collection of that name.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.add_to_collection("numbers", 1)
+    >>> tf.compat.v1.get_collection("numbers")
+    [1]
+    """
+    get_collection_ref(name).append(value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    """Puts a value into several collections.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.add_to_collections(["even", "prime"], 2)
+    >>> tf.compat.v1.get_collection("prime")
+    [2]
+    """
+    for name in [names] if isinstance(names, str) else set(names):
+        add_to_collection(name, value)
+
+
+def get_collection_ref(key: Any) -> list[Any]:
+    """The collection of that name itself, to be changed.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.get_collection_ref("empty")
+    []
+    """
+    return _thread.collections.setdefault(key, [])
+
+
+def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+    """What was put into the collection of that name.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.get_collection("nothing")
+    []
+    """
+    values = list(get_collection_ref(key))
+    return [x for x in values if getattr(x, "name", "").startswith(scope)] if scope else values
+
+
+def _of_a_collection(name: str, key: str) -> Callable[..., list[Any]]:
+    def function(scope: str | None = None) -> list[Any]:
+        return get_collection(key, scope)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""What is in the collection `{key}`: an eager program's variables are not put there.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.{name}()
+    []
+    """
+    return function
+
+
+global_variables = _of_a_collection("global_variables", GraphKeys.GLOBAL_VARIABLES)
+local_variables = _of_a_collection("local_variables", GraphKeys.LOCAL_VARIABLES)
+model_variables = _of_a_collection("model_variables", GraphKeys.MODEL_VARIABLES)
+moving_average_variables = _of_a_collection("moving_average_variables", GraphKeys.MOVING_AVERAGE_VARIABLES)
+trainable_variables = _of_a_collection("trainable_variables", GraphKeys.TRAINABLE_VARIABLES)
+
+
+def all_variables() -> list[Any]:
+    """The same as `global_variables`.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.all_variables()
+    []
+    """
+    return global_variables()
+
+
+def _nothing_to_do(name: str, parameters: str = "") -> Callable[..., None]:
+    scope: dict[str, Any] = {}
+    exec(f"def {name}({parameters}): pass", scope)
+    function: Callable[..., None] = scope[name]
+    argument = "[]" if parameters.startswith("var_list") else ""
+    function.__module__ = __name__
+    function.__doc__ = f"""Nothing to do: an eager variable has its value from the beginning.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.{name}({argument})
+    """
+    return function
+
+
+global_variables_initializer = _nothing_to_do("global_variables_initializer")
+local_variables_initializer = _nothing_to_do("local_variables_initializer")
+initialize_all_variables = _nothing_to_do("initialize_all_variables")
+initialize_local_variables = _nothing_to_do("initialize_local_variables")
+variables_initializer = _nothing_to_do("variables_initializer", "var_list, name='init'")
+initialize_variables = _nothing_to_do("initialize_variables", "var_list, name='init'")
+tables_initializer = _nothing_to_do("tables_initializer", "name='init_all_tables'")
+
+
+def is_variable_initialized(variable: Any) -> Any:
+    """True: an eager variable has its value from the beginning.
+
+    >>> import gradtape as tf
+    >>> bool(tf.compat.v1.is_variable_initialized(tf.Variable(1.0)))
+    True
+    """
+    return resolve("constant")(True)
+
+
+def no_regularizer(_: Any) -> None:
+    """Adds nothing to the losses, whatever the scopes around say.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.no_regularizer(tf.Variable(1.0))
+    """

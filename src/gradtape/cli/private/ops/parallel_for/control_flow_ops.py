@@ -1,0 +1,24 @@
+"""`tensorflow.python.ops.parallel_for.control_flow_ops`: loops whose iterations are done all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradtape
+
+
+def pfor(
+    loop_fn: Callable[[Any], Any],
+    iters: Any,
+    fallback_to_while_loop: bool = True,
+    parallel_iterations: int | None = None,
+    warn: bool = False,
+) -> Any:
+    """What `loop_fn` gives for each number below `iters`, stacked."""
+    return gradtape.vectorized_map(loop_fn, gradtape.range(iters), fallback_to_while_loop, warn)
+
+
+def for_loop(loop_fn: Callable[[Any], Any], loop_fn_dtypes: Any, iters: Any, parallel_iterations: Any = None) -> Any:
+    """The same, one after the other."""
+    return gradtape.map_fn(loop_fn, gradtape.range(iters), fn_output_signature=loop_fn_dtypes)

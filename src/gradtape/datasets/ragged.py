@@ -1,0 +1,43 @@
+"""Batches of elements that differ in size, as ragged tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.dtypes import DType
+from ..core.tensor import Tensor
+from ..state.ragged.spec import RaggedTensorSpec
+from ..state.ragged.tensor import RaggedTensor
+from ..state.specs import TensorSpec
+from .structure import leaves, mapped, stacked
+
+
+def ragged_spec(spec: Any, dtype: DType) -> Any:
+    """The spec of a leaf, ragged if it is a tensor of which a size is not known."""
+    if not isinstance(spec, TensorSpec) or spec.shape.rank is None or spec.shape.is_fully_defined():
+        return spec
+    depth = max(axis for axis, size in enumerate(spec.shape) if size is None)
+    return RaggedTensorSpec(spec.shape, spec.dtype, depth, dtype)
+
+
+def has_ragged(specs: Any) -> bool:
+    """Whether a part of an element is ragged, or a row of what was."""
+    return specs is not None and any(isinstance(spec, RaggedTensorSpec) for spec in leaves(specs))
+
+
+def batched_as(specs: Any, elements: Sequence[Any]) -> Any:
+    """Several elements as one; what is ragged by its spec in rows of any length, though a row is a plain tensor."""
+
+    def one(spec: Any, *values: Any) -> Any:
+        if not isinstance(spec, RaggedTensorSpec):
+            return stacked(values)
+        return spec._stacked([_as_ragged(spec, value) for value in values], stacked)
+
+    return mapped(one, specs, *elements)
+
+
+def _as_ragged(spec: RaggedTensorSpec, value: Any) -> Any:
+    if isinstance(value, Tensor) and spec.ragged_rank > 0:
+        return RaggedTensor.from_tensor(value, ragged_rank=spec.ragged_rank, row_splits_dtype=spec.row_splits_dtype)
+    return value

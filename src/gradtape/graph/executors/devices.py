@@ -1,0 +1,117 @@
+"""A graph for tensors of a device: it is replayed op by op, its runs of elementwise ops as one launch each.
+
+So an optimizer's update of a variable, a dozen ops with three results, is one launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ...backends.arrays import ArrayModule
+from ...core.dtypes import COMPLEX, NARROW, STRING
+from ...engine.registry.devices import ops_of
+from ...engine.registry.formula import Formula, Step, Symbol, neutral, traced
+from ...engine.registry.op import Op, Unregistered, bind
+from ..ir.graph import Graph, Node, Value, subgraphs
+from ..passes.optimize import optimize
+from ..passes.runs import Runs, inputs_of
+
+_NOT_JOINED = COMPLEX | NARROW | STRING
+
+
+def for_devices(graph: Graph) -> Graph:
+    """The graph after all passes, with runs of elementwise ops joined, in the graphs inside it too."""
+    return _joined(optimize(graph))
+
+
+def _joined(graph: Graph) -> Graph:
+    nodes = [
+        node._replace(attrs={key: _inside(value) for key, value in node.attrs.items()})
+        if any(subgraphs(node))
+        else node
+        for node in graph.nodes
+    ]
+    graph = replace(graph, nodes=tuple(nodes))
+    runs = Runs(graph.nodes)
+    for i, node in enumerate(graph.nodes):
+        if _can_join(node):
+            runs.place(i, _ANY)
+    runs.keep(lambda run: len(run.members) > 1)
+
+    def made(members: list[Node], results: list[Value], run: Any) -> Node:
+        inputs = inputs_of(members)
+        return Node(Together(members, inputs, results), inputs, {}, tuple(results), True, members[-1].line)
+
+    return runs.joined(graph, made) if runs.of else graph
+
+
+def _inside(value: Any) -> Any:
+    """An attribute of a node, with the graphs in it joined."""
+    if isinstance(value, Graph):
+        return _joined(value)
+    return tuple(map(_inside, value)) if type(value) is tuple else value
+
+
+class _Any:
+    """The frame of all nodes: a kernel broadcasts its inputs as it must."""
+
+    def joined(self, other: _Any) -> _Any:
+        return self
+
+
+_ANY = _Any()
+
+
+def _can_join(node: Node) -> bool:
+    elementwise = isinstance(node.op, Op) and (node.op.family == "elementwise" or node.op.name == "cast")
+    return elementwise and not any(v.dtype.kind & _NOT_JOINED for v in (*node.inputs, *node.outputs))
+
+
+class Together(Unregistered):
+    """The op that a run of elementwise ops is."""
+
+    name = title = "together"
+    family = "elementwise"
+    moves_data = False
+
+    def __init__(self, members: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value]) -> None:
+        self._members, self._inputs, self._results = members, inputs, results
+
+    def numpy(self, *arrays: Any) -> tuple[Any, ...]:
+        """On the host, one after the other."""
+        return self._one_by_one(lambda op: op.numpy, arrays)
+
+    def there(self, module: ArrayModule) -> Callable[..., tuple[Any, ...]]:
+        """For arrays of a device: one launch, if all of it can be written as one."""
+        formula = self._formula()
+        kernel = None if formula is None else module.fuse(formula)
+        if kernel is None:
+            ops = ops_of(module)
+            return lambda *arrays: self._one_by_one(lambda op: getattr(ops, op.name), arrays)
+        return kernel if formula.others else lambda *arrays: (kernel(*arrays),)  # type: ignore[union-attr]
+
+    def _one_by_one(self, function_of: Callable[[Op], Callable[..., Any]], arrays: Sequence[Any]) -> tuple[Any, ...]:
+        known = dict(zip(self._inputs, arrays, strict=True))
+        for node in self._members:
+            known[node.outputs[0]] = function_of(node.op)(*[known[v] for v in node.inputs], **node.attrs)
+        return tuple([known[v] for v in self._results])
+
+    def _formula(self) -> Formula | None:
+        """The steps of all members, one after the other."""
+        symbols = {v: Symbol.of(v.dtype.numpy) for v in self._inputs}
+        steps: list[Step] = []
+        for node in self._members:
+            kernel = partial(bind(node.op.kernel, neutral), **node.attrs)
+            part = traced(kernel, [v.dtype.numpy for v in node.inputs])
+            if part is None or part.result.dtype != node.outputs[0].dtype.numpy:
+                return None
+            at = dict(zip(part.inputs, [symbols[v] for v in node.inputs], strict=True))
+            for step in part.steps:
+                inputs = [at.get(x, x) if isinstance(x, Symbol) else x for x in step.inputs]
+                steps.append(step._replace(inputs=tuple(inputs)))
+            symbols[node.outputs[0]] = at.get(part.result, part.result)
+        first, *others = [symbols[v] for v in self._results]
+        return Formula(tuple([symbols[v] for v in self._inputs]), steps, first, tuple(others))

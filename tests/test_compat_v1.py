@@ -1,0 +1,98 @@
+"""`tf.compat.v1` and `tf.compat.v2`: what the recorded answers do not say."""
+
+import inspect
+
+import pytest
+
+import gradtape as tf
+from gradtape.api.compat import v1_made
+from gradtape.api.names import NAMES
+
+v1 = tf.compat.v1
+
+
+def test_the_second_version_is_the_root():
+    assert tf.compat.v2 is tf
+
+
+def test_what_both_versions_have_alike_is_the_same():
+    assert v1.add is tf.add
+    assert v1.nn.relu is tf.nn.relu
+    assert v1.math.special.bessel_j0 is tf.math.special.bessel_j0
+    assert v1.reduce_sum is not tf.reduce_sum
+    assert {"add", "math", "nn", "placeholder"} <= set(dir(v1))
+    assert "relu" in dir(v1.nn)
+
+
+def test_what_was_another_thing_is_not_taken_for_it():
+    with pytest.raises(AttributeError, match=r"compat\.v1\.nn\.ctc_loss"):
+        v1.nn.ctc_loss  # noqa: B018
+
+
+@pytest.mark.parametrize("name", sorted(v1_made.rows()))
+def test_every_row_of_the_table_is_made(name):
+    function = v1_made.function_named(name)
+    assert f"compat.v1.{name}" in NAMES
+    assert function.__doc__
+    inspect.signature(function)
+
+
+def test_what_needs_a_session_says_so():
+    with pytest.raises(RuntimeError, match="sessions"):
+        v1.Session()
+    with pytest.raises(RuntimeError, match="sessions"):
+        v1.disable_v2_behavior()
+    with pytest.raises(RuntimeError, match="argument of a function"):
+        v1.placeholder(tf.float32)
+
+
+def test_an_argument_under_both_names_is_refused():
+    with pytest.raises(ValueError, match="new and its old name"):
+        v1.reduce_sum([1.0], axis=0, reduction_indices=0)
+
+
+def test_variables_are_those_of_both_versions():
+    assert isinstance(tf.Variable(1.0), v1.Variable)
+    assert not isinstance(tf.constant(1.0), v1.Variable)
+    assert v1.Variable(1.0, trainable=False, use_resource=True).trainable is False
+
+
+def test_an_optimizer_in_a_function():
+    x = tf.Variable([1.0, -2.0])
+    optimizer = v1.train.MomentumOptimizer(0.1, 0.9)
+
+    @tf.function
+    def step():
+        optimizer.minimize(lambda: tf.reduce_sum(x * x), var_list=[x])
+
+    y = tf.Variable([1.0, -2.0])
+    other = v1.train.MomentumOptimizer(0.1, 0.9)
+    for _ in range(3):
+        step()
+        other.minimize(lambda: tf.reduce_sum(y * y), var_list=[y])
+    assert x.numpy().tolist() == pytest.approx(y.numpy().tolist())
+
+
+def test_an_optimizer_of_ones_own():
+    class Halving(v1.train.Optimizer):
+        def __init__(self):
+            super().__init__(False, "Halving")
+
+        def _create_slots(self, var_list):
+            for var in var_list:
+                self._zeros_slot(var, "seen", self._name)
+
+        def _apply_dense(self, grad, var):
+            self.get_slot(var, "seen").assign(grad)
+            return var.assign(var * 0.5)
+
+    x = tf.Variable(4.0)
+    optimizer = Halving()
+    optimizer.minimize(lambda: x * x)
+    assert (float(x), float(optimizer.get_slot(x, "seen"))) == (2.0, 8.0)
+
+
+def test_sparse_gradients_reach_the_rows_they_name():
+    table = tf.Variable([[1.0], [2.0], [3.0]])
+    v1.train.GradientDescentOptimizer(1.0).minimize(lambda: tf.reduce_sum(tf.gather(table, [1, 1])))
+    assert table.numpy().ravel().tolist() == [1.0, 0.0, 3.0]
