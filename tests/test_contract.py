@@ -234,7 +234,7 @@ def test_functions_are_documented_with_an_example(name):
     assert ">>>" in text, "no example"
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", sorted({*CLASSES} - {"compat.v1.SummaryMetadata"}))  # which is tensorboardX's
 def test_classes_are_documented(name):
     assert resolve(name).__doc__
 
