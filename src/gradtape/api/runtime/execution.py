@@ -17,7 +17,10 @@ __all__ = [
     "sync_devices", "with_eager_op_as_function",
 ]  # fmt: skip
 
-_settings: dict[str, Any] = {"synchronous": True, "policy": "silent", "options": {"disable_meta_optimizer": False, "disable_model_pruning": False}}
+_settings: dict[str, Any] = {
+    "synchronous": True, "policy": "silent",
+    "options": {"disable_meta_optimizer": False, "disable_model_pruning": False},
+}  # fmt: skip
 _POLICIES = (None, "silent", "silent_for_int32", "warn", "explicit")
 
 
