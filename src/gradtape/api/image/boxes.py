@@ -13,6 +13,7 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
 from .augmentation import SampledBox, sampled_box
+from .box_ops import combined_boxes, drawn_boxes, suppressed_boxes, suppressed_overlaps
 
 NAMESPACES = ("image",)
 __all__ = [
@@ -48,7 +49,7 @@ def _number(x: Any) -> float:
 
 def _kept(boxes: Any, scores: Any, most: Any, limit: Any, least: Any, sigma: float = 0.0) -> Tensor:
     b, s = _checked(boxes, scores, _number(limit))
-    return ops.suppressed_boxes(
+    return suppressed_boxes(
         b, s, most=int(to_array(most)), limit=_number(limit), least=_number(least), sigma=sigma
     )
 
@@ -105,7 +106,7 @@ def non_max_suppression_overlaps(
     shared, s = to_tensor(overlaps), to_tensor(scores)
     if len(shared.dims) != 2 or shared.dims[0] != shared.dims[1]:
         raise errors.InvalidArgumentError(f"overlaps must be square, got shape {list(shared.dims)}")
-    kept = ops.suppressed_overlaps(
+    kept = suppressed_overlaps(
         shared, _as_many(shared, s, 0.5), most=int(to_array(max_output_size)), limit=_number(overlap_threshold),
         least=_number(score_threshold),
     )  # fmt: skip
@@ -183,7 +184,7 @@ def combined_non_max_suppression(
         )
     per_class, total = int(to_array(max_output_size_per_class)), int(to_array(max_total_size))
     rows = min(total, per_class * s.dims[2]) if pad_per_class else total
-    found = ops.combined_boxes(
+    found = combined_boxes(
         b, s, per_class=per_class, total=rows, limit=_number(iou_threshold), least=_number(score_threshold),
         clip=bool(clip_boxes),
     )  # fmt: skip
@@ -223,7 +224,7 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
         table[:, 0] = 1
     if table.ndim != 2 or table.shape[1] < x.dims[3]:
         raise errors.InvalidArgumentError(f"colors must be [m, {x.dims[3]}], got {list(table.shape)}")
-    return ops.drawn_boxes(x, b, to_tensor(table.astype(x.dtype.numpy)))
+    return drawn_boxes(x, b, to_tensor(table.astype(x.dtype.numpy)))
 
 
 def sample_distorted_bounding_box(

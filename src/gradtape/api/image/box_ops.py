@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.registry.families import constant
-from ..engine.registry.op import sample
+from ...engine.registry.families import constant
+from ...engine.registry.op import sample
 
 
 def _overlap(boxes: Any, i: int, others: Any) -> Any:
@@ -72,7 +72,7 @@ def _combined(
         kept = []
         for c in range(classes):
             own = boxes[b, :, min(c, boxes.shape[2] - 1)]
-            best = _selected(
+            best = _selected(  # type: ignore[misc]
                 scores[b, :, c], lambda i, others, own=own: _overlap(own, i, others), per_class, limit, least, 0.0
             )
             kept += [(score, c, own[i]) for i, score in best]
