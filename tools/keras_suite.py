@@ -117,8 +117,9 @@ def record(counts: Counts) -> None:
 
 def row(name: str, found: Counter[str], jax: Counter[str], alone: int) -> str:
     """A line of the table; `alone` tests left themselves out: for JAX alone, or in need of what is not installed."""
+    apart = f" ({found['told']} more pass when told another backend's name)" if found["told"] else ""
     ours, theirs = ("".join(f"{counts[place]:6} {place}" for place in PLACES) for counts in (found, jax))
-    line = f"{name:34}{ours}   JAX:{theirs if jax else ' nothing to compare'}"
+    line = f"{name:34}{ours}{apart}   JAX:{theirs if jax else ' nothing to compare'}"
     if not jax["passed"]:
         return line
     line += f"  {found['passed'] / (jax['passed'] - alone):8.2%}"
@@ -157,7 +158,7 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help=f"write the counts to {BASELINE.name}")
     parser.add_argument("--show", action="store_true", help="let pytest print")
     parser.add_argument("--reasons", action="store_true", help="say why tests were skipped")
-    parser.add_argument("--slice", action="store_true", help="only what needs no TensorFlow and is soon done")
+    parser.add_argument("--slice", action="store_true", help="only what is soon done")
     parser.add_argument("--jobs", default="0", help="how many processes run tests")
     parser.add_argument("--save", type=Path, help="write the outcome of each test into this JSON file")
     arguments, options = parser.parse_known_args()

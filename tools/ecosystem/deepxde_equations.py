@@ -4,9 +4,9 @@ import os
 
 os.environ["DDE_BACKEND"] = "tensorflow"
 
-import deepxde as dde  # noqa: E402
-import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
+import deepxde as dde
+import numpy as np
+import tensorflow as tf
 
 
 def pde(x, y):

@@ -1,9 +1,9 @@
 """Other people's libraries on gradtape: runs the programs of this folder, and compares with TensorFlow's numbers.
 
     python tools/ecosystem/run.py [program ...]                  compares with what was recorded
-    python tools/ecosystem/run.py --record PYTHON [program ...]  records, with a Python that has TensorFlow and the libraries
+    python tools/ecosystem/run.py --record PYTHON [program ...]  records, with a Python that has TensorFlow and them
 
-A program is a file here with a function `numbers()` that returns numbers by name; `recorded/` has what TensorFlow gives.
+A program is a file here with a function `numbers()` that returns numbers by name; `recorded/` has TensorFlow's.
 """
 
 from __future__ import annotations

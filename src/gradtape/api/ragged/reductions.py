@@ -63,7 +63,8 @@ def along(x: Any, axis: Any, keepdims: bool, whole: Callable[..., Any], by_segme
         return whole(x, axis=axis, keepdims=keepdims)
     if axis is None:
         result = whole(x.flat_values, axis=None, keepdims=keepdims)
-        return ops.reshape(result, shape=(1,) * len(x.shape)) if keepdims else result
+        # As in TensorFlow, whose dimensions of size 1 are more than there were where values have inner ones.
+        return ops.reshape(result, shape=(1,) * (len(x.shape) + len(result.dims) - 1)) if keepdims else result
     if isinstance(axis, Tensor):
         axis = to_array(axis).tolist()
     if isinstance(axis, list | tuple):
@@ -109,7 +110,12 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     """`tf.reduce_mean`; of nothing NaN."""
     total = reduced("sum", input_tensor, axis, keepdims)
     ones = input_tensor.with_flat_values(ops.ones_like(input_tensor.flat_values))
-    return total / reduced("sum", ones, axis, keepdims)
+    count = reduced("sum", ones, axis, keepdims)
+    if not isinstance(total, RaggedTensor):
+        return total / count
+    return RaggedTensor.from_nested_row_splits(
+        total.flat_values / count.flat_values, total.nested_row_splits, validate=False
+    )
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
@@ -177,6 +183,13 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
     return total / ops.sqrt(count)
 
 
+def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None) -> tuple[Any, Any]:
+    """`tf.nn.moments`: mean and variance."""
+    mean = reduce_mean(x, axes, keepdims=True)
+    squares = ops.squared_difference(x, mean)
+    return (mean if keepdims else reduce_mean(x, axes)), reduce_mean(squares, axes, keepdims)
+
+
 def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
     """`tf.nn.softmax`."""
     axis = -1 if axis is None else axis
@@ -224,7 +237,7 @@ def matmul(
     rank = a.shape.rank
     if b.shape.rank != rank:
         raise ValueError("`a` and `b` must have the same rank.")
-    flags = {
+    flags: dict[str, Any] = {
         "transpose_a": transpose_a, "transpose_b": transpose_b, "adjoint_a": adjoint_a, "adjoint_b": adjoint_b
     }  # fmt: skip
     if rank == 2:
@@ -243,7 +256,7 @@ def matmul(
         found = product(rows, indices.picked(b, a.value_rowids()), **flags)
         return a.with_values(ops.reshape(found, shape=(found.dims[0], found.dims[2])))
     last = isinstance(b, RaggedTensor) and (b.ragged_rank == 2 or transpose_b or adjoint_b)
-    made = [product(_uniform(a[i]), _uniform(b[i]), **flags) for i in range(rows_of(a))]
+    made: list[Any] = [product(_uniform(a[i]), _uniform(b[i]), **flags) for i in range(rows_of(a))]
     if last:
         made = [RaggedTensor.from_tensor(y, row_splits_dtype=dtype) for y in made]
         return arrays.stack(made).with_row_splits_dtype(dtype)

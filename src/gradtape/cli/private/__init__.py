@@ -135,7 +135,7 @@ def _file(place: str) -> types.ModuleType | None:
     """The file below this folder that defines names of the module at `place`, if there is one."""
     name = f"{__name__}.{place}"
     try:
-        found = place and importlib.util.find_spec(name)
-    except ModuleNotFoundError:  # of the folder
-        found = None
-    return importlib.import_module(name) if found else None
+        there = bool(place) and importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # nor is there the folder
+        return None
+    return importlib.import_module(name) if there else None

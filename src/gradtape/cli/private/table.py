@@ -71,6 +71,7 @@ platform.test TestCase=test.TestCase main=test.main | tf.test
 platform.gfile GFile=io.gfile.GFile | tf.compat.v1.gfile
 lib.io.file_io | tf.io.gfile
 lib.io.tf_record TFRecordWriter=io.TFRecordWriter TFRecordOptions=io.TFRecordOptions
+    tf_record_iterator=datasets.records:records
 ops.array_ops where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
     squeeze_v2=squeeze size_v2=size shape_v2=shape zeros_like_v2=zeros_like ones_like_v2=ones_like
     placeholder_with_default=compat.v1.placeholder_with_default placeholder=compat.v1.placeholder
@@ -88,6 +89,8 @@ ops.linalg_ops cholesky=linalg.cholesky matrix_triangular_solve=linalg.triangula
 ops.linalg.linalg_impl | tf.linalg
 ops.linalg.linalg | tf.linalg
 ops.linalg.linear_operator LinearOperator=linalg.LinearOperator
+    make_composite_tensor=api.linalg.operators.base:make_composite_tensor
+ops.linalg.linear_operator_addition add_operators=api.linalg.operators.addition:add_operators
 ops.random_ops random_uniform=random.uniform random_normal=random.normal truncated_normal=random.truncated_normal
     random_gamma=random.gamma random_shuffle=random.shuffle | tf.random
 ops.stateless_random_ops stateless_random_uniform=random.stateless_uniform
