@@ -9,7 +9,7 @@ from gradtape.api.raw.rows import rows
 # What needs a file, a clock, or a constant's dtype as an argument, and what libraries alone call; tried below.
 OTHERS = {
     "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
-    "BroadcastGradientArgs", "IgammaGradA", "RandomGammaGrad",
+    "BlockLSTMV2", "BroadcastGradientArgs", "IgammaGradA", "RandomGammaGrad",
 }  # fmt: skip
 ON_VARIABLES = {
     "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "ResourceApplyGradientDescent", "VariableShape",
@@ -53,6 +53,55 @@ def test_files_and_images(tmp_path):
 def test_axes_of_gradients_that_were_stretched(s0, s1, expected):
     found = tf.raw_ops.BroadcastGradientArgs(s0=tf.constant(s0, tf.int32), s1=tf.constant(s1, tf.int32))
     assert (found.r0.numpy().tolist(), found.r1.numpy().tolist()) == expected
+
+
+LSTMS = {  # by options, the first two steps of each output in TensorFlow
+    (): [
+        0.5866176,
+        0.6786667,
+        0.8935454,
+        1.2229931,
+        0.6224594,
+        0.7493789,
+        0.6681878,
+        0.8307012,
+        0.4621171,
+        0.8154062,
+        0.7131405,
+        0.8405349,
+        0.4765118,
+        0.6982333,
+    ],
+    (("use_peephole", True), ("cell_clip", 0.2)): [
+        0.7005671,
+        0.69288,
+        0.2,
+        0.2,
+        0.7310586,
+        0.7553287,
+        0.6899745,
+        0.8255589,
+        0.4621171,
+        0.7782255,
+        0.1973753,
+        0.1973753,
+        0.1361839,
+        0.162945,
+    ],
+}
+
+
+@pytest.mark.parametrize("options", LSTMS)
+def test_an_lstm_over_the_steps_that_count(options):
+    x = tf.constant([[[0.5]], [[1.0]], [[2.0]]])
+    w = tf.constant([[0.7, 1.0, 1.0, 1.4], [0.1, 0.2, 0.3, 0.4]])
+    at = dict.fromkeys(("wci", "wcf", "wco"), tf.constant([0.5]))
+    found = tf.raw_ops.BlockLSTMV2(
+        seq_len_max=2, x=x, cs_prev=tf.ones((1, 1)), h_prev=tf.zeros((1, 1)), w=w, b=tf.zeros(4), **at, **dict(options)
+    )
+    assert {tuple(y.shape) for y in found} == {(3, 1, 1)}
+    assert all(float(y[2, 0, 0]) == 0.0 for y in found)
+    assert [float(y[t, 0, 0]) for y in found for t in (0, 1)] == pytest.approx(LSTMS[options], rel=1e-5)
 
 
 def test_derivatives_of_gamma_functions():

@@ -458,3 +458,43 @@ def test_what_a_thread_reads_while_another_updates_never_changes():
     reader.join()
     assert v.numpy().tolist() == [200.0] * (1 << 16)
     assert not any(torn)
+
+
+def test_creators_are_asked_the_innermost_first():
+    asked = []
+
+    def outer(next_creator, **arguments):
+        asked.append(("outer", arguments["initial_value"], arguments["name"]))
+        return next_creator(**arguments)
+
+    def doubling(next_creator, **arguments):
+        asked.append(("doubling", arguments["initial_value"], arguments["name"]))
+        return next_creator(**{**arguments, "initial_value": arguments["initial_value"] * 2.0})
+
+    with tf.variable_creator_scope(outer):
+        with tf.variable_creator_scope(doubling):
+            v = tf.Variable(3.0, name="v")
+        tf.Variable(1.0)
+    assert type(v) is tf.Variable and float(v) == 6.0 and v.name == "v:0"
+    assert asked == [("doubling", 3.0, "v"), ("outer", 6.0, "v"), ("outer", 1.0, None)]
+    assert float(tf.Variable(1.0)) == 1.0 and len(asked) == 3
+
+
+def test_a_creator_may_return_something_else_or_fail():
+    with tf.variable_creator_scope(lambda next_creator, **arguments: "another"):
+        assert tf.Variable(1.0) == "another"
+
+    def failing(next_creator, **arguments):
+        raise RuntimeError("no more variables")
+
+    with pytest.raises(RuntimeError, match="no more variables"), tf.variable_creator_scope(failing):
+        tf.Variable(1.0)
+    assert float(tf.Variable(1.0)) == 1.0
+
+
+def test_creators_do_not_touch_subclasses():
+    class Mine(tf.Variable):
+        pass
+
+    with tf.variable_creator_scope(lambda next_creator, **arguments: "another"):
+        assert type(Mine(1.0)) is Mine

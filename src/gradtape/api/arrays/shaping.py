@@ -153,13 +153,13 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
             known, count = (math.prod(n for n in sizes if n > 0) for sizes in (target, dims))
         if not known or count % known:
             raise errors.InvalidArgumentError(
-                f"Input to reshape is a tensor with {count} values, but the requested shape {list(target)} requires a "
-                f"multiple of {known} [Op:Reshape]"
+                f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
+                f"{known}: {list(target)} [Op:Reshape]"
             )
         target = (*target[:found], count // known, *target[found + 1 :])
     elif known != count:
         raise errors.InvalidArgumentError(
-            f"Input to reshape is a tensor with {count} values, but the requested shape {list(target)} has {known} "
+            f"Input to reshape is a tensor with {count} values, but the requested shape has {known}: {list(target)} "
             "[Op:Reshape]"
         )
     return ops.reshape(x, shape=target)

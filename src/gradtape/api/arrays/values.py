@@ -12,6 +12,7 @@ from ...state.module import Module
 from ...state.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec, spec_of
 from ...state.tensor_array import TensorArray
 from ...state.variable import Variable, VariableAggregation, VariableSynchronization
+from ...state.variable_creators import variable_creator_scope
 
 NAMESPACES = ("",)
 
@@ -33,6 +34,7 @@ __all__ = [
     "name_scope",
     "newaxis",
     "type_spec_from_value",
+    "variable_creator_scope",
 ]
 
 newaxis = None

@@ -121,7 +121,7 @@ def _joined(values: Any, axis: Any, stacking: bool) -> Any:
     if not given:
         raise ValueError("rt_inputs may not be empty.")
     known = next((v.dtype for v in given if isinstance(v, RaggedTensor | Tensor)), None)
-    parts = [v if isinstance(v, RaggedTensor | Tensor) else to_tensor(v, hint=known) for v in given]
+    parts: list[Any] = [v if isinstance(v, RaggedTensor | Tensor) else to_tensor(v, hint=known) for v in given]
     same_splits_dtype(parts)
     dtype = next((x.row_splits.dtype for x in parts if isinstance(x, RaggedTensor)), dtypes.int64)
     if len(parts) == 1 and not stacking:

@@ -248,7 +248,7 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
     <tf.RaggedTensor [[b'b'], [b'a', b'c', b'd'], []]>
     """
     x = arrays.values_of(data)
-    numbers = partitions if isinstance(partitions, RaggedTensor) else to_tensor(
+    numbers: Any = partitions if isinstance(partitions, RaggedTensor) else to_tensor(
         partitions, None, x.row_splits.dtype if isinstance(x, RaggedTensor) else None
     )
     rank = len(numbers.shape)

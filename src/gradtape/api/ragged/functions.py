@@ -18,7 +18,7 @@ from .shape import DynamicRaggedShape
 
 # Functions of one value, or of two, element by element; what else they are given stays as it is.
 _UNARY = """
-    cast clip_by_value debugging.check_numerics dtypes.saturate_cast ones_like zeros_like
+    cast clip_by_value debugging.assert_type debugging.check_numerics dtypes.saturate_cast ones_like zeros_like
     io.decode_base64 io.encode_base64 identity stop_gradient
     math.logical_not math.angle math.conj math.imag math.real math.log_sigmoid math.reciprocal_no_nan
     math.round math.softplus
@@ -49,6 +49,11 @@ def _all_of(function: Any, inputs: Any, name: Any = None) -> Any:
     return factory.map_flat_values(function, list(inputs))
 
 
+def _of_values(function: Any, x: Any, *args: Any) -> Any:
+    """A function that looks at all values one after the other."""
+    return function(x.flat_values, *args)
+
+
 def _dropout(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     names = function.__code__.co_varnames
     if args[names.index("noise_shape") - 1] is not None:
@@ -70,7 +75,8 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "math.reduce_variance": reductions.reduce_variance, "math.reduce_std": reductions.reduce_std,
     "reduce_logsumexp": reductions.reduce_logsumexp, 
     "reduce_all": reductions.reduce_all, "reduce_any": reductions.reduce_any,
-    "nn.softmax": reductions.softmax, "math.cumsum": reductions.cumsum, "linalg.matmul": reductions.matmul,
+    "nn.softmax": reductions.softmax, "nn.moments": reductions.moments,
+    "math.cumsum": reductions.cumsum, "linalg.matmul": reductions.matmul,
     "math.unsorted_segment_sum": reductions.unsorted_segment_sum,
     "math.unsorted_segment_prod": reductions.unsorted_segment_prod,
     "math.unsorted_segment_max": reductions.unsorted_segment_max,
@@ -81,7 +87,9 @@ _OTHERS: dict[str, Callable[..., Any]] = {
 _WITH_FUNCTION: dict[str, Callable[..., Any]] = {
     "nn.embedding_lookup": lookups.embedding_lookup, "nn.embedding_lookup_sparse": lookups.embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": lookups.embedding_lookup_sparse, "sparse.bincount": lookups.sparse_bincount,
-    "image.resize": lookups.resize, "add_n": _all_of, "zeros": shape.filled, "ones": shape.filled, "fill": shape.filled,
+    "image.resize": lookups.resize, "math.is_non_decreasing": _of_values, "math.is_strictly_increasing": _of_values, 
+    "repeat": _of_values,
+    "add_n": _all_of, "zeros": shape.filled, "ones": shape.filled, "fill": shape.filled,
     "nn.dropout": _dropout, "nn.experimental.stateless_dropout": _dropout
 }
 

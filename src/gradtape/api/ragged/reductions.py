@@ -177,6 +177,13 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
     return total / ops.sqrt(count)
 
 
+def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None) -> tuple[Any, Any]:
+    """`tf.nn.moments`: mean and variance."""
+    mean = reduce_mean(x, axes, keepdims=True)
+    squares = ops.squared_difference(x, mean)
+    return (mean if keepdims else reduce_mean(x, axes)), reduce_mean(squares, axes, keepdims)
+
+
 def softmax(logits: Any, axis: Any = None, name: Any = None) -> Any:
     """`tf.nn.softmax`."""
     axis = -1 if axis is None else axis
@@ -224,7 +231,7 @@ def matmul(
     rank = a.shape.rank
     if b.shape.rank != rank:
         raise ValueError("`a` and `b` must have the same rank.")
-    flags = {
+    flags: dict[str, Any] = {
         "transpose_a": transpose_a, "transpose_b": transpose_b, "adjoint_a": adjoint_a, "adjoint_b": adjoint_b
     }  # fmt: skip
     if rank == 2:
@@ -243,7 +250,7 @@ def matmul(
         found = product(rows, indices.picked(b, a.value_rowids()), **flags)
         return a.with_values(ops.reshape(found, shape=(found.dims[0], found.dims[2])))
     last = isinstance(b, RaggedTensor) and (b.ragged_rank == 2 or transpose_b or adjoint_b)
-    made = [product(_uniform(a[i]), _uniform(b[i]), **flags) for i in range(rows_of(a))]
+    made: list[Any] = [product(_uniform(a[i]), _uniform(b[i]), **flags) for i in range(rows_of(a))]
     if last:
         made = [RaggedTensor.from_tensor(y, row_splits_dtype=dtype) for y in made]
         return arrays.stack(made).with_row_splits_dtype(dtype)

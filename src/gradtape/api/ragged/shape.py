@@ -304,5 +304,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
 
 def filled(plain: Any, shape: Any, *args: Any, **kwargs: Any) -> Any:
     """`tf.zeros` and its like of a ragged shape."""
+    if not isinstance(shape, DynamicRaggedShape):
+        return NotImplemented
     return shape.with_flat_values(plain(shape.inner_shape, *args, **kwargs))
 

@@ -19,6 +19,7 @@ from ...engine.tape.tape import GradientTape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
+from .recurrent import block_lstm
 from .rows import Row, rows
 
 
@@ -229,7 +230,7 @@ HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
-        bucketized, weighted, unpadded,
+        block_lstm, bucketized, weighted, unpadded,
         singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
     )
 }  # fmt: skip

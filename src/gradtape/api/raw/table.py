@@ -29,6 +29,9 @@ TABLE = """\
 (a, x) Igamma=math.igamma Igammac=math.igammac Polygamma=math.polygamma
 IgammaGradA(a, x) = vjp(lambda a: tf.math.igamma(a, x), a, tf.ones_like(tf.add(a, x)))
 RandomGammaGrad(alpha, sample) = gamma_derivative(alpha, sample)
+BlockLSTMV2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip=0, use_peephole=False) ->
+    i, cs, f, o, ci, co, h = block_lstm(seq_len_max, x, cs_prev, h_prev, w, (wci, wcf, wco) if use_peephole else None,
+    b, cell_clip)
 BroadcastGradientArgs(s0, s1) -> r0, r1 = stretched_axes(s0, s1)
 (features) Elu=nn.elu Relu=nn.relu Relu6=nn.relu6 Selu=nn.selu Softplus=math.softplus Softsign=math.softsign
 (logits) LogSoftmax=nn.log_softmax Softmax=nn.softmax

@@ -103,6 +103,8 @@ def _value(x: Any) -> Any:
 
 
 def _array(x: Any) -> np.ndarray[Any, Any]:
+    if isinstance(x, list | tuple) and all(callable(part) for part in x):  # which are compared, not called
+        return np.asarray(x, dtype=object)
     array = np.asarray(_value(to_tensor(x) if isinstance(x, IndexedSlices) else x))
     if array.dtype.kind in "US":
         return array.astype("S").astype(object)

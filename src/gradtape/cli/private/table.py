@@ -88,6 +88,8 @@ ops.linalg_ops cholesky=linalg.cholesky matrix_triangular_solve=linalg.triangula
 ops.linalg.linalg_impl | tf.linalg
 ops.linalg.linalg | tf.linalg
 ops.linalg.linear_operator LinearOperator=linalg.LinearOperator
+    make_composite_tensor=api.linalg.operators.base:make_composite_tensor
+ops.linalg.linear_operator_addition add_operators=api.linalg.operators.addition:add_operators
 ops.random_ops random_uniform=random.uniform random_normal=random.normal truncated_normal=random.truncated_normal
     random_gamma=random.gamma random_shuffle=random.shuffle | tf.random
 ops.stateless_random_ops stateless_random_uniform=random.stateless_uniform

@@ -235,6 +235,14 @@ class Function:
                 return f" This time argument {name!r} changed from {_shown(before)} to {_shown(now)}."
         return ""
 
+    def _decorate(self, decorator: Callable[[Any], Any]) -> None:
+        """Puts a decorator around the Python function; libraries that decorate methods do it so for functions."""
+        if self._concretes:
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        self._function = decorator(self._function)
+        self.__dict__.pop("_converted", None)
+        self.__dict__.pop("_parameters", None)
+
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The function for one signature: of these arguments, in which a `TensorSpec` may stand for a tensor.
 

@@ -63,8 +63,10 @@ for _name, _pair in _LOGICAL.items():
     setattr(RaggedTensor, f"__r{_name}__", _by_kind(_pair, reflected=True))
 for _name, _op in _COMPARISONS.items():
     setattr(RaggedTensor, f"__{_name}__", _operator(_op))
-RaggedTensor.__eq__ = _compared(logic.equal, False)
-RaggedTensor.__ne__ = _compared(logic.not_equal, True)
-RaggedTensor.__neg__ = lambda self: arithmetic.neg.call(self)
-RaggedTensor.__abs__ = lambda self: arithmetic.absolute.call(self)
-RaggedTensor.__invert__ = lambda self: logic.logical_not.call(self)
+_OTHERS = {
+    "eq": _compared(logic.equal, False), "ne": _compared(logic.not_equal, True),
+    "neg": lambda self: arithmetic.neg.call(self), "abs": lambda self: arithmetic.absolute.call(self),
+    "invert": lambda self: logic.logical_not.call(self),
+}  # fmt: skip
+for _name, _method in _OTHERS.items():
+    setattr(RaggedTensor, f"__{_name}__", _method)

@@ -306,8 +306,8 @@ class RowPartitionSpec(TypeSpec):
 
     @classmethod
     def _deserialize(cls, serialization: Any) -> RowPartitionSpec:
-        *sizes, dtype = serialization
-        return cls(*(size[0] for size in sizes), dtype)
+        nrows, nvals, uniform, dtype = serialization
+        return cls(nrows[0], nvals[0], uniform[0], dtype)
 
     @property
     def _component_specs(self) -> Any:

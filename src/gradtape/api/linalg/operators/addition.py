@@ -17,6 +17,21 @@ _DIAGONALS = (*_IDENTITIES, LinearOperatorDiag)
 _TRIANGLES = (*_DIAGONALS, LinearOperatorLowerTriangular)
 
 
+def add_operators(
+    operators: Sequence[LinearOperator], operator_name: str | None = None, addition_tiers: Any = None, name: Any = None
+) -> list[LinearOperator]:
+    """The operators of as few sums as there can be: one, as all of them can be added."""
+    found = list(operators)
+    if not found:
+        raise ValueError(f"Argument `operators` must contain at least one operator. Received: {operators}.")
+    if not all(isinstance(operator, LinearOperator) for operator in found):
+        raise TypeError(f"Argument `operators` must contain only LinearOperator instances. Received: {operators}.")
+    shapes = {tuple(operator.shape[-2:]) for operator in found}
+    if len(shapes) > 1:
+        raise ValueError(f"All `operators` must have the same dimensions. Received: {sorted(shapes)}.")
+    return [added(found)]
+
+
 def added(operators: Sequence[LinearOperator]) -> LinearOperator:
     """The operator of the sum."""
     return reduce(_sum, operators)

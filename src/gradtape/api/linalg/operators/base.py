@@ -217,3 +217,8 @@ def combined_hints(left: LinearOperator, right: LinearOperator) -> dict[str, Any
             "is_non_singular": False, "is_self_adjoint": False, "is_positive_definite": False, "is_square": False
         }  # fmt: skip
     return {"is_non_singular": both_non_singular(left, right) if square else None, "is_square": square}
+
+
+def make_composite_tensor(cls: Any, module_name: str = "tf.linalg") -> Any:
+    """The class itself: every class of operators that names its `_composite_tensor_fields` is a composite already."""
+    return cls

@@ -1,0 +1,54 @@
+"""Functions that are asked when a variable is made: `tf.variable_creator_scope`."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from ..core.scopes import holding
+
+
+class VariableType(type):
+    """The class of the class of variables. It does nothing, until somebody has a scope for creators."""
+
+
+class _Creators(threading.local):
+    present: tuple[Callable[..., Any], ...] = ()  # the innermost last
+
+
+_creators = _Creators()
+
+
+def _call(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A variable, as the creators of this thread make it: the innermost is asked first."""
+    if not _creators.present or not vars(cls).get("_is_made_by_creators", False):
+        return type.__call__(cls, *args, **kwargs)
+    signature = inspect.signature(cls.__init__)
+    bound = signature.bind(None, *args, **kwargs)
+    bound.apply_defaults()
+    _, *given = bound.arguments.items()  # the first is the variable itself
+    make: Any = partial(type.__call__, cls)
+    for creator in _creators.present:
+        make = partial(creator, make)
+    return make(**dict(given))
+
+
+@contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """In the block, `tf.Variable(...)` is what `variable_creator(next_creator, **arguments)` returns.
+
+    >>> import gradtape as tf
+    >>> def frozen(next_creator, **arguments):
+    ...     return next_creator(**{**arguments, "trainable": False})
+    >>> with tf.variable_creator_scope(frozen):
+    ...     v = tf.Variable(1.0)
+    >>> v.trainable
+    False
+    """
+    VariableType.__call__ = _call  # type: ignore[assignment, method-assign]
+    with holding(_creators, present=(*_creators.present, variable_creator)):
+        yield
