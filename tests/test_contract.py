@@ -137,7 +137,7 @@ LEFT_OUT = {
 PRESENT = sorted(set(TABLE) & set(NAMES))
 CALLABLE = [name for name in PRESENT if TABLE[name]["parameters"] is not None]
 # Classes of TensorFlow's whose instances are plain datasets here.
-MADE_BY_FUNCTIONS = {"data.FixedLengthRecordDataset", "data.TFRecordDataset", "data.TextLineDataset"}
+MADE_BY_FUNCTIONS = {"data.experimental.CsvDataset", "data.FixedLengthRecordDataset", "data.TFRecordDataset", "data.TextLineDataset"}
 CLASSES = [name for name in PRESENT if TABLE[name]["kind"] == "class" and name not in MADE_BY_FUNCTIONS]
 WITH_ATTRIBUTES = {"data.Options", "data.ThreadingOptions", "train.CheckpointOptions"}  # members are on the instances
 FUNCTIONS = [name for name in PRESENT if TABLE[name]["kind"] == "function"]
