@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
+import importlib
+import importlib.util
 import json
 import os
 import re
@@ -15,9 +16,7 @@ import pytest
 
 # What single tests import. `make keras-suite` installs it; where it is missing, those tests are skipped.
 _NOT_INSTALLED = re.compile(
-    r"No module named .(tensorflow|torch|grain|sklearn|pandas|orbax|tensorboard|onnxruntime)"
-    r"|requires (the|installing) tensorflow",
-    re.IGNORECASE,
+    r"No module named .(torch|grain|sklearn|pandas|orbax|tensorboard|onnxruntime)", re.IGNORECASE
 )
 
 
@@ -25,6 +24,10 @@ if os.environ["KERAS_BACKEND"] == "gradtape":  # before a test is imported
     from gradtape.cli import stand_in
 
     stand_in.serve()  # what the tests import as TensorFlow is gradtape too, whether TensorFlow is installed or not
+    if importlib.util.find_spec("tensorboardX") is not None:  # they read the files for TensorBoard with a class of it
+        folder: Any = types.ModuleType("tensorflow.core.util")
+        folder.event_pb2 = importlib.import_module("tensorboardX.proto.event_pb2")
+        sys.modules |= {"tensorflow.core": types.ModuleType("tensorflow.core"), "tensorflow.core.util": folder}
 
 
 def pytest_configure(config: Any) -> None:
@@ -44,45 +47,34 @@ def _skip_if_backend(backend: str, reason: str) -> Any:
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Skips what needs several devices; runs what is left out for the backend's name only."""
+    """Skips what needs several devices."""
     for item in items:
         if "multi_device" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="needs several devices"))
-        if os.environ["KERAS_BACKEND"] == "gradtape" and item.name.startswith((*_OF_TENSORFLOW, _FLASH)):
-            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "skipif"]
 
 
-# Keras' tests ask for the backend's name to know how to make something, and know only the names of Keras' own backends.
-# Where they make sparse tensors, tapes or functions, gradtape is told to be TensorFlow, whose names it has, and is
-# imported in its place. Those in the first list are left out on all backends that do not have the right name.
-_OF_TENSORFLOW = (
-    "test_associative_scan_dynamic_scan_body", "test_custom_gradient", "test_divide_no_nan_gradients",
-    "test_fake_quant_with_min_max_vars", "test_percentile_in_tf_function", "test_quantile_in_tf_function",
-    "test_result_type_with_float64", "test_result_type_with_int64", "test_split_with_jit_in_tf",
-    "test_tril_with_jit_in_tf", "test_triu_with_jit_in_tf",
-)  # fmt: skip
+# Keras' tests know only the names of Keras' own backends. Helpers that make or recognise a sparse tensor, or look up a
+# class, by the backend's name are told one under which they find gradtape's. A test that asks itself is told too, where
+# it would fail on another name: it is shown apart, and not counted as passed.
 _MADE_FOR_TENSORFLOW = (
     "assertSparse", "create_eager_tensors", "create_indexed_slices", "create_sparse_tensor", "test_bincount",
     "test_concatenate_sparse", "test_convert_to_tensor_sparse", "test_correctness_sparse", "test_dense_sparse",
     "test_flatten", "test_matmul_sparse", "test_permute", "test_quantize_float8", "test_shape_sparse", "test_sparse",
     "test_sparse_correctness", "test_sparse_gradients", "test_take_sparse",
 )  # fmt: skip
-_FLASH = "test_basics_with_flash_attention"  # left out likewise; makes a layer where the backend is JAX or PyTorch
 _NAMES = {
-    ("multi_head_attention_test.py", _FLASH): "jax",
-    ("grouped_query_attention_test.py", _FLASH): "jax",
     ("trainer_test.py", "<module>"): "numpy",  # looks up its trainer
     ("trainer_test.py", "__getitem__"): "jax",  # looks up its device
     ("generator_data_adapter_test.py", "test_sparse_tensors"): "jax",  # both test an adapter, not a backend
     ("tf_dataset_adapter_test.py", "test_tf_sparse_tensors"): "numpy",
 }
+_told_in: set[str] = set()
 
 
 def _told(asked_by: Any) -> str | None:
     """The name of another backend for the code that asks, if it is one of those."""
     file = Path(asked_by.co_filename).name
-    as_tensorflow = asked_by.co_name in _MADE_FOR_TENSORFLOW or asked_by.co_name.startswith(_OF_TENSORFLOW)
-    if as_tensorflow and (file.endswith("_test.py") or file == "test_case.py"):
+    if asked_by.co_name in _MADE_FOR_TENSORFLOW and (file.endswith("_test.py") or file == "test_case.py"):
         return "tensorflow"
     return _NAMES.get((file, asked_by.co_name))
 
@@ -93,20 +85,26 @@ def pytest_sessionstart() -> None:
         return
     from keras.src import backend
 
-    import gradtape
-
-    known, imported = backend.backend, builtins.__import__
+    known = backend.backend
 
     def name() -> str:
-        return _told(sys._getframe(1).f_code) or known()
-
-    def stand_in(module: str, *args: Any, **kwargs: Any) -> Any:
-        if module == "tensorflow" and _told(sys._getframe(1).f_code) == "tensorflow":
-            return gradtape
-        return imported(module, *args, **kwargs)
+        asked_by = sys._getframe(1).f_code
+        told = _told(asked_by)
+        if told is not None and asked_by.co_name.startswith("test"):
+            _told_in.add(os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0])
+        return told or known()
 
     backend.backend = name
-    builtins.__import__ = stand_in
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: Any) -> Any:
+    """Notes in the test's report whether it was told something."""
+    try:
+        return (yield)
+    finally:
+        if item.nodeid in _told_in:
+            item.user_properties.append(("told", True))
 
 
 class Outcomes:
@@ -143,6 +141,8 @@ class Outcomes:
 
     def _note(self, report: Any) -> None:
         outcome, reason = report.outcome, _reason(report)
+        if outcome == "passed" and ("told", True) in report.user_properties:
+            outcome = "told"
         if outcome == "failed" and _NOT_INSTALLED.search(reason):
             outcome = "skipped"
         self.found[report.nodeid] = [outcome, reason]

@@ -23,7 +23,6 @@ from keras_gradtape import loader
 from . import legacy_keras, private
 
 NAME = "tensorflow"
-VERSION = "2.21.0"  # the TensorFlow whose meaning gradtape has
 
 _PLACES = ((gradtape.Tensor, "framework.ops"), (gradtape.Variable, "ops.resource_variable_ops"))
 
@@ -106,11 +105,9 @@ def become_tensorflow(module: Any) -> None:
         return value
 
     module.__doc__ = "TensorFlow's names, served by gradtape."
-    module.__version__ = VERSION
-    module.version = types.ModuleType(f"{NAME}.version", "The version of TensorFlow that gradtape takes the place of.")
-    module.version.VERSION = VERSION
+    module.__version__ = gradtape.version.VERSION
     vars(gradtape.compat)["v2"] = module
-    module.__getattr__, module.__dir__ = find, lambda: [*dir(gradtape), "version"]
+    module.__getattr__, module.__dir__ = find, lambda: dir(gradtape)
 
 
 def _counterpart(name: str) -> types.ModuleType:

@@ -120,7 +120,7 @@ class _Inflated:
         self._file.close()
 
 
-def records(path: str, compression: str | None) -> Iterator[bytes]:
+def records(path: str, compression: str | None = None) -> Iterator[bytes]:
     """The records of a file, checked."""
     with failures(path):
         try:

@@ -346,6 +346,17 @@ def stateless_sample_distorted_bounding_box(
     >>> begin.numpy(), size.numpy()
     (array([12,  3,  0], dtype=int32), array([26, 32, -1], dtype=int32))
     """
+    return sampled_box(
+        scrambled(seed).array, image_size, bounding_boxes, min_object_covered, aspect_ratio_range, area_range,
+        max_attempts, use_image_if_no_bounding_boxes,
+    )  # fmt: skip
+
+
+def sampled_box(
+    state: Any, image_size: Any, bounding_boxes: Any, min_object_covered: Any, aspect_ratio_range: Any,
+    area_range: Any, max_attempts: Any, use_image_if_no_bounding_boxes: Any,
+) -> SampledBox:  # fmt: skip
+    """The box that is drawn from a state of Philox."""
     dims = to_tensor(image_size)
     height, width = (int(n) for n in to_array(dims)[:2])
     boxes = to_array(bounding_boxes, np.float32)
@@ -364,7 +375,7 @@ def stateless_sample_distorted_bounding_box(
         flat = boxes.reshape(-1, 4)
         scaled = flat * np.array([height, width, height, width], np.float32)
         objects = [(int(a), int(b), int(c), int(d)) for a, b, c, d in scaled.tolist()]
-    words = _Words(scrambled(seed).array)
+    words = _Words(state)
     found = (0, 0, width, height)
     low, high = (np.float32(a) for a in aspects)
     for _ in range(100 if max_attempts is None else int(max_attempts)):

@@ -12,6 +12,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
+from ...state.ragged.tensor import RaggedTensor
 from .sorting import position_type
 
 NAMESPACES = ("math", "")
@@ -69,7 +70,7 @@ def bincount(
     Args:
       minlength, maxlength: bounds of the result's length; larger values are not counted.
       dtype: the result's dtype when there are no weights.
-      axis: None or 0 counts everything together, -1 each row.
+      axis: None or 0 counts everything together, -1 each row; rows may be ragged.
       binary_output: only whether a number occurs: 0 or 1.
 
     >>> import gradtape as tf
@@ -78,13 +79,13 @@ def bincount(
     """
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
-    x = to_tensor(arr)
+    x = to_tensor(arr.flat_values if isinstance(arr, RaggedTensor) else arr)
     if not x.dtype.is_integer:
         x = ops.cast(x, dtype=dtypes.int32)
     values = x.array
     if values.size and values.min() < 0:
         raise errors.InvalidArgumentError("Input arr must be non-negative! [Op:DenseBincount]")
-    given = () if weights is None else (to_tensor(weights),)
+    given = () if weights is None else (to_tensor(getattr(weights, "flat_values", weights)),)
     if given and given[0].dims != x.dims:
         raise errors.InvalidArgumentError(
             f"`weights` must be the same shape as `arr`, {list(x.dims)}, got {list(given[0].dims)} [Op:DenseBincount]"
@@ -94,7 +95,10 @@ def bincount(
         size = max(size, int(to_array(minlength)))
     if maxlength is not None:
         size = min(size, int(to_array(maxlength)))
-    if axis != -1:
+    if axis == -1 and isinstance(arr, RaggedTensor):  # what is filled in is too large to be counted
+        x = arr.with_flat_values(x).to_tensor(default_value=np.asarray(size, x.dtype.numpy)[()])
+        given = tuple(arr.with_flat_values(weight).to_tensor() for weight in given)
+    elif axis != -1:
         x, *flat = (ops.reshape(t, shape=(values.size,)) for t in (x, *given))
         given = tuple(flat)
     counted = given[0].dtype if given else dtypes.as_dtype(dtype)

@@ -15,7 +15,7 @@ from ...core.dtypes import (
     uint4,
 )
 
-NAMESPACES = ("dtypes.experimental",)
+NAMESPACES = ("dtypes.experimental", "experimental")
 
 __all__ = [
     "float4_e2m1fn",

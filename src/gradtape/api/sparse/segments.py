@@ -11,6 +11,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
+from ...state.ragged.tensor import RaggedTensor
 from ...state.sparse_tensor import SparseTensor
 from .tensors import where_true
 
@@ -113,6 +114,7 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     if weights is not None and binary_output:
         raise ValueError("`binary_output` and `weights` are mutually exclusive: give one of them")
+    values, weights = (x.to_sparse() if isinstance(x, RaggedTensor) else x for x in (values, weights))
     numbers, rows, count = _numbered(values, axis)
     if not numbers.dtype.is_integer:
         raise errors.InvalidArgumentError(

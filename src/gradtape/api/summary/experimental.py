@@ -1,13 +1,17 @@
-"""`tf.summary.experimental`: the step that summaries have unless they say one."""
+"""`tf.summary.experimental`: the step that summaries have unless they say one, and the scopes of their names."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ...core import scopes
 from .scalars import current
 
 NAMESPACES = ("summary.experimental",)
-__all__ = ["get_step", "set_step"]
+__all__ = ["get_step", "set_step", "summary_scope"]
 
 
 def get_step() -> Any:
@@ -33,3 +37,18 @@ def set_step(step: Any) -> None:
     >>> tf.summary.experimental.set_step(None)
     """
     current.step = step
+
+
+@contextmanager
+def summary_scope(name: str, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
+    """A scope for a summary: its tag, which is its name in the scopes around it, and the name of its own scope.
+
+    >>> import gradtape as tf
+    >>> with tf.name_scope("model"), tf.summary.experimental.summary_scope("loss") as (tag, scope):
+    ...     print(tag, scope)
+    model/loss model/loss/
+    """
+    named = name or default_name
+    tag = scopes.scoped(named)
+    with scopes.name_scope(re.sub(r"[^-_/.A-Za-z0-9]", "", named) or default_name) as scope:
+        yield tag, scope

@@ -157,6 +157,11 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
 def written(name: str, step: Any, value: Callable[[], Tensor], event: Callable[[str, Tensor], Any]) -> Tensor:
     """Writes `event(tag, value())`, a summary of tensorboardX, if there is a writer that wants it; whether it was."""
+    return written_as(scopes.scoped(name), step, value, event)
+
+
+def written_as(tag: str, step: Any, value: Callable[[], Tensor], event: Callable[[str, Tensor], Any]) -> Tensor:
+    """The same with the whole tag."""
     writer = current.writer
     if writer is None or writer._events is None:
         return to_tensor(False)
@@ -166,7 +171,6 @@ def written(name: str, step: Any, value: Callable[[], Tensor], event: Callable[[
             "No step set. Please specify one either through the `step` argument or through "
             "tf.summary.experimental.set_step()"
         )
-    tag = scopes.scoped(name)
 
     def write(x: Tensor, place: Tensor, wanted: Tensor) -> Tensor:
         if bool(wanted):

@@ -10,10 +10,11 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from .scalars import written
+from ..io.tensors import encoded
+from .scalars import written, written_as
 
 NAMESPACES = ("summary",)
-__all__ = ["histogram", "image", "text"]
+__all__ = ["histogram", "image", "text", "write"]
 
 _BUCKETS = 30
 
@@ -100,6 +101,31 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
         return tensor_event(tag, "text", np.array(value.numpy(), object), description)
 
     return written(name, step, strings, event)
+
+
+def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None) -> Tensor:
+    """Writes a tensor for the plugin of TensorBoard that `metadata` names; whether it was written.
+
+    Args:
+      tag: the summary's name, as it is: see `tf.summary.experimental.summary_scope`.
+      metadata: a `tf.compat.v1.SummaryMetadata`, or one that is serialized.
+
+    >>> import gradtape as tf
+    >>> bool(tf.summary.write("distances", tf.constant([1.0, 2.0]), step=1))
+    False
+
+    There was no writer: see `create_file_writer`.
+    """
+
+    def event(tag: str, value: Tensor) -> Any:
+        from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
+        from tensorboardX.proto.tensor_pb2 import TensorProto
+
+        told = SummaryMetadata.FromString(metadata) if isinstance(metadata, bytes) else metadata
+        found = TensorProto.FromString(encoded(np.asarray(value.array), value.dtype))
+        return Summary(value=[Summary.Value(tag=tag, metadata=told, tensor=found)])
+
+    return written_as(tag, step, lambda: to_tensor(tensor), event)
 
 
 def tensor_event(

@@ -134,6 +134,8 @@ def _public(path: str) -> Any:
 def _file(place: str) -> types.ModuleType | None:
     """The file below this folder that defines names of the module at `place`, if there is one."""
     name = f"{__name__}.{place}"
-    if not place or importlib.util.find_spec(name.rpartition(".")[0]) is None:
+    try:
+        there = bool(place) and importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # nor is there the folder
         return None
-    return None if importlib.util.find_spec(name) is None else importlib.import_module(name)
+    return importlib.import_module(name) if there else None

@@ -70,7 +70,9 @@ platform.tf_logging | tf.compat.v1.logging
 platform.test TestCase=test.TestCase main=test.main | tf.test
 platform.gfile GFile=io.gfile.GFile | tf.compat.v1.gfile
 lib.io.file_io | tf.io.gfile
+data.experimental.ops.distribute
 lib.io.tf_record TFRecordWriter=io.TFRecordWriter TFRecordOptions=io.TFRecordOptions
+    tf_record_iterator=datasets.records:records
 ops.array_ops where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
     squeeze_v2=squeeze size_v2=size shape_v2=shape zeros_like_v2=zeros_like ones_like_v2=ones_like
     placeholder_with_default=compat.v1.placeholder_with_default placeholder=compat.v1.placeholder

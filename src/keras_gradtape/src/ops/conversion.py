@@ -24,10 +24,8 @@ _PYTHON = frozenset((bool, int, float, complex, list, tuple))
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
     """`x` as a tensor, cast to `dtype` if one is given; Python's floats are of Keras' default dtype.
 
-    What is sparse stays so, unless `sparse` is False.
+    What is sparse or ragged stays so, unless `sparse` or `ragged` is False.
     """
-    if ragged:
-        raise ValueError("`ragged=True` is not supported with the gradtape backend")
     target = None if dtype is None else dtypes.as_dtype(standardize_dtype(dtype))
     if isinstance(x, KerasVariable):
         x = x.tensor()
@@ -35,6 +33,8 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
         x = own_read(x) if isinstance(x, tf.Variable) else _new_tensor(x, target)
         if sparse is False:
             x = sparse_tensors.densified(x)
+        if ragged is False and isinstance(x, tf.RaggedTensor):
+            x = x.to_tensor()
     return x if target is None or x.dtype is target else tf.cast(x, target)
 
 
@@ -48,7 +48,7 @@ def _new_tensor(x: Any, dtype: Any) -> Any:
     kind = type(x)
     if kind is bool or kind is int or kind is float or kind is complex:
         return wrap(*_number(x, dtype))
-    if sparse_tensors.is_sparse(x):
+    if sparse_tensors.is_sparse(x) or isinstance(x, tf.RaggedTensor):
         return x
     if isinstance(x, list | tuple) and any(isinstance(leaf, (*_TENSORS, KerasVariable)) for leaf in tree.flatten(x)):
         dtype = dtype or dtypes.as_dtype(result_type(*[getattr(v, "dtype", type(v)) for v in tree.flatten(x)]))
@@ -81,7 +81,7 @@ def convert_to_numpy(x):
     """The value as a NumPy array of its own."""
     if isinstance(x, KerasVariable):
         x = x.tensor()
-    return np.array(sparse_tensors.densified(x))
+    return np.array(x.to_tensor() if isinstance(x, tf.RaggedTensor) else sparse_tensors.densified(x))
 
 
 def is_tensor(x):

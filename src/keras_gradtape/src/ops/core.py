@@ -162,7 +162,7 @@ def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any
             return tf.SparseTensor(np.zeros((count, len(dims)), np.int64), np.zeros(count, dtype.numpy), dims)
         if dtype is dtypes.string:
             return tf.zeros(dims, dtype)
-        return constant(np.broadcast_to(dtype.numpy.type(), dims), dtype)  # which takes no memory on the host
+        return constant(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype)  # which takes no memory on the host
 
     args, kwargs = tree.map_structure(filled, (args, kwargs))
     return drawing_from(Streams(0), functools.partial(fn, **kwargs), args)

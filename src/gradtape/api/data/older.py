@@ -1,0 +1,236 @@
+"""`tf.data.experimental`: what became methods of datasets, as functions to be given to `Dataset.apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core import dtypes
+from ...datasets.dataset import Dataset
+from ..namespace import resolve
+
+NAMESPACES = ("data.experimental",)
+__all__ = [
+    "RandomDataset", "Reducer", "at", "bucket_by_sequence_length", "copy_to_device",
+    "enable_debug_mode", "from_list", "group_by_reducer", "group_by_window", "map_and_batch", "parallel_interleave",
+    "prefetch_to_device", "shuffle_and_repeat",
+]  # fmt: skip
+
+Transformation = Callable[[Dataset], Dataset]
+
+
+def RandomDataset(seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
+    """Random numbers without end: `Dataset.random`.
+
+    >>> import gradtape as tf
+    >>> len(list(tf.data.experimental.RandomDataset(1).take(2)))
+    2
+    """
+    return Dataset.random(seed, rerandomize_each_iteration)
+
+
+def from_list(elements: Any, name: str | None = None) -> Dataset:
+    """A dataset of the elements of a list, which may be structures alike.
+
+    >>> import gradtape as tf
+    >>> [int(x["a"]) for x in tf.data.experimental.from_list([{"a": 1}, {"a": 2}])]
+    [1, 2]
+    """
+    if not elements:
+        raise ValueError("Invalid `elements`. `elements` should not be empty.")
+    if not isinstance(elements, list):
+        raise ValueError(f"Invalid `elements`. `elements` must be a list, got {type(elements).__name__}.")
+    return Dataset.from_tensor_slices(_stacked(elements))
+
+
+def _stacked(elements: list[Any]) -> Any:
+    """The elements as one, part by part; a list in one of them is a tensor, as everywhere in `tf.data`."""
+    first = elements[0]
+    if isinstance(first, dict):
+        return {key: _stacked([element[key] for element in elements]) for key in first}
+    if isinstance(first, tuple):
+        return tuple(_stacked(list(parts)) for parts in zip(*elements, strict=True))
+    return resolve("stack")([resolve("convert_to_tensor")(element) for element in elements])
+
+
+def at(dataset: Dataset, index: Any) -> Any:
+    """The element of a dataset at a place.
+
+    >>> import gradtape as tf
+    >>> int(tf.data.experimental.at(tf.data.Dataset.range(5), 3))
+    3
+    """
+    place = int(index)
+    for element in dataset.skip(place).take(1) if place >= 0 else ():
+        return element
+    raise resolve("errors.OutOfRangeError")(f"Index out of range: there is no element {place}")
+
+
+def group_by_window(
+    key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size: Any = None,
+    window_size_func: Any = None,
+) -> Transformation:  # fmt: skip
+    """`Dataset.group_by_window`, for `apply`.
+
+    >>> import gradtape as tf
+    >>> by_parity = tf.data.experimental.group_by_window(lambda x: x % 2, lambda key, data: data.batch(2), 2)
+    >>> [x.numpy().tolist() for x in tf.data.Dataset.range(4).apply(by_parity)]
+    [[0, 2], [1, 3]]
+    """
+    return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
+
+
+def bucket_by_sequence_length(
+    element_length_func: Callable[..., Any], bucket_boundaries: Any, bucket_batch_sizes: Any, padded_shapes: Any = None,
+    padding_values: Any = None, pad_to_bucket_boundary: bool = False, no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Transformation:  # fmt: skip
+    """`Dataset.bucket_by_sequence_length`, for `apply`.
+
+    >>> import gradtape as tf
+    >>> data = tf.data.Dataset.range(1, 4).map(lambda n: tf.ones([n]))
+    >>> short = tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [3], [2, 2])
+    >>> [x.shape.as_list() for x in data.apply(short)]
+    [[2, 2], [1, 3]]
+    """
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+        pad_to_bucket_boundary, no_padding, drop_remainder,
+    )  # fmt: skip
+
+
+def map_and_batch(
+    map_func: Callable[..., Any], batch_size: Any, num_parallel_batches: Any = None, drop_remainder: bool = False,
+    num_parallel_calls: Any = None,
+) -> Transformation:  # fmt: skip
+    """`map`, then `batch`, for `apply`.
+
+    >>> import gradtape as tf
+    >>> squares = tf.data.experimental.map_and_batch(lambda x: x * x, 2)
+    >>> [x.numpy().tolist() for x in tf.data.Dataset.range(3).apply(squares)]
+    [[0, 1], [4]]
+    """
+    if num_parallel_batches is not None and num_parallel_calls is not None:
+        raise ValueError(
+            "`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to be set."
+        )
+    return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
+
+
+def parallel_interleave(
+    map_func: Callable[..., Any], cycle_length: int, block_length: int = 1, sloppy: bool = False,
+    buffer_output_elements: Any = None, prefetch_input_elements: Any = None,
+) -> Transformation:  # fmt: skip
+    """`Dataset.interleave`, for `apply`: always in order, even where `sloppy` allows for others.
+
+    >>> import gradtape as tf
+    >>> twice = tf.data.experimental.parallel_interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(2), 2)
+    >>> [int(x) for x in tf.data.Dataset.range(2).apply(twice)]
+    [0, 1, 0, 1]
+    """
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+    """`shuffle`, then `repeat`, for `apply`.
+
+    >>> import gradtape as tf
+    >>> mixed = tf.data.experimental.shuffle_and_repeat(3, count=2, seed=1)
+    >>> sorted(int(x) for x in tf.data.Dataset.range(3).apply(mixed))
+    [0, 0, 1, 1, 2, 2]
+    """
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
+    """A transformation for `apply` that puts the elements on a device, some of them ahead.
+
+    >>> import gradtape as tf
+    >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.prefetch_to_device("/cpu:0"))]
+    [0, 1]
+    """
+    return lambda dataset: dataset.apply(copy_to_device(device)).prefetch(2 if buffer_size is None else buffer_size)
+
+
+def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
+    """A transformation for `apply` that puts the elements on a device.
+
+    >>> import gradtape as tf
+    >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.copy_to_device("/cpu:0"))]
+    [0, 1]
+    """
+
+    def put(*element: Any) -> Any:
+        with resolve("device")(target_device):
+            copied = resolve("nest.map_structure")(resolve("identity"), element)
+        return copied[0] if len(copied) == 1 else copied
+
+    return lambda dataset: dataset.map(put)
+
+
+class Reducer:
+    """How a group of elements is reduced: its first state, the next one for an element, and what is made of the last.
+
+    >>> import gradtape as tf
+    >>> add = tf.data.experimental.Reducer(lambda key: 0, lambda total, x: total + x, lambda total: total)
+    >>> add.reduce_func(1, 2)
+    3
+    """
+
+    def __init__(
+        self, init_func: Callable[..., Any], reduce_func: Callable[..., Any], finalize_func: Callable[..., Any]
+    ) -> None:
+        self._functions = init_func, reduce_func, finalize_func
+
+    @property
+    def init_func(self) -> Callable[..., Any]:
+        """Makes the first state of a group, given its key."""
+        return self._functions[0]
+
+    @property
+    def reduce_func(self) -> Callable[..., Any]:
+        """Makes the next state of the one before and an element."""
+        return self._functions[1]
+
+    @property
+    def finalize_func(self) -> Callable[..., Any]:
+        """Makes the result of the last state."""
+        return self._functions[2]
+
+
+def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
+    """A transformation for `apply` that reduces the elements of each key to one, in the order of the keys.
+
+    >>> import gradtape as tf
+    >>> zero = tf.constant(0, tf.int64)
+    >>> add = tf.data.experimental.Reducer(lambda key: zero, lambda total, x: total + x, lambda total: total)
+    >>> by_parity = tf.data.experimental.group_by_reducer(lambda x: x % 2, add)
+    >>> [int(x) for x in tf.data.Dataset.range(5).apply(by_parity)]
+    [6, 4]
+    """
+
+    def apply(dataset: Dataset) -> Dataset:
+        def groups() -> Any:
+            states: dict[int, Any] = {}
+            for element in dataset:
+                parts = element if isinstance(element, tuple) else (element,)
+                key = resolve("cast")(key_func(*parts), dtypes.int64)
+                state = states[int(key)] if int(key) in states else reducer.init_func(key)
+                states[int(key)] = reducer.reduce_func(state, *parts)
+            for key in sorted(states):
+                state = states[key]
+                yield reducer.finalize_func(*(state if isinstance(state, tuple) else (state,)))
+
+        first = next(iter(groups()), None)
+        spec = resolve("nest.map_structure")(resolve("type_spec_from_value"), first)
+        return Dataset.from_generator(groups, output_signature=spec)
+
+    return apply
+
+
+def enable_debug_mode() -> None:
+    """Nothing to do: functions of datasets run eagerly, one element after the other, so that a debugger sees them.
+
+    >>> import gradtape as tf
+    >>> tf.data.experimental.enable_debug_mode()
+    """

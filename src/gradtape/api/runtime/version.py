@@ -1,0 +1,14 @@
+"""`tf.version`: the TensorFlow whose names and meaning gradtape has."""
+
+from __future__ import annotations
+
+NAMESPACES = ("version",)
+__all__ = [
+    "COMPILER_VERSION", "GIT_VERSION", "GRAPH_DEF_VERSION", "GRAPH_DEF_VERSION_MIN_CONSUMER",
+    "GRAPH_DEF_VERSION_MIN_PRODUCER", "VERSION",
+]  # fmt: skip
+
+VERSION = "2.21.0"
+GIT_VERSION = "v2.21.0-gradtape"  # nothing of TensorFlow's is in here
+COMPILER_VERSION = ""  # nothing was compiled
+GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER, GRAPH_DEF_VERSION_MIN_PRODUCER = 2474, 0, 0
