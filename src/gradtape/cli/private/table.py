@@ -70,6 +70,7 @@ platform.tf_logging | tf.compat.v1.logging
 platform.test TestCase=test.TestCase main=test.main | tf.test
 platform.gfile GFile=io.gfile.GFile | tf.compat.v1.gfile
 lib.io.file_io | tf.io.gfile
+data.experimental.ops.distribute
 lib.io.tf_record TFRecordWriter=io.TFRecordWriter TFRecordOptions=io.TFRecordOptions
     tf_record_iterator=datasets.records:records
 ops.array_ops where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
