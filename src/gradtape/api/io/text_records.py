@@ -136,7 +136,7 @@ def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
 
     >>> import gradtape as tf
     >>> data = tf.io.decode_json_example('{"features": {"feature": {"age": {"int64List": {"value": [29]}}}}}')
-    >>> tf.io.parse_single_example(data, {"age": tf.io.FixedLenFeature([], tf.int64)})["age"].numpy()
+    >>> int(tf.io.parse_single_example(data, {"age": tf.io.FixedLenFeature([], tf.int64)})["age"])
     29
     """
     return ops.map_text(text_tensor(json_examples), function=each(_serialized))
