@@ -151,3 +151,11 @@ def test_a_vocabulary_is_saved_with_the_model(tmp_path):
     again = keras.models.load_model(tmp_path / "model.keras")
     assert again.layers[0].get_vocabulary() == ["[UNK]", "b", "a", "c"]
     assert np.asarray(again(tf.constant([["c"], ["q"]]))).tolist() == [[3], [0]]
+
+
+def test_layers_take_ragged_tensors():
+    words = tf.ragged.constant([["a", "c"], ["b"]])
+    numbers = layers.StringLookup(vocabulary=["a", "b"])(words)
+    assert numbers.to_list() == [[1, 0], [2]]
+    table = layers.Embedding(3, 2, weights=[np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])])
+    assert table(numbers).to_list() == [[[2.0, 3.0], [0.0, 1.0]], [[4.0, 5.0]]]
