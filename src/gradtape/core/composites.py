@@ -45,6 +45,7 @@ class CompositeTensor(Composite):
     """
 
     __slots__ = ()
+    _is_native = False  # whether `tf.is_tensor` says that it is one, as of TensorFlow's own composites
 
     @property
     def _type_spec(self) -> Any:

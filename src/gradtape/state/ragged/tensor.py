@@ -41,6 +41,7 @@ class RaggedTensor(MadeOfRows):
     """
 
     __slots__ = ()
+    _is_native = True
     __composite_gradient__ = WithValuesCompositeTensorGradient()
 
     def __init__(self, values: Any, row_partition: RowPartition, internal: bool = False) -> None:
