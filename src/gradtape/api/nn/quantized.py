@@ -151,7 +151,8 @@ def fake_quant_with_min_max_vars_gradient(
     """
     return FakeQuantWithMinMaxVarsGradient(
         *_backward(
-            lambda x, low, high: fake_quant_with_min_max_vars(x, low, high, num_bits, narrow_range), gradients, inputs, min, max
+            lambda x, low, high: fake_quant_with_min_max_vars(x, low, high, num_bits, narrow_range),
+            gradients, inputs, min, max,
         )
     )
 
