@@ -35,7 +35,7 @@ test-plain: $(VENV)/.test  ## Runs the tests that reach convolutions and pooling
 keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, beside JAX's numbers
 	$(RUN) tools/keras_suite.py $(FOLDER)
 
-keras-slice: $(VENV)/.test  ## Runs the part of Keras' own tests that needs no TensorFlow and is soon done
+keras-slice: $(VENV)/.test  ## Runs the part of Keras' own tests that is soon done: no TensorFlow, no PyTorch
 	$(RUN) tools/keras_suite.py --slice --jobs $(JOBS)
 
 lint: $(VENV)/.lint  ## Checks style and types

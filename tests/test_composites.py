@@ -142,7 +142,16 @@ class TestNests:
             tf.nest.assert_same_structure(masked([1.0]), masked([1.0], unit="kg"), expand_composites=True)
 
     def test_is_tensor(self):
-        assert tf.is_tensor(masked([1.0])) and not tf.is_tensor(spec([1]))
+        assert tf.is_tensor(tf.SparseTensor([[0]], [1.0], [1])) and tf.is_tensor(tf.ragged.constant([[1]]))
+        assert not tf.is_tensor(masked([1.0])) and not tf.is_tensor(spec([1]))
+
+    def test_identity_and_stop_gradient(self):
+        x = masked([1.0, 2.0])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x.values)
+            same, stopped = tf.identity(x), tf.stop_gradient(x)
+        assert isinstance(same, Masked) and as_list(tape.gradient(same, x.values)) == [1.0, 1.0]
+        assert as_list(stopped.values) == [1.0, 2.0] and tape.gradient(stopped, x.values) is None
 
 
 @pytest.mark.parametrize("jit_compile", [False, True])
@@ -275,6 +284,20 @@ class TestLoops:
         assert as_list(made.values) == [[0.0]] * 3
         with pytest.raises(ValueError, match="Expected `fn` to return a"):
             tf.map_fn(lambda n: masked([0.0]), tf.range(3), fn_output_signature=spec([2]))
+
+
+    @pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+    def test_vectorized_map(self, wrap):
+        @wrap
+        def f(x):
+            return tf.vectorized_map(lambda row: {"row": row.with_values(row.values * 2.0), "one": row.values[0]}, x)
+
+        found = f(masked([[1.0, 2.0], [3.0, 4.0]]))
+        assert as_list(found["row"].values) == [[2.0, 4.0], [6.0, 8.0]] and as_list(found["one"]) == [1.0, 3.0]
+        made = tf.vectorized_map(lambda x: masked([0.0]).with_values(x[None]), tf.constant([1.0, 2.0]))
+        assert as_list(made.values) == [[1.0], [2.0]] and as_list(made.mask) == [[True], [True]]
+        one_by_one = tf.vectorized_map(lambda row: row.with_values(row.values * float(row.values[0])), masked([[2.0]]))
+        assert as_list(one_by_one.values) == [[4.0]]
 
 
 class TestDatasets:

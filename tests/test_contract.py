@@ -154,6 +154,7 @@ MADE_BY_FUNCTIONS = {
     "data.FixedLengthRecordDataset",
     "data.TFRecordDataset",
     "data.TextLineDataset",
+    "data.experimental.CsvDataset",
     "data.experimental.RandomDataset",
 }
 CLASSES = [name for name in PRESENT if TABLE[name]["kind"] == "class" and name not in MADE_BY_FUNCTIONS]

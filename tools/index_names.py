@@ -54,8 +54,8 @@ def missing_page(absent: str, public: set[str], found: Collection[str]) -> str:
     lines = [
         "# Names that are missing", "",
         f"Of the {len(counted):,} public names that TensorFlow 2.21 has outside of Keras, `tf.compat`, `tf.raw_ops`,",
-        f"DTensor and TPUs, gradtape has {here:,}. The others are below, with the reason. `gradtape check program.py` says",
-        "which of them a program would miss. What means something else is on [another page](differences.md).", "",
+        f"DTensor and TPUs, gradtape has {here:,}. The others are below, with the reason. `gradtape check`",
+        "says which of them a program would miss. What means something else is on [another page](differences.md).", "",
     ]  # fmt: skip
     for block in absent.strip().split("\n\n"):
         reason, *rows = block.split("\n")

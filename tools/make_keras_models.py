@@ -1,6 +1,6 @@
 """Writes tests/data/keras_*.keras, models made with Keras on JAX, and what they predict there.
 
-    KERAS_BACKEND=jax python tools/make_keras_models.py
+KERAS_BACKEND=jax python tools/make_keras_models.py
 """
 
 from __future__ import annotations

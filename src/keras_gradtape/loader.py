@@ -58,10 +58,17 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self.chosen and name in _FOLLOWED:
             return followed_by(name, path, _FOLLOWED[name])
         if self.chosen and name in _BESIDE:
-            return importlib.util.spec_from_loader(name, self, is_package=name == _TENSORFLOW)
+            return self._beside(name, path)
         if name in self.waiting:
             return importlib.util.spec_from_loader(name, self, is_package=name == _SLOT)
         return None
+
+    def _beside(self, name: str, path: Any) -> importlib.machinery.ModuleSpec | None:
+        """A module of Keras' backend for TensorFlow that is ours; what else is in its folder is Keras' own."""
+        spec = importlib.util.spec_from_loader(name, self, is_package=name == _TENSORFLOW)
+        if spec is not None and name == _TENSORFLOW:
+            spec.submodule_search_locations = [os.path.join(folder, "tensorflow") for folder in path]
+        return spec
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         """The usual module."""
@@ -208,12 +215,8 @@ def _give_name() -> None:
     dtypes.BIT64_TO_BIT32_DTYPE.update(float64="float64", complex128="complex128")  # JAX alone has to halve them
     dtypes._lattice_result_type = _keeping_64_bits(dtypes._lattice_result_type)
     get, put = DynamicBackend.__getattr__, DynamicBackend.set_backend
-    DynamicBackend.__getattr__ = lambda self, name: (
-        getattr(backend, name) if self._backend == NAME else get(self, name)
-    )
-    DynamicBackend.set_backend = lambda self, name: (
-        setattr(self, "_backend", name) if name == NAME else put(self, name)
-    )
+    DynamicBackend.__getattr__ = lambda self, name: getattr(backend, name) if self._backend == NAME else get(self, name)
+    DynamicBackend.set_backend = lambda self, name: setattr(self, "_backend", name) if name == NAME else put(self, name)
     if not __version__.startswith(tuple(f"{version}." for version in TESTED)):
         warnings.warn(
             f"gradtape was tested with Keras {', '.join(TESTED)}, this is Keras {__version__}. If something is odd, "

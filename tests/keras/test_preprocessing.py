@@ -105,6 +105,41 @@ def test_layers_of_words_need_no_tensorflow(name):
     np.testing.assert_allclose(next(iter(whole)).numpy(), expected, rtol=1e-6)
 
 
+DOCUMENTS = ["the cat sat on the mat", "the dog sat", "a Dog, and the cat!"]
+
+
+def test_text_to_numbers_as_on_tensorflow():
+    layer = adapted(layers.TextVectorization(output_sequence_length=6), DOCUMENTS)
+    assert layer.get_vocabulary() == ["", "[UNK]", "the", "sat", "dog", "cat", "on", "mat", "and", "a"]
+    expected = [[2, 5, 3, 6, 2, 7], [2, 4, 3, 0, 0, 0], [9, 4, 8, 2, 5, 0], [1, 4, 0, 0, 0, 0]]
+    assert layer([*DOCUMENTS, "zebra dog"]).numpy().tolist() == expected
+    mapped = tf.data.Dataset.from_tensor_slices([*DOCUMENTS, "zebra dog"]).batch(2).map(layer)
+    assert [row for batch in mapped for row in batch.numpy().tolist()] == expected
+
+
+def test_pairs_of_words_by_their_frequencies():
+    layer = adapted(layers.TextVectorization(output_mode="tf_idf", ngrams=2, max_tokens=8), DOCUMENTS)
+    assert layer.get_vocabulary() == ["[UNK]", "the", "the cat", "sat", "dog", "cat", "the mat", "the dog"]
+    expected = [0.73782653, 0.55961579, 0, 0.69314718, 0.69314718, 0, 0, 0.91629076]
+    np.testing.assert_allclose(layer(DOCUMENTS).numpy()[1], expected, rtol=1e-6)
+
+
+def test_a_feature_space():
+    space = keras.utils.FeatureSpace(
+        {
+            "word": "string_categorical",
+            "number": "float_normalized",
+            "part": keras.utils.FeatureSpace.float_discretized(num_bins=3),
+        },
+        output_mode="concat",
+    )
+    rows = {"word": ["a", "b", "a"], "number": [1.0, 2.0, 6.0], "part": [0.1, 0.5, 0.9]}
+    space.adapt(tf.data.Dataset.from_tensor_slices(rows))
+    found = space({"word": np.array(["a", "z"]), "number": np.array([2.0, 3.0]), "part": np.array([0.2, 0.8])})
+    expected = [[-0.4629, 0, 1, 0, 0, 1, 0], [0, 0, 0, 1, 1, 0, 0]]
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-4)
+
+
 def test_numbers_back_to_words():
     layer = layers.StringLookup(vocabulary=["a", "b"], invert=True)
     assert layer([[1, 2], [0, 1]]).numpy().tolist() == [[b"a", b"b"], [b"[UNK]", b"a"]]
@@ -116,3 +151,11 @@ def test_a_vocabulary_is_saved_with_the_model(tmp_path):
     again = keras.models.load_model(tmp_path / "model.keras")
     assert again.layers[0].get_vocabulary() == ["[UNK]", "b", "a", "c"]
     assert np.asarray(again(tf.constant([["c"], ["q"]]))).tolist() == [[3], [0]]
+
+
+def test_layers_take_ragged_tensors():
+    words = tf.ragged.constant([["a", "c"], ["b"]])
+    numbers = layers.StringLookup(vocabulary=["a", "b"])(words)
+    assert numbers.to_list() == [[1, 0], [2]]
+    table = layers.Embedding(3, 2, weights=[np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])])
+    assert table(numbers).to_list() == [[[2.0, 3.0], [0.0, 1.0]], [[4.0, 5.0]]]

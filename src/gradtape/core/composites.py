@@ -45,6 +45,7 @@ class CompositeTensor(Composite):
     """
 
     __slots__ = ()
+    _is_native = False  # whether `tf.is_tensor` says that it is one, as of TensorFlow's own composites
 
     @property
     def _type_spec(self) -> Any:
@@ -99,10 +100,16 @@ class WithValuesCompositeTensorGradient(CompositeTensorGradient):
         return value.with_values(component_grads)
 
 
-def tensors_for_gradients(leaves: Sequence[Any]) -> list[Any]:
-    """The leaves of a question to a tape, with the tensors of composites that have gradients in their place."""
-    if not any([isinstance(leaf, CompositeTensor) for leaf in leaves]):
-        return list(leaves)
+def tensors_for_gradients(leaves: list[Any]) -> list[Any]:
+    """The leaves of a question to a tape, with the tensors of composites that have gradients in their place.
+
+    Where there are none, it is the very same list.
+    """
+    for leaf in leaves:
+        if isinstance(leaf, CompositeTensor):
+            break
+    else:
+        return leaves
     return [tensor for leaf in leaves for tensor in nest.flatten(_tensors_in(leaf))]
 
 

@@ -20,6 +20,7 @@ class IndexedSlices(CompositeTensor):
     """
 
     __slots__ = ("__weakref__", "dense_shape", "indices", "values")
+    _is_native = True
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self.values = values

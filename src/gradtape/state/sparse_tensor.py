@@ -35,6 +35,7 @@ class SparseTensor(CompositeTensor):
     """
 
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_shape", "_values")
+    _is_native = True
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = to_tensor(indices, dtypes.int64)

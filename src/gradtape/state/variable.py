@@ -27,7 +27,6 @@ from ..engine.run import dispatch
 from ..engine.run.convert import own_read, readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
-from .variable_creators import VariableType
 from .variable_operators import attach
 from .variable_parts import Parts, updating
 
@@ -55,7 +54,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(Parts, metaclass=VariableType):
+class Variable(Parts):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
     >>> import gradtape as tf
@@ -74,7 +73,6 @@ class Variable(Parts, metaclass=VariableType):
     """
 
     __array_priority__ = 100
-    _is_made_by_creators = True  # this class; subclasses are made as they say themselves
 
     dtype: DType
     constraint: Callable[[Any], Any] | None

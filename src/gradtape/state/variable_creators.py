@@ -6,35 +6,49 @@ import inspect
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from ..core.scopes import holding
-
-
-class VariableType(type):
-    """The class of the class of variables. It does nothing, until somebody has a scope for creators."""
+from .variable import Variable
 
 
 class _Creators(threading.local):
     present: tuple[Callable[..., Any], ...] = ()  # the innermost last
+    made: Any = None  # by creators, and about to be initialised by Python, which has been done
 
 
 _creators = _Creators()
+_init = Variable.__init__
 
 
-def _call(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A variable, as the creators of this thread make it: the innermost is asked first."""
-    if not _creators.present or not vars(cls).get("_is_made_by_creators", False):
-        return type.__call__(cls, *args, **kwargs)
-    signature = inspect.signature(cls.__init__)
-    bound = signature.bind(None, *args, **kwargs)
+def _plain(**arguments: Any) -> Variable:
+    variable = object.__new__(Variable)
+    _init(variable, **arguments)
+    return variable
+
+
+def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """What `Variable(...)` gives: a variable as the creators of this thread make it, the innermost is asked first."""
+    if not _creators.present or cls is not Variable:
+        return object.__new__(cls)
+    bound = inspect.signature(_init).bind(None, *args, **kwargs)
     bound.apply_defaults()
     _, *given = bound.arguments.items()  # the first is the variable itself
-    make: Any = partial(type.__call__, cls)
+    make: Any = _plain
     for creator in _creators.present:
         make = partial(creator, make)
-    return make(**dict(given))
+    found = make(**dict(given))
+    _creators.made = found if isinstance(found, Variable) else None
+    return found
+
+
+@wraps(_init)
+def _init_unless_made(self: Any, *args: Any, **kwargs: Any) -> None:
+    if _creators.made is self:
+        _creators.made = None
+    else:
+        _init(self, *args, **kwargs)
 
 
 @contextmanager
@@ -49,6 +63,8 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
     >>> v.trainable
     False
     """
-    VariableType.__call__ = _call  # type: ignore[assignment, method-assign]
+    # Not before somebody asks for it: a class without a `__new__` of its own is the fastest to call.
+    Variable.__new__ = _new  # type: ignore[assignment, method-assign]
+    Variable.__init__ = _init_unless_made  # type: ignore[method-assign]
     with holding(_creators, present=(*_creators.present, variable_creator)):
         yield

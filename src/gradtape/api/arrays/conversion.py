@@ -71,14 +71,16 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor, a variable or a composite of tensors, rather than a value to be converted.
+    """Whether `x` is a tensor, sparse or ragged too, or a variable, rather than a value to be converted.
 
     >>> import gradtape as tf
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
-    if isinstance(x, Tensor | CompositeTensor):
+    if isinstance(x, Tensor):
         return True
+    if isinstance(x, CompositeTensor):
+        return x._is_native
     return hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable")  # a variable, or one of Keras
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
+from ...core import dtypes, errors, nest
+from ...core.composites import CompositeTensor
 from ...core.dtypes import as_dtype
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
@@ -105,6 +106,8 @@ def identity(input: Any, name: str | None = None) -> Any:
         return input.with_values(ops.identity(input.values))
     if isinstance(input, IndexedSlices):
         return IndexedSlices(ops.identity(to_tensor(input.values)), input.indices, input.dense_shape)
+    if isinstance(input, CompositeTensor):
+        return nest.map_structure(identity, input, expand_composites=True)
     return ops.identity(to_tensor(input))
 
 

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ...core import nest
+from ...core.composites import CompositeTensor
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -114,6 +116,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     """
     if isinstance(input, SparseTensor):
         return input.with_values(ops.stop_gradient(input.values))
+    if isinstance(input, CompositeTensor):
+        return nest.map_structure(stop_gradient, input, expand_composites=True)
     return ops.stop_gradient(to_tensor(input))
 
 

@@ -20,7 +20,7 @@ from ...graph.control_flow import structured_loops
 from ...state.ragged.spec import RaggedTensorSpec
 from ...state.sparse_tensor import SparseTensor
 from ...state.specs import SparseTensorSpec, spec_of
-from ...state.type_spec import BatchableTypeSpec, decoded, encoded_specs
+from ...state.type_spec import BatchableTypeSpec, decoded, encoded, encoded_specs
 from ..sparse.shaping import concat, expand_dims, reshape, slice
 
 NAMESPACES = ("",)
@@ -366,16 +366,65 @@ def vectorized_map(
     [5.0, 25.0]
     """
     _check_callable(fn)
+    if any(map(nest.is_composite, nest.flatten(elems))):
+        return _vectorized_composites(fn, elems, fallback_to_while_loop, warn)
     flat = _elements(elems)
     packed = nest.pack_sequence_as(elems, flat)
+    results = _TakenApart(fn)
     try:
-        return vectorize(fn, packed)
+        return results.together(vectorize(results.of, packed), common_size(flat))
     except NeedsValue as reason:
         if not fallback_to_while_loop:
             raise
         if warn:
             logger.warning("vectorized_map runs its function once for each element: %s", reason)
-    return _one_by_one(fn, packed, flat)
+    return results.together(_one_by_one(results.of, packed, flat), common_size(flat))
+
+
+class _TakenApart:
+    """A function whose results have lists of tensors in place of composites, and the composites made again."""
+
+    def __init__(self, fn: Callable[[Any], Any]) -> None:
+        self._fn = fn
+        self._structure: Any = None
+        self._specs: list[Any] = []
+
+    def of(self, element: Any) -> Any:
+        """What the function gives for an element."""
+        result = self._fn(element)
+        leaves = nest.flatten(result)
+        if not any(map(nest.is_composite, leaves)):
+            return result
+        self._structure = nest.map_structure(lambda _: None, result)
+        self._specs = [_batchable(spec_of(y)) if nest.is_composite(y) else None for y in leaves]
+        pairs = zip(self._specs, leaves, strict=True)
+        return [[y] if spec is None else encoded(spec, y) for spec, y in pairs]
+
+    def together(self, results: Any, size: int) -> Any:
+        """The results for all elements."""
+        if not self._specs:
+            return results
+        leaves = [
+            tensors[0] if spec is None else decoded(spec.__batch_encoder__.batch(spec, size), iter(tensors))
+            for spec, tensors in zip(self._specs, results, strict=True)
+        ]
+        return nest.pack_sequence_as(self._structure, leaves)
+
+
+def _vectorized_composites(fn: Callable[[Any], Any], elems: Any, fallback: bool, warn: bool) -> Any:
+    """`vectorized_map` of the tensors that composites are made of."""
+    leaves = nest.flatten(elems)
+    specs = [_batchable(spec_of(x)) if nest.is_composite(x) else None for x in leaves]
+    apart = [[x] if spec is None else encoded(spec, x, 1) for spec, x in zip(specs, leaves, strict=True)]
+
+    def on_tensors(rows: list[list[Any]]) -> Any:
+        parts = [
+            row[0] if spec is None else decoded(spec.__batch_encoder__.unbatch(spec), iter(row))
+            for spec, row in zip(specs, rows, strict=True)
+        ]
+        return fn(nest.pack_sequence_as(elems, parts))
+
+    return vectorized_map(on_tensors, apart, fallback, warn)
 
 
 def _one_by_one(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor]) -> Any:

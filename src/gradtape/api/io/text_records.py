@@ -64,12 +64,12 @@ def decode_csv(
     def call(texts: Tensor) -> list[Any]:
         array = np.asarray(texts.array, object)
         rows = [
-            _fields(record, i, field_delim.encode(), use_quote_delim, columns, len(defaults))
+            fields_of(record, i, field_delim.encode(), use_quote_delim, columns, len(defaults))
             for i, record in enumerate(array.ravel().tolist())
         ]
         found = []
         for j, default in enumerate(defaults):
-            values = [_value(row[j], i, j, default, na_value.encode()) for i, row in enumerate(rows)]
+            values = [value_of(row[j], i, j, default, na_value.encode()) for i, row in enumerate(rows)]
             column = np.empty(len(values), object)
             column[:] = values
             kind = object if default.dtype is dtypes.string else default.dtype.as_numpy_dtype
@@ -79,7 +79,7 @@ def decode_csv(
     return py_function(call, [text_tensor(records)], [default.dtype for default in defaults])
 
 
-def _fields(record: bytes, number: int, delim: bytes, quotes: bool, columns: Any, count: int) -> list[bytes]:
+def fields_of(record: bytes, number: int, delim: bytes, quotes: bool, columns: Any, count: int) -> list[bytes]:
     fields = list(_split(record, delim)) if quotes and b'"' in record else record.split(delim)
     if columns is not None:
         if columns[-1] >= len(fields):
@@ -116,7 +116,7 @@ def _split(record: bytes, delim: bytes) -> Iterator[bytes]:
         place = end + 1
 
 
-def _value(field: bytes, record: int, number: int, default: Tensor, missing: bytes) -> Any:
+def value_of(field: bytes, record: int, number: int, default: Tensor, missing: bytes) -> Any:
     if not field or field == missing:
         if not np.size(default.array):
             raise errors.InvalidArgumentError(f"Field {number} is required but missing in record {record}!")
@@ -136,7 +136,7 @@ def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
 
     >>> import gradtape as tf
     >>> data = tf.io.decode_json_example('{"features": {"feature": {"age": {"int64List": {"value": [29]}}}}}')
-    >>> tf.io.parse_single_example(data, {"age": tf.io.FixedLenFeature([], tf.int64)})["age"].numpy()
+    >>> int(tf.io.parse_single_example(data, {"age": tf.io.FixedLenFeature([], tf.int64)})["age"])
     29
     """
     return ops.map_text(text_tensor(json_examples), function=each(_serialized))

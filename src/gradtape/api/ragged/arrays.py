@@ -24,9 +24,21 @@ from ..arrays import concat as joining
 from ..math import comparison
 
 
-def values_of(x: Any) -> Any:
+def values_of(value: Any, dtype: Any = None, preferred_dtype: Any = None, name: Any = None) -> Any:
     """A ragged tensor as it is, anything else as a tensor."""
-    return x if isinstance(x, RaggedTensor) else to_tensor(x)
+    wanted, preferred = (None if kind is None else as_dtype(kind) for kind in (dtype, preferred_dtype))
+    if not isinstance(value, RaggedTensor):
+        return to_tensor(value, wanted, preferred)
+    if wanted not in (None, value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {wanted} for RaggedTensor with dtype {value.dtype.name}: {value}."
+        )
+    return value
+
+
+def is_ragged(value: Any) -> bool:
+    """Whether a value is a ragged tensor."""
+    return isinstance(value, RaggedTensor)
 
 
 def cast(x: Any, dtype: Any, name: Any = None) -> Any:

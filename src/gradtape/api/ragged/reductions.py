@@ -63,7 +63,8 @@ def along(x: Any, axis: Any, keepdims: bool, whole: Callable[..., Any], by_segme
         return whole(x, axis=axis, keepdims=keepdims)
     if axis is None:
         result = whole(x.flat_values, axis=None, keepdims=keepdims)
-        return ops.reshape(result, shape=(1,) * len(x.shape)) if keepdims else result
+        # As in TensorFlow, whose dimensions of size 1 are more than there were where values have inner ones.
+        return ops.reshape(result, shape=(1,) * (len(x.shape) + len(result.dims) - 1)) if keepdims else result
     if isinstance(axis, Tensor):
         axis = to_array(axis).tolist()
     if isinstance(axis, list | tuple):
@@ -109,7 +110,12 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     """`tf.reduce_mean`; of nothing NaN."""
     total = reduced("sum", input_tensor, axis, keepdims)
     ones = input_tensor.with_flat_values(ops.ones_like(input_tensor.flat_values))
-    return total / reduced("sum", ones, axis, keepdims)
+    count = reduced("sum", ones, axis, keepdims)
+    if not isinstance(total, RaggedTensor):
+        return total / count
+    return RaggedTensor.from_nested_row_splits(
+        total.flat_values / count.flat_values, total.nested_row_splits, validate=False
+    )
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:

@@ -70,6 +70,7 @@ platform.tf_logging | tf.compat.v1.logging
 platform.test TestCase=test.TestCase main=test.main | tf.test
 platform.gfile GFile=io.gfile.GFile | tf.compat.v1.gfile
 lib.io.file_io | tf.io.gfile
+data.experimental.ops.distribute
 lib.io.tf_record TFRecordWriter=io.TFRecordWriter TFRecordOptions=io.TFRecordOptions
     tf_record_iterator=datasets.records:records
 ops.array_ops where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
@@ -131,8 +132,24 @@ ops.lookup_ops | tf.lookup
 ops.summary_ops_v2 | tf.summary
 ops.template make_template=compat.v1.make_template
 ops.numpy_ops | tf.experimental.numpy
-ops.ragged.ragged_tensor RaggedTensor RaggedTensorSpec
+ops.ragged.ragged_tensor RaggedTensor RaggedTensorSpec is_ragged=api.ragged.arrays:is_ragged
+    convert_to_tensor_or_ragged_tensor=api.ragged.arrays:values_of
 ops.ragged.ragged_factory_ops constant=ragged.constant
+ops.ragged.ragged_array_ops boolean_mask=ragged.boolean_mask tile expand_dims size rank reverse one_hot split
+    stack_dynamic_partitions=ragged.stack_dynamic_partitions cross=ragged.cross cross_hashed=ragged.cross_hashed
+ops.ragged.ragged_concat_ops concat stack=ragged.stack
+ops.ragged.ragged_functional_ops map_flat_values=ragged.map_flat_values
+ops.ragged.ragged_gather_ops gather gather_nd
+ops.ragged.ragged_map_ops map_fn
+ops.ragged.ragged_math_ops range=ragged.range softmax=nn.softmax segment_sum=math.unsorted_segment_sum | tf.math
+ops.ragged.ragged_squeeze_op squeeze
+ops.ragged.ragged_string_ops string_split_v2=strings.split string_bytes_split=strings.bytes_split | tf.strings
+ops.ragged.ragged_where_op where where_v2=where
+ops.ragged.row_partition RowPartition=experimental.RowPartition
+    RowPartitionSpec=state.ragged.partition:RowPartitionSpec
+ops.ragged.dynamic_ragged_shape DynamicRaggedShape=experimental.DynamicRaggedShape
+ops.ragged.segment_id_ops row_splits_to_segment_ids=ragged.row_splits_to_segment_ids
+    segment_ids_to_row_splits=ragged.segment_ids_to_row_splits
 ops.losses.losses_impl | tf.compat.v1.losses
 ops.state_ops | tf.compat.v1
 data.ops.dataset_ops Dataset=data.Dataset DatasetV2=data.Dataset DatasetSpec=data.DatasetSpec Options=data.Options

@@ -274,7 +274,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
                 output_gradients = tensors_for_gradients(nest.flatten(output_gradients))
         one = _is_leaf(sources)
         known = one or _are_leaves(sources)
-        flat_sources = [sources] if one else sources if known else tensors_for_gradients(nest.flatten(sources))
+        leaves = [sources] if one else sources if known else nest.flatten(sources)
+        flat_sources = leaves if known else tensors_for_gradients(leaves)
         wanted = flat_sources if known else [differentiable(s, "source") for s in flat_sources]
         cotangents = output_cotangents(targets, target, output_gradients)
         if self._recording:
@@ -303,7 +304,9 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
             return grads
         if type(sources) is not list and nest.is_values_view(sources):
             sources = list(sources)
-        return nest.pack_sequence_as(sources, composites_of_gradients(nest.flatten(sources), grads))
+        if flat_sources is not leaves:
+            grads = composites_of_gradients(leaves, grads)
+        return nest.pack_sequence_as(sources, grads)
 
     def _before_asking(self) -> None:
         if not self._recording:

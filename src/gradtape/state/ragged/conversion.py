@@ -70,7 +70,7 @@ def _cut(x: Tensor, lengths: Any, padding: Any, dtype: DType) -> RaggedTensor:
 
 def _without_padding(x: Tensor, padding: Tensor, dtype: DType) -> Tensor:
     """The lengths of the rows up to the last element that is not padding."""
-    if padding.dims and padding.dims != x.dims[2:]:
+    if padding.dims != x.dims[2:]:
         raise ValueError(
             f"Shapes {padding.shape} and {TensorShape(x.dims[2:])} are incompatible: padding is one element"
         )

@@ -9,6 +9,7 @@ from ...core.tensor import is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...ops import arithmetic, bits, logic
 from ...ops.powers import pow_
+from .elementwise import applied
 from .tensor import RaggedTensor
 
 _BINARY = {
@@ -23,17 +24,17 @@ _COMPARISONS = {"lt": logic.less, "le": logic.less_equal, "gt": logic.greater, "
 
 
 def _operator(op: Any) -> Any:
-    return lambda self, y: op.call(self, y)
+    return lambda self, y: applied(op, (self, y), {})
 
 
 def _reflected(op: Any) -> Any:
-    return lambda self, y: op.call(y, self)
+    return lambda self, y: applied(op, (y, self), {})
 
 
 def _by_kind(pair: Any, reflected: bool = False) -> Any:
     def call(self: RaggedTensor, y: Any) -> Any:
         op = pair[0] if self.dtype.is_bool else pair[1]
-        return op.call(y, self) if reflected else op.call(self, y)
+        return applied(op, (y, self) if reflected else (self, y), {})
 
     return call
 
@@ -48,7 +49,7 @@ def _compared(op: Any, when_different: bool) -> Any:
             except (TypeError, ValueError):
                 return when_different
         try:
-            return op.call(self, y)
+            return applied(op, (self, y), {})
         except (InvalidArgumentError, ValueError):  # their rows do not have the same lengths
             return when_different
 
@@ -65,8 +66,9 @@ for _name, _op in _COMPARISONS.items():
     setattr(RaggedTensor, f"__{_name}__", _operator(_op))
 _OTHERS = {
     "eq": _compared(logic.equal, False), "ne": _compared(logic.not_equal, True),
-    "neg": lambda self: arithmetic.neg.call(self), "abs": lambda self: arithmetic.absolute.call(self),
-    "invert": lambda self: logic.logical_not.call(self),
+    "neg": lambda self: applied(arithmetic.neg, (self,), {}),
+    "abs": lambda self: applied(arithmetic.absolute, (self,), {}),
+    "invert": lambda self: applied(logic.logical_not, (self,), {}),
 }  # fmt: skip
 for _name, _method in _OTHERS.items():
     setattr(RaggedTensor, f"__{_name}__", _method)

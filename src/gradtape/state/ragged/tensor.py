@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 
 from ... import state
-from ...core import dtypes, errors
-from ...core.composites import CompositeTensor, WithValuesCompositeTensorGradient
+from ...core import dtypes
+from ...core.composites import WithValuesCompositeTensorGradient
 from ...core.dtypes import DType, as_dtype
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run import convert
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...engine.run.verification import verify
 from . import indices
-from .partition import RowPartition, check_flag, cut_at
+from .constructors import MadeOfRows, converted, rows_of
+from .partition import RowPartition, cut_at
 
 elsewhere = SimpleNamespace()  # functions of other files that know the class and do some of its work: see __init__
 _awaited: list[Callable[[], None]] = [lambda: state.when_ragged()]  # what is done when there is a first ragged tensor
 
 
-class RaggedTensor(CompositeTensor):
+class RaggedTensor(MadeOfRows):
     """A tensor with dimensions whose slices differ in length.
 
     The `values` are all rows one after the other, a tensor or another ragged tensor; `row_splits` says where each row
@@ -40,7 +40,8 @@ class RaggedTensor(CompositeTensor):
     [[7, 3, 9, 3], [], [11, 19]]
     """
 
-    __slots__ = ("__weakref__", "_row_partition", "_values")
+    __slots__ = ()
+    _is_native = True
     __composite_gradient__ = WithValuesCompositeTensorGradient()
 
     def __init__(self, values: Any, row_partition: RowPartition, internal: bool = False) -> None:
@@ -53,144 +54,7 @@ class RaggedTensor(CompositeTensor):
         self._values = values
         self._row_partition = row_partition.of(rows_of(values))
 
-    # Constructors
-
-    @classmethod
-    def _from_row_partition(cls, values: Any, row_partition: RowPartition, validate: bool = True) -> RaggedTensor:
-        """The values, cut by a partition."""
-        check_flag(validate)
-        values = _as_values(values, row_partition.dtype)
-        if isinstance(values, Tensor) and not values.dims:
-            raise errors.InvalidArgumentError("slice index 0 of dimension 0 out of bounds: values must have rank >= 1")
-        count = rows_of(values)
-
-        def test(splits: Any) -> None:
-            if splits[-1] != count:
-                raise errors.InvalidArgumentError(
-                    "Arguments to _from_row_partition do not form a valid RaggedTensor\nCondition x == y did not hold."
-                    f"\nFirst 1 elements of x:\n[{splits[-1]}]\nFirst 1 elements of y:\n[{count}]: the rows end at "
-                    f"{splits[-1]}, and there are {count} values"
-                )
-
-        if validate:
-            verify(test, row_partition.row_splits())
-        return cls(values, row_partition, internal=True)
-
-    @classmethod
-    def from_value_rowids(
-        cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows of the values that have the same number in `value_rowids`, which must not descend."""
-        check_flag(validate)
-        values = _converted(values)
-        rows = RowPartition.from_value_rowids(value_rowids, nrows, validate, dtype_hint=_partition_dtype(values))
-        if rows.count != rows_of(values):
-            raise ValueError(
-                f"Shapes ({rows_of(values)},) and ({rows.count},) are incompatible: every value needs a row number"
-            )
-        return cls._from_row_partition(values, rows, validate)
-
-    @classmethod
-    def from_row_splits(
-        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Row `i` is `values[row_splits[i]:row_splits[i + 1]]`."""
-        check_flag(validate)
-        values = _converted(values)
-        rows = RowPartition.from_row_splits(row_splits, validate, dtype_hint=_partition_dtype(values))
-        return cls._from_row_partition(values, rows, validate)
-
-    @classmethod
-    def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Row `i` is the next `row_lengths[i]` values."""
-        check_flag(validate)
-        values = _converted(values)
-        rows = RowPartition.from_row_lengths(row_lengths, validate, dtype_hint=_partition_dtype(values))
-        return cls._from_row_partition(values, rows, validate)
-
-    @classmethod
-    def from_row_starts(
-        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Row `i` begins at `row_starts[i]`."""
-        check_flag(validate)
-        values = _converted(values)
-        hint = _partition_dtype(values)
-        rows = RowPartition.from_row_starts(row_starts, rows_of(values), validate, dtype_hint=hint)
-        return cls._from_row_partition(values, rows, validate)
-
-    @classmethod
-    def from_row_limits(
-        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Row `i` ends before `row_limits[i]`."""
-        check_flag(validate)
-        values = _converted(values)
-        rows = RowPartition.from_row_limits(row_limits, validate, dtype_hint=_partition_dtype(values))
-        return cls._from_row_partition(values, rows, validate)
-
-    @classmethod
-    def from_uniform_row_length(
-        cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
-    ) -> RaggedTensor:
-        """Rows of one length, which the static shape knows."""
-        check_flag(validate)
-        values = _converted(values)
-        rows = RowPartition.from_uniform_row_length(
-            uniform_row_length, rows_of(values), nrows, validate, dtype_hint=_partition_dtype(values)
-        )
-        return cls._from_row_partition(values, rows, validate)
-
-    @classmethod
-    def from_nested_value_rowids(
-        cls,
-        flat_values: Any,
-        nested_value_rowids: Any,
-        nested_nrows: Any = None,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> RaggedTensor:
-        """`from_value_rowids` for several dimensions, the outermost first."""
-        check_flag(validate)
-        _check_list(nested_value_rowids, "nested_value_rowids")
-        if nested_nrows is None:
-            nested_nrows = [None] * len(nested_value_rowids)
-        _check_list(nested_nrows, "nested_nrows")
-        if len(nested_nrows) != len(nested_value_rowids):
-            raise ValueError(
-                "Argument `nested_nrows` must have the same length as argument `nested_value_rowids`. "
-                f"len(nested_nrows) = {len(nested_nrows)} vs. len(nested_values_rowids) = {len(nested_value_rowids)}."
-            )
-        result = flat_values
-        for rowids, nrows in zip(reversed(nested_value_rowids), reversed(nested_nrows), strict=True):
-            result = cls.from_value_rowids(result, rowids, nrows, validate=validate)
-        return result
-
-    @classmethod
-    def from_nested_row_splits(
-        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """`from_row_splits` for several dimensions, the outermost first."""
-        check_flag(validate)
-        _check_list(nested_row_splits, "nested_row_splits")
-        result = flat_values
-        for splits in reversed(nested_row_splits):
-            result = cls.from_row_splits(result, splits, validate=validate)
-        return result
-
-    @classmethod
-    def from_nested_row_lengths(
-        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """`from_row_lengths` for several dimensions, the outermost first."""
-        check_flag(validate)
-        _check_list(nested_row_lengths, "nested_row_lengths")
-        result = flat_values
-        for lengths in reversed(nested_row_lengths):
-            result = cls.from_row_lengths(result, lengths, validate=validate)
-        return result
+    # Constructors: see also `MadeOfRows`
 
     @classmethod
     def from_tensor(
@@ -258,11 +122,6 @@ class RaggedTensor(CompositeTensor):
         while isinstance(values, RaggedTensor):
             values = values._values
         return values
-
-    @property
-    def row_splits(self) -> Tensor:
-        """Where the rows begin in `values`, and where the last ends."""
-        return self._row_partition.row_splits()
 
     @property
     def uniform_row_length(self) -> Tensor | None:
@@ -348,7 +207,7 @@ class RaggedTensor(CompositeTensor):
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """Other values, cut into rows in the same way."""
-        values = _converted(new_values)
+        values = converted(new_values)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype is not self.row_splits.dtype:
             raise ValueError(
                 "self and new_values have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to "
@@ -504,13 +363,6 @@ def _written(x: Any) -> str:
     return np.array2string(x, separator=", ") if x.size else repr(x.tolist())
 
 
-def rows_of(values: Any) -> int:
-    """The number of rows of a tensor, ragged or not."""
-    if isinstance(values, RaggedTensor):
-        return values._row_partition.rows
-    return values.dims[0] if isinstance(values, Tensor) else values.shape[0]
-
-
 def axis_of(axis: Any, rank: int | None, name: str = "axis") -> int:
     """`axis`, which may count from the end, as a number from 0."""
     if not isinstance(axis, int):
@@ -522,33 +374,10 @@ def axis_of(axis: Any, rank: int | None, name: str = "axis") -> int:
     return axis % rank
 
 
-def _converted(values: Any) -> Any:
-    return values if isinstance(values, RaggedTensor) else to_tensor(values)
-
-
-def _as_values(values: Any, dtype: DType) -> Any:
-    values = _converted(values)
-    if isinstance(values, RaggedTensor) and values.row_splits.dtype is not dtype:
-        raise ValueError(
-            "Argument `row_partition` of RaggedTensor with name: partition must have same dtype as Argument `values`. "
-            f"({dtype!r} vs. {values.row_splits.dtype!r})."
-        )
-    return values
-
-
-def _partition_dtype(values: Any) -> DType | None:
-    return values.row_splits.dtype if isinstance(values, RaggedTensor) else None
-
-
-def _check_list(value: Any, name: str) -> None:
-    if isinstance(value, Tensor):
-        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {value}.")
-
-
 def _refused(value: RaggedTensor, dtype: DType | None) -> Tensor:
     raise ValueError(
         "TypeError: object of type 'RaggedTensor' has no len()\nA ragged tensor is no tensor: use rt.to_tensor(), or a "
-        f"function that takes ragged tensors. Got {value!r}"
+        f"function that takes ragged tensors. Got one of shape {value.shape} and dtype {value.dtype.name}"
     )
 
 

@@ -85,8 +85,8 @@ def convert_to_numpy(x):
 
 
 def is_tensor(x):
-    """Whether `x` is a tensor of gradtape, sparse ones included."""
-    return isinstance(x, _TENSORS) or sparse_tensors.is_sparse(x)
+    """Whether `x` is a tensor of gradtape, sparse and ragged ones included."""
+    return isinstance(x, _TENSORS) or sparse_tensors.is_sparse(x) or isinstance(x, tf.RaggedTensor)
 
 
 def cast(x, dtype):

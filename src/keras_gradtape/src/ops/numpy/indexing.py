@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from keras.src.backend.common.backend_utils import vectorize_impl
 
+import gradtape as tf
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 
@@ -32,6 +33,8 @@ def take(x, indices, axis=None):
     if axis is None:
         x, axis = ravel(x), 0
     axis = axis_of(x, axis)
+    if isinstance(indices, tf.RaggedTensor):
+        return tf.gather(x, indices.with_flat_values(_from_start(indices.flat_values, x.dims[axis])), axis=axis)
     at = _from_start(indices, x.dims[axis])
     return ops.gather(x, at, axis=axis, batch=0) if axis else ops.gather_rows(x, at)
 
