@@ -673,6 +673,13 @@ SHAPES = [
 ]  # fmt: skip
 
 LOOKUPS = [
+    "tf.ragged_fill_empty_rows(tf.constant([0, 2, 2], tf.int64), [1.0, 2.0, 3.0], tf.constant(4, tf.int64), 9.0)",
+    "tf.ragged_fill_empty_rows(tf.constant([2, 0], tf.int64), [1.0, 2.0], tf.constant(4, tf.int64), 9.0)",
+    "tf.ragged_fill_empty_rows(tf.constant([], tf.int64), [], tf.constant(2, tf.int64), 9.0)",
+    "tf.ragged_fill_empty_rows(tf.constant([0, 5], tf.int64), [1.0, 2.0], tf.constant(4, tf.int64), 9.0)",
+    "tf.ragged_fill_empty_rows(tf.constant([0, 1], tf.int64), [1.0], tf.constant(4, tf.int64), 9.0)",
+    'tf.ragged_fill_empty_rows(tf.constant([0], tf.int64), ["a"], tf.constant(2, tf.int64), "x")',
+    "tf.ragged_fill_empty_rows_grad(tf.constant([0, 2, 3], tf.int64), tf.constant([1.0, 10.0, 100.0, 1000.0, 5.0]))",
     "tf.nn.embedding_lookup(tf.constant([[1.0, 2], [3, 4], [5, 6]]), tf.ragged.constant([[0, 2], [1]]))",
     "tf.nn.embedding_lookup_sparse(tf.constant([[1.0, 2], [3, 4], [5, 6]]), ids, None)",
     'tf.nn.embedding_lookup_sparse(tf.constant([[1.0, 2], [3, 4], [5, 6]]), ids, None, combiner="sum")',
@@ -705,6 +712,7 @@ LOOKUPS = [
 
 # A function, and the values at which its gradient is taken.
 GRADIENTS = [
+    "lambda x, d: tf.ragged_fill_empty_rows(tf.constant([2, 0], tf.int64), x, tf.constant(4, tf.int64), d)[1] ** 2 @ [1.0, 2.0], 3.0",  # noqa: E501
     "lambda x: tf.reduce_sum(tf.reduce_sum(tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]) ** 2, axis=1) * tf.constant([1.0, 2.0, 3.0], tf.float64)) @ [1.0, 2.0, 3.0]",  # noqa: E501
     "lambda x: tf.RaggedTensor.from_row_lengths(x, [2, 1]).to_tensor(default_value=5.0) ** 2 @ [1.0, 2.0, 3.0]",
     "lambda x,y: (tf.RaggedTensor.from_row_lengths(x, [2, 1]) * y[:, None]).flat_values @ [1.0, 2.0, 3.0], [4.0, 5.0]",

@@ -1506,6 +1506,8 @@ NAMES = {
     "ragged.segment_ids_to_row_splits": "api.ragged.factory:segment_ids_to_row_splits",
     "ragged.stack": "api.ragged.factory:stack",
     "ragged.stack_dynamic_partitions": "api.ragged.factory:stack_dynamic_partitions",
+    "ragged_fill_empty_rows": "api.ragged.filling:ragged_fill_empty_rows",
+    "ragged_fill_empty_rows_grad": "api.ragged.filling:ragged_fill_empty_rows_grad",
     "random.Algorithm": "api.random.arguments:Algorithm",
     "random.Generator": "api.random.generator:Generator",
     "random.all_candidate_sampler": "api.random.candidates:all_candidate_sampler",

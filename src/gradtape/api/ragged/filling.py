@@ -1,0 +1,97 @@
+"""Rows that have no values are given one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import dtypes, errors
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...engine.run.verification import verify
+from ...state.ragged import indices
+
+NAMESPACES = ("",)
+__all__ = ["ragged_fill_empty_rows", "ragged_fill_empty_rows_grad"]
+
+
+class RaggedFillEmptyRows(NamedTuple):
+    """What `ragged_fill_empty_rows` gives."""
+
+    output_value_rowids: Tensor
+    output_values: Tensor
+    empty_row_indicator: Tensor
+    reverse_index_map: Tensor
+
+
+class RaggedFillEmptyRowsGrad(NamedTuple):
+    """What `ragged_fill_empty_rows_grad` gives."""
+
+    d_values: Tensor
+    d_default_value: Tensor
+
+
+def ragged_fill_empty_rows(
+    value_rowids: Any, values: Any, nrows: Any, default_value: Any, name: str | None = None
+) -> RaggedFillEmptyRows:
+    """Values with their rows in order, and `default_value` for each row without one.
+
+    The last result says where each of the values has gone.
+
+    >>> import gradtape as tf
+    >>> found = tf.ragged_fill_empty_rows(value_rowids=[0, 2], values=[1.0, 2.0], nrows=3, default_value=9.0)
+    >>> found.output_values.numpy().tolist(), found.reverse_index_map.numpy().tolist()
+    ([1.0, 9.0, 2.0], [0, 2])
+    """
+    ids, x = to_tensor(value_rowids, None, dtypes.int64), to_tensor(values)
+    default = to_tensor(default_value, x.dtype)
+    count, rows = ids.dims[0], indices.looked_at(to_tensor(nrows))
+    if default.dims:
+        raise errors.InvalidArgumentError(f"default_value must be a scalar, saw: {list(default.dims)}")
+    if x.dims[:1] != (count,):
+        raise errors.InvalidArgumentError(
+            f"The length of `values` ({x.dims[0]}) must match the first dimension of `indices` ({count})."
+        )
+    verify(lambda array: _check(array, rows), ids)
+    counts = ops.segment_sum(ops.ones_like(ids), ids, count=rows)
+    empty = ops.equal(counts, indices.number(0, ids.dtype))
+    own = indices.splits_of(counts)
+    splits = indices.splits_of(ops.maximum(counts, indices.number(1, ids.dtype)))
+    total = indices.looked_at(splits[-1])
+    order = ops.argsort(ids, axis=0)
+    row, place = indices.row_numbers(splits, total), indices.offsets(splits, total)
+    # Where each result comes from: from the value that has its place in its row, or from the default behind them all.
+    none = to_tensor(np.array([count], order.dtype.numpy))
+    places = ops.add(indices.picked(own, row), place)
+    places = ops.where(indices.picked(empty, row), indices.number(count, ids.dtype), places)
+    sources = indices.picked(ops.concat(order, none, axis=0), places)
+    filled = indices.picked(ops.concat(x, ops.reshape(default, shape=(1,)), axis=0), sources)
+    ordered = indices.picked(ids, order)
+    within = ops.sub(indices.counting(count, ids.dtype), indices.picked(own, ordered))
+    goals = ops.add(indices.picked(splits, ordered), within)
+    return RaggedFillEmptyRows(row, filled, empty, indices.picked(goals, ops.invert_permutation(order)))
+
+
+def _check(ids: Any, rows: int) -> None:
+    wrong = np.flatnonzero((ids < 0) | (ids >= rows))
+    if len(wrong):
+        raise errors.InvalidArgumentError(f"indices({wrong[0]}, 0) is invalid: {ids[wrong[0]]} >= {rows}")
+
+
+def ragged_fill_empty_rows_grad(
+    reverse_index_map: Any, grad_values: Any, name: str | None = None
+) -> RaggedFillEmptyRowsGrad:
+    """The gradients of `ragged_fill_empty_rows`: of the values, and of the default.
+
+    >>> import gradtape as tf
+    >>> found = tf.ragged_fill_empty_rows_grad(reverse_index_map=[0, 2], grad_values=[1.0, 10.0, 100.0])
+    >>> found.d_values.numpy().tolist(), float(found.d_default_value)
+    ([1.0, 100.0], 10.0)
+    """
+    places, g = to_tensor(reverse_index_map, None, dtypes.int64), to_tensor(grad_values)
+    own = indices.picked(g, places)
+    return RaggedFillEmptyRowsGrad(
+        own, ops.sub(ops.sum(g, axis=(0,), keepdims=False), ops.sum(own, axis=(0,), keepdims=False))
+    )
