@@ -127,9 +127,12 @@ LEFT_OUT = {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },
-    "ExtensionTypeSpec": {
-        **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
-        "placeholder_value": TRACING,
+    **{
+        name: {
+            **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
+            "placeholder_value": TRACING,
+        }
+        for name in ("ExtensionTypeSpec", "NoneTensorSpec", "OptionalSpec", "TensorArraySpec")
     },
     "DatasetSpec": {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
@@ -139,7 +142,6 @@ LEFT_OUT = {
         **dict.fromkeys(["load", "save", "snapshot"], "datasets are not written to files"),
         **dict.fromkeys(["fingerprint", "ignore_errors", "rejection_resample", "sparse_batch"], "not there yet"),
     },
-    "Optional": {"element_spec": "not there yet"},
     "CheckpointOptions": dict.fromkeys(
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"
     ),

@@ -24,6 +24,7 @@ if os.environ["KERAS_BACKEND"] == "gradtape":  # before a test is imported
     from gradtape.cli import stand_in
 
     stand_in.serve()  # what the tests import as TensorFlow is gradtape too, whether TensorFlow is installed or not
+    sys.modules["tf_keras"] = None  # type: ignore[assignment]  # Keras 2, which some compare with, is not installed
     if importlib.util.find_spec("tensorboardX") is not None:  # they read the files for TensorBoard with a class of it
         folder: Any = types.ModuleType("tensorflow.core.util")
         folder.event_pb2 = importlib.import_module("tensorboardX.proto.event_pb2")

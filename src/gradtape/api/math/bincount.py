@@ -85,7 +85,7 @@ def bincount(
     values = x.array
     if values.size and values.min() < 0:
         raise errors.InvalidArgumentError("Input arr must be non-negative! [Op:DenseBincount]")
-    given = () if weights is None else (to_tensor(getattr(weights, "flat_values", weights)),)
+    given: tuple[Tensor, ...] = () if weights is None else (to_tensor(getattr(weights, "flat_values", weights)),)
     if given and given[0].dims != x.dims:
         raise errors.InvalidArgumentError(
             f"`weights` must be the same shape as `arr`, {list(x.dims)}, got {list(given[0].dims)} [Op:DenseBincount]"
