@@ -133,6 +133,13 @@ class TestTapes:
             y = tf.constant(1.0)
         assert tape.gradient(y, rf) is None
 
+    def test_explained_and_looked_into(self, rf):
+        with tf.GradientTape(trace=True) as tape:
+            tape.watch(rf)
+            y = tf.reduce_sum(tf.stop_gradient(rf))
+        assert tape.gradient(y, rf) is None
+        assert tape.explain(y, rf).reasons[0].cause.value == "stop_gradient"
+
     def test_embeddings_learn(self):
         table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
         with tf.GradientTape() as tape:
