@@ -305,6 +305,21 @@ class TestOthersFunctions:
         )
         assert found == "[1, 2]\n"
 
+    def test_threads_that_begin_together(self, run_python):
+        found = run_python(
+            "import threading, gradtape as tf\n"
+            "def work():\n"
+            "    barrier.wait()\n"
+            "    rows = tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])\n"
+            "    done.append(tf.reduce_sum(rows, axis=1).numpy().tolist())\n"
+            "tf.RaggedTensor, tf.reduce_sum\n"
+            "barrier, done = threading.Barrier(4), []\n"
+            "threads = [threading.Thread(target=work) for _ in range(4)]\n"
+            "[t.start() for t in threads]; [t.join() for t in threads]\n"
+            "print(done == [[3, 3]] * 4)\n"
+        )
+        assert found == "True\n"
+
     def test_errors_of_others_are_as_before(self, rt):
         with pytest.raises(tf.errors.InvalidArgumentError) as caught:
             tf.concat([[1], [[2]]], 0)
