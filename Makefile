@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-gpu test-plain fuzz lint docs bench bench-peers keras-suite keras-slice clean
+.PHONY: help demo example test test-gpu test-plain fuzz lint docs bench bench-peers keras-suite keras-slice ecosystem clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,17 @@ keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or 
 keras-slice: $(VENV)/.test  ## Runs the part of Keras' own tests that is soon done: no TensorFlow, no PyTorch
 	$(RUN) tools/keras_suite.py --slice --jobs $(JOBS)
 
+ecosystem: .ecosystem/.installed  ## Runs other people's libraries on gradtape, in a virtual environment of its own, beside TensorFlow's numbers
+	.ecosystem/bin/python tools/ecosystem/run.py $(PROGRAMS)
+
+.ecosystem/.installed: tools/ecosystem/requirements.txt tools/ecosystem/dependencies.txt
+	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
+	$(PYTHON) -m venv .ecosystem
+	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[autograph,xla,keras,onednn]' \
+		--requirement tools/ecosystem/dependencies.txt
+	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement tools/ecosystem/requirements.txt
+	@touch $@
+
 lint: $(VENV)/.lint  ## Checks style and types
 	$(RUN) -m ruff check src tests tools benchmarks examples
 	$(RUN) -m mypy
@@ -55,7 +66,7 @@ bench-peers:  ## Installs the peers (several GB), each in a virtual environment 
 		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' "$$peer" || exit 1; done
 
 clean:  ## Removes what the other commands made
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .ecosystem site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(RUN):
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }

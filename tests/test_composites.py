@@ -440,3 +440,32 @@ def test_a_composite_without_tensors_comes_out_of_a_concrete_function_as_it_is()
 def test_the_value_of_a_composite_is_not_static():
     assert tf.get_static_value(masked([1.0, 2.0])) is None
     assert tf.get_static_value([1, 2]) == [1, 2]
+
+
+def test_the_spec_of_an_array_of_tensors():
+    array = tf.TensorArray(tf.float32, 3, element_shape=[2])
+    spec = tf.TensorArraySpec([None])
+    assert tf.type_spec_from_value(array) == tf.TensorArraySpec([2]) == tf.TensorArraySpec.from_value(array)
+    assert spec.is_compatible_with(array) and not tf.TensorArraySpec([3]).is_compatible_with(array)
+    assert not tf.TensorArraySpec([2], tf.int32).is_compatible_with(array)
+    assert not spec.is_compatible_with(tf.constant(1.0))
+    assert tf.TensorArraySpec([2]).most_specific_common_supertype([tf.TensorArraySpec([3])]) == tf.TensorArraySpec([2])
+    assert tf.TensorArraySpec([2]).most_specific_common_supertype([tf.TensorArraySpec([2], tf.int32)]) is None
+    with pytest.raises(TypeError, match="Expected value to be a TensorArray"):
+        tf.TensorArraySpec.from_value(3)
+
+
+def test_the_specs_of_an_optional_and_of_none():
+    some = tf.experimental.Optional.from_value({"a": tf.constant([1.0, 2.0])})
+    spec = tf.type_spec_from_value(some)
+    assert spec == tf.OptionalSpec({"a": tf.TensorSpec([2])}) and some.element_spec == {"a": tf.TensorSpec([2])}
+    assert repr(tf.OptionalSpec(tf.TensorSpec([]))) == (
+        "OptionalSpec(TensorSpec(shape=(), dtype=tf.float32, name=None),)"
+    )
+    assert tf.OptionalSpec(tf.TensorSpec([2])).is_subtype_of(tf.OptionalSpec(tf.TensorSpec([None])))
+    assert spec.value_type is tf.experimental.Optional
+    assert tf.experimental.Optional.empty(tf.TensorSpec([])).element_spec == tf.TensorSpec([])
+    assert iter(tf.data.Dataset.range(2)).get_next_as_optional().element_spec == tf.TensorSpec([], tf.int64)
+    assert tf.NoneTensorSpec().is_compatible_with(None) and repr(tf.NoneTensorSpec()) == "NoneTensorSpec()"
+    assert not tf.NoneTensorSpec().is_compatible_with(tf.TensorSpec([]))
+    assert tf.type_spec_from_value(tf.data.Dataset.range(2)) == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))

@@ -127,3 +127,9 @@ def test_in_a_function_and_under_a_tape():
 def test_an_op_of_the_table_has_its_gradient_already():
     with pytest.raises(KeyError, match="Registering two gradient with name 'Tanh'"):
         tf.RegisterGradient("Tanh")(lambda op, grad: grad)
+
+
+def test_a_number_takes_the_dtype_of_what_it_is_chosen_against():
+    found = tf.compat.v1.where(tf.constant(True), tf.constant(2.0, tf.float64), 1.0)
+    assert (float(found), found.dtype) == (2.0, tf.float64)
+    assert tf.compat.v1.where(tf.constant(False), 1.0, tf.constant(2.0, tf.float64)).dtype == tf.float64

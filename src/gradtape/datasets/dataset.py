@@ -15,6 +15,7 @@ from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
+from ..state.type_spec import register_type_spec_from_value_converter
 from . import caching, order
 from .background import prefetched
 from .batching import Batching, positive
@@ -364,3 +365,4 @@ class Dataset(Batching):
 
 
 DatasetSpec.value_type = Dataset
+register_type_spec_from_value_converter(Dataset, DatasetSpec.from_value, allow_subclass=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from collections.abc import Iterator as PythonIterator
 from contextlib import nullcontext
 from typing import Any
@@ -13,8 +14,10 @@ from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
+from ..state.type_spec import register_type_spec_from_value_converter
 from ..state.variable import Variable
-from .structure import as_element, mapped
+from .specs import OptionalSpec
+from .structure import as_element, as_specs, mapped
 
 _END = object()
 
@@ -86,7 +89,7 @@ class Iterator:
     def get_next_as_optional(self) -> Optional:
         """The next element, or the absence of one."""
         found = next(self, _END)
-        return Optional(found)
+        return Optional(found, lambda: self.element_spec)
 
     @property
     def element_spec(self) -> Any:
@@ -103,18 +106,25 @@ class Optional:
     (True, 3)
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, element_spec: Callable[[], Any]) -> None:
         self._value = value
+        self._find_spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of the value."""
+        return self._find_spec()
 
     @staticmethod
     def from_value(value: Any) -> Optional:
         """There is a value: this."""
-        return Optional(as_element(value))
+        element = as_element(value)
+        return Optional(element, lambda: as_specs(element))
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
         """There is none."""
-        return Optional(_END)
+        return Optional(_END, lambda: element_spec)
 
     def has_value(self, name: str | None = None) -> Tensor:
         """Whether there is a value."""
@@ -154,3 +164,7 @@ def _as_numpy(leaf: Any) -> Any:
     if not hasattr(leaf, "numpy"):
         return leaf.as_numpy_iterator()
     return leaf.numpy()
+
+
+OptionalSpec.value_type = Optional
+register_type_spec_from_value_converter(Optional, OptionalSpec.from_value)

@@ -9,9 +9,34 @@ from ..state.type_spec import LeafSpec, spec_of
 
 
 class NoneTensorSpec(LeafSpec):
-    """The spec of None."""
+    """The spec of None, as an element of a dataset may be.
+
+    >>> import gradtape as tf
+    >>> tf.NoneTensorSpec().is_compatible_with(None)
+    True
+    """
 
     __slots__ = ()
+
+    @property
+    def value_type(self) -> type:
+        """The class of None."""
+        return type(None)
+
+    @classmethod
+    def from_value(cls, value: Any) -> NoneTensorSpec:
+        """The spec of None."""
+        return cls()
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether it is None, or the spec of None."""
+        return spec_or_value is None or type(spec_or_value) is NoneTensorSpec
+
+    def most_specific_compatible_shape(self, other: Any) -> NoneTensorSpec:
+        """The spec of None, if the other is that; `ValueError` if not."""
+        if type(other) is not NoneTensorSpec:
+            raise ValueError(f"No `TypeSpec` is compatible with both {self} and {other}.")
+        return self
 
     def _serialize(self) -> tuple[Any, ...]:
         return ()
@@ -50,10 +75,31 @@ class DatasetSpec(LeafSpec):
         return self._element_spec, self._shape
 
 
+class OptionalSpec(LeafSpec):
+    """What is known of a `tf.experimental.Optional`: the specs of its value.
+
+    >>> import gradtape as tf
+    >>> tf.type_spec_from_value(tf.experimental.Optional.from_value(3))
+    OptionalSpec(TensorSpec(shape=(), dtype=tf.int32, name=None),)
+    """
+
+    __slots__ = ("_element_spec",)
+    value_type: type  # `Optional`, which stands above its spec and says so itself
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @staticmethod
+    def from_value(value: Any) -> OptionalSpec:
+        """The spec of an optional value."""
+        return OptionalSpec(value.element_spec)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec,)
+
+
 def leaf_spec(leaf: Any) -> Any:
     """The spec of one leaf of an element."""
     if leaf is None:
         return NoneTensorSpec()
-    if hasattr(type(leaf), "element_spec"):
-        return DatasetSpec(leaf.element_spec)
     return spec_of(leaf)

@@ -14,12 +14,14 @@ from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from .sparse_tensor import SparseTensor
+from .tensor_array import TensorArray
 from .type_spec import BatchableTypeSpec, LeafSpec, TypeSpec, register_type_spec_from_value_converter, spec_of
 from .variable import Variable
 
 __all__ = [
     "IndexedSlicesSpec",
     "SparseTensorSpec",
+    "TensorArraySpec",
     "TensorSpec",
     "TypeSpec",
     "VariableSpec",
@@ -313,6 +315,62 @@ class VariableSpec(LeafSpec):
         )
 
 
+class TensorArraySpec(LeafSpec):
+    """What is known of a `TensorArray`: the shape and dtype of its entries, whether it grows, whether they are alike.
+
+    >>> import gradtape as tf
+    >>> tf.type_spec_from_value(tf.TensorArray(tf.float32, size=3, element_shape=[2]))
+    TensorArraySpec(TensorShape([2]), tf.float32, False, True)
+    """
+
+    __slots__ = ("_dtype", "_dynamic_size", "_element_shape", "_infer_shape")
+
+    def __init__(
+        self, element_shape: Any = None, dtype: Any = dtypes.float32, dynamic_size: bool = False,
+        infer_shape: bool = True,
+    ) -> None:  # fmt: skip
+        self._element_shape = TensorShape(element_shape)
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = dynamic_size
+        self._infer_shape = infer_shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the entries."""
+        return self._dtype
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return TensorArray
+
+    @classmethod
+    def from_value(cls, value: Any) -> TensorArraySpec:
+        """The spec of an array of tensors."""
+        if not isinstance(value, TensorArray):
+            raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`")
+        return cls(value.element_shape, value.dtype, value.dynamic_size, value._infer_shape)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether the array, or one of that spec, could be of this spec."""
+        return isinstance(spec_or_value, TensorArray | TypeSpec) and super().is_compatible_with(spec_or_value)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every array of this spec is of spec `other` too; as in TensorFlow, the shape does not count."""
+        return (
+            isinstance(other, TensorArraySpec)
+            and self._dtype is other._dtype
+            and self._dynamic_size == other._dynamic_size
+        )
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorArraySpec | None:
+        """This spec, if the others are of the same kind."""
+        return self if all(self.is_subtype_of(other) for other in others) else None
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
+
+
 def _spec_of_slices(value: IndexedSlices) -> IndexedSlicesSpec:
     dense = value.dense_shape
     shape = [None, *value.values.shape[1:]] if dense is None else value.shape
@@ -331,5 +389,6 @@ def _spec_of_anything(value: Any) -> TensorSpec:
 IndexedSlices._type_spec = property(_spec_of_slices)  # type: ignore[assignment, method-assign]
 SparseTensor._type_spec = property(SparseTensorSpec.from_value)  # type: ignore[assignment, method-assign]
 register_type_spec_from_value_converter(object, _spec_of_anything, allow_subclass=True)
+register_type_spec_from_value_converter(TensorArray, TensorArraySpec.from_value)
 register_type_spec_from_value_converter(Variable, VariableSpec.from_value, allow_subclass=True)
 register_type_spec_from_value_converter(Tensor, TensorSpec.from_tensor, allow_subclass=True)

@@ -173,7 +173,7 @@ class TypeSpec(Composite):
         return hash((type(self), _hashable(self._serialize())))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self._serialize()))})"
+        return f"{type(self).__name__}{self._serialize()!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._serialize()

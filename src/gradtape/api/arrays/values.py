@@ -9,7 +9,7 @@ from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...state.module import Module
-from ...state.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec, spec_of
+from ...state.specs import IndexedSlicesSpec, SparseTensorSpec, TensorArraySpec, TensorSpec, TypeSpec, spec_of
 from ...state.tensor_array import TensorArray
 from ...state.variable import Variable, VariableAggregation, VariableSynchronization
 from ...state.variable_creators import variable_creator_scope
@@ -24,6 +24,7 @@ __all__ = [
     "SparseTensorSpec",
     "Tensor",
     "TensorArray",
+    "TensorArraySpec",
     "TensorShape",
     "TensorSpec",
     "TypeSpec",

@@ -107,6 +107,14 @@ class VariableScope:
         """What is added to the losses for each variable from here on."""
         self.regularizer = regularizer
 
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Notes a device; a variable's value is not copied for those who read it."""
+        self.caching_device = caching_device
+
+    def set_partitioner(self, partitioner: Any) -> None:
+        """Notes how variables were to be divided; they are whole."""
+        self.partitioner = partitioner
+
     def set_dtype(self, dtype: Any) -> None:
         """The dtype of the variables from here on."""
         self.dtype = dtypes.as_dtype(dtype)

@@ -1,8 +1,9 @@
-"""`tf.experimental.Optional`."""
+"""`tf.experimental.Optional`, its spec, and that of None."""
 
 from __future__ import annotations
 
 from ...datasets.iterators import Optional
+from ...datasets.specs import NoneTensorSpec, OptionalSpec
 
-NAMESPACES = ("experimental",)
-__all__ = ["Optional"]
+NAMESPACES = ("experimental", "")
+__all__ = ["NoneTensorSpec", "Optional", "OptionalSpec"]

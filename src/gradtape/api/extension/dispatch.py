@@ -82,20 +82,24 @@ class Dispatcher:
         self._code = self._original.__code__
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if any([_is_own(x) for x in args]) or any([_is_own(x) for x in kwargs.values()]):
-            arguments = {**dict(zip(self._parameters, args, strict=False)), **kwargs}
-            found = [target for target in self.targets if target.takes(arguments)]
-            if len(found) > 1:
-                names = " and ".join(repr(target.owner) for target in found[:2])
-                raise ValueError(
-                    f"Multiple dispatch targets that were registered with tf.dispatch_for ({names}) match the "
-                    f"arguments to {self.api.__name__}. Unregister one of them, or make their types differ"
-                )
-            if found:
-                result = found[0].function(*args, **kwargs)
-                if result is not NotImplemented:
-                    return result
+        for x in args:
+            if type(x) is not Tensor and _is_own(x):
+                return self._dispatched(args, kwargs)
+        if kwargs and any(map(_is_own, kwargs.values())):
+            return self._dispatched(args, kwargs)
         return self._original(*args, **kwargs)
+
+    def _dispatched(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        arguments = {**dict(zip(self._parameters, args, strict=False)), **kwargs}
+        found = [target for target in self.targets if target.takes(arguments)]
+        if len(found) > 1:
+            names = " and ".join(repr(target.owner) for target in found[:2])
+            raise ValueError(
+                f"Multiple dispatch targets that were registered with tf.dispatch_for ({names}) match the arguments to "
+                f"{self.api.__name__}. Unregister one of them, or make their types differ"
+            )
+        result = found[0].function(*args, **kwargs) if found else NotImplemented
+        return self._original(*args, **kwargs) if result is NotImplemented else result
 
 
 _dispatchers: dict[Any, Dispatcher] = {}

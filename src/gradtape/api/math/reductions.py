@@ -30,7 +30,8 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     if type(axis) in (list, tuple) and len(axis) == 1 and type(axis[0]) is int:
         return (single_axis(rank, axis[0]),)
     given = to_array(axis)
-    if given.size and given.dtype.kind not in "iu":
+    kinds = "iu" if isinstance(axis, Tensor) else "iub"  # Python's True is 1
+    if given.size and given.dtype.kind not in kinds:
         raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32: an axis is an integer")
     found = sorted(single_axis(rank, int(i)) for i in given.ravel())
     for i, j in pairwise(found):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import GradientTape
@@ -66,8 +66,11 @@ def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str
         return function
     if "(" not in function:
         return f"{function if function in helpers else f'tf.{function}'}({', '.join(names)})"
-    first = re.match(r"(\w+)(?=[\w.]*\()", function)
-    return f"tf.{function}" if first and first[1] not in ("tf", *names, *helpers) else function
+    first = re.match(r"(\w+)(\.)?(?=[\w.]*\()", function)
+    if first is None or first[1] in ("tf", *names):
+        return function
+    helper = helpers.get(first[1])
+    return function if helper is not None and not (first[2] and callable(helper)) else f"tf.{function}"
 
 
 # What the expressions of the table call beside the API.
@@ -152,7 +155,9 @@ def fused_batch_norm(
 
 def row_select(condition: Any, x: Any, y: Any) -> Tensor:
     """`where` of TensorFlow 1: a vector of conditions chooses whole rows, a number the whole."""
-    choice, a, b = to_tensor(condition), to_tensor(x), to_tensor(y)
+    choice = to_tensor(condition)
+    hint = next((to_tensor(z).dtype for z in (x, y) if is_tensor_like(z)), None)
+    a, b = to_tensor(x, hint=hint), to_tensor(y, hint=hint)
     if len(choice.dims) == 1 and len(a.dims) > 1:
         choice = resolve("reshape")(choice, (-1, *(1,) * (len(a.dims) - 1)))
     if a.dims != b.dims:

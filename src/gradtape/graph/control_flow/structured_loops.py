@@ -185,7 +185,8 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
             raise TypeError(f"TypeSpec {shape} is not compatible with {x!r}")
         if len(parts) != 1:  # an array of tensors that nothing was written to
             continue
-        allowed = None if shape is None else TensorShape(getattr(shape, "shape", shape))
+        open_shape = TensorShape(None) if isinstance(x, TensorArray) else shape
+        allowed = None if shape is None else TensorShape(getattr(open_shape, "shape", open_shape))
         if allowed is not None and parts[0] is x and not allowed.is_compatible_with(to_tensor(x).shape):
             raise ValueError(
                 f"The shape invariant specified for {x} is not compatible with the initial shape of the loop variable. "

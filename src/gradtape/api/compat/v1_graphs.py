@@ -1,0 +1,28 @@
+"""The default graph of `tf.compat.v1`: that of the function being traced, or one for eager execution."""
+
+from __future__ import annotations
+
+from ..runtime.graphs import Graph, default, graph_of_trace
+
+__all__ = ["get_default_graph", "reset_default_graph"]
+
+NAMESPACES = ("compat.v1",)
+
+
+def get_default_graph() -> Graph:
+    """The graph of the function that is being traced, or that of eager execution.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.get_default_graph() is tf.compat.v1.get_default_graph()
+    True
+    """
+    return graph_of_trace() or default.graph
+
+
+def reset_default_graph() -> None:
+    """Forgets the names that were given in eager execution.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.reset_default_graph()
+    """
+    default.graph = Graph()

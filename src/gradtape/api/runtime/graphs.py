@@ -1,0 +1,144 @@
+"""`tf.Graph` as far as eager libraries touch it: the names that are taken, and which graph one is in."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from ...core.scopes import name_scope, scoped
+from ...engine.run.dispatch import thread
+from ...graph.ir.graph import Graph as TracedGraph
+from ...graph.ir.operations import Operation
+from ..namespace import resolve
+
+NAMESPACES = ("",)
+__all__ = ["Graph", "Operation"]
+
+
+class _AnyGraph(type):
+    """The graph of a traced function is a graph too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TracedGraph) or super().__instancecheck__(instance)
+
+
+class Graph(metaclass=_AnyGraph):
+    """A name for what is traced, or for eager execution, and the names and collections in it.
+
+    There are no graphs but those of functions: what is called inside of `as_default` is computed at once.
+
+    >>> import gradtape as tf
+    >>> graph = tf.Graph()
+    >>> graph.unique_name("x"), graph.unique_name("x")
+    ('x', 'x_1')
+    """
+
+    seed: int | None
+    finalized: bool
+    version: int
+
+    def __init__(self) -> None:
+        self.name, self.seed, self.finalized, self.version = "", None, False, 0
+        self._names: dict[str, int] = {}
+        self._collections: dict[Any, list[Any]] = {}
+
+    @property
+    def building_function(self) -> bool:
+        """Whether this is the graph of a function."""
+        return self in _of_traces.values()
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """A name that was not given before: `name`, inside the scope, with a number where it takes one."""
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a string, got {name!r}")
+        name = scoped(name)
+        count = self._names.get(name.lower(), 0)
+        found = f"{name}_{count}" if count else name
+        if mark_as_used:
+            self._names[name.lower()] = count + 1
+        return found
+
+    def get_name_scope(self) -> str:
+        """The scope in which names are made now."""
+        return scoped("").rstrip("/")
+
+    def name_scope(self, name: str) -> AbstractContextManager[Any]:
+        """As `tf.name_scope`."""
+        return name_scope(name)
+
+    @contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """A context in which this is the default graph of eager code."""
+        outer, default.graph = default.graph, self
+        try:
+            yield self
+        finally:
+            default.graph = outer
+
+    def finalize(self) -> None:
+        """Says that nothing is added any more."""
+        self.finalized = True
+
+    def get_operations(self) -> list[Operation]:
+        """None: the ops of an eager program are not kept. The graph of a `tf.function` has its own."""
+        return []
+
+    def device(self, device_name_or_function: Any) -> Any:
+        """The same as `tf.device`."""
+        return resolve("device")(device_name_or_function)
+
+    def control_dependencies(self, control_inputs: Any) -> Any:
+        """The same as `tf.control_dependencies`."""
+        return resolve("control_dependencies")(control_inputs)
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        """Puts a value into the collection of that name."""
+        self.get_collection_ref(name).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Puts a value into several collections."""
+        for name in [names] if isinstance(names, str) else set(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """The collection of that name itself."""
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """What was put into the collection of that name."""
+        return list(self._collections.get(name, ()))
+
+    @property
+    def collections(self) -> list[Any]:
+        """The names of the collections."""
+        return list(self._collections)
+
+    def get_all_collection_keys(self) -> list[Any]:
+        """The names of the collections that have something in them."""
+        return [name for name, values in self._collections.items() if values]
+
+    def clear_collection(self, name: Any) -> None:
+        """Empties the collection of that name."""
+        self._collections.pop(name, None)
+
+    def _get_control_flow_context(self) -> None:
+        return None
+
+
+class _Default(threading.local):
+    """The graph of eager code, thread by thread."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+
+
+default = _Default()
+_of_traces: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
+
+
+def graph_of_trace() -> Graph | None:
+    """The graph of the function that is being traced."""
+    return None if thread.trace is None else _of_traces.setdefault(thread.trace, Graph())

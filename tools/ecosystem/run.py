@@ -1,0 +1,93 @@
+"""Other people's libraries on gradtape: runs the programs of this folder, and compares with TensorFlow's numbers.
+
+    python tools/ecosystem/run.py [program ...]                  compares with what was recorded
+    python tools/ecosystem/run.py --record PYTHON [program ...]  records, with a Python that has TensorFlow and them
+
+A program is a file here with a function `numbers()` that returns numbers by name; `recorded/` has TensorFlow's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+PROGRAMS = sorted(path.stem for path in HERE.glob("*_*.py") if path.stem != "numbers_of")
+RECORDED = HERE / "recorded"
+TOLERANCE = 2e-3  # of what many steps in single precision lead to; most numbers agree to 1e-6
+TIME_LIMIT = 900
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs", nargs="*", default=PROGRAMS)
+    parser.add_argument("--record", metavar="PYTHON", help="a Python with TensorFlow and the libraries")
+    given = parser.parse_args()
+    unknown = set(given.programs) - set(PROGRAMS)
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there is {', '.join(PROGRAMS)}")
+    failed = 0
+    for program in given.programs:
+        began = time.perf_counter()
+        outcome = record(program, given.record) if given.record else compare(program)
+        failed += outcome[0] != "same"
+        print(f"{program:28} {outcome[0]:10} {outcome[1]}  ({time.perf_counter() - began:.0f} s)", flush=True)
+    return 0 if given.record else failed
+
+
+def numbers(program: str, command: list[str]) -> dict[str, list[float]] | str:
+    """What the program finds, or the end of what it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "numbers.json"
+        words = [*command, str(HERE / "numbers_of.py"), program, str(file)]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=TIME_LIMIT, cwd=folder)
+        except subprocess.TimeoutExpired:
+            return f"not done after {TIME_LIMIT} s"
+        if done.returncode or not file.exists():
+            return (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
+        return json.loads(file.read_text())
+
+
+def record(program: str, python: str) -> tuple[str, str]:
+    found = numbers(program, [python])
+    if isinstance(found, str):
+        return "failed", found
+    RECORDED.mkdir(exist_ok=True)
+    text = (
+        json.dumps(found, indent=0).replace(",\n", ", ").replace("], ", "],\n").replace("[\n", "[").replace("\n]", "]")
+    )
+    (RECORDED / f"{program}.json").write_text(text + "\n")
+    return "recorded", f"{len(found)} results"
+
+
+def compare(program: str) -> tuple[str, str]:
+    file = RECORDED / f"{program}.json"
+    if not file.exists():
+        return "unknown", "nothing was recorded on TensorFlow"
+    expected = json.loads(file.read_text())
+    found = numbers(program, [sys.executable, "-m", "gradtape", "run"])
+    if isinstance(found, str):
+        return "failed", found
+    other = [name for name in expected if not agree(found.get(name), expected[name])]
+    if other:
+        return "different", f"{len(other)} of {len(expected)} results: {', '.join(other[:5])}"
+    return "same", f"{len(expected)} results, {sum(map(len, expected.values()))} numbers"
+
+
+def agree(found: list[float] | None, expected: list[float]) -> bool:
+    """Whether all numbers are TensorFlow's, to the tolerance."""
+    if found is None or len(found) != len(expected):
+        return False
+    return bool(np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE * 0.05, equal_nan=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
