@@ -13,7 +13,7 @@ settings.load_profile("steady")
 # One is another module, Keras', once it is imported; the other is loaded when Python starts, from its installed copy.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
 if importlib.util.find_spec("cupy") is None:
-    collect_ignore += ["src/gradtape/backends/cupy.py", "src/gradtape/backends/cupy_fusion.py"]
+    collect_ignore += [f"src/gradtape/backends/{name}.py" for name in ("cupy", "cupy_fusion", "cupy_rows")]
 
 
 @pytest.fixture(autouse=True)

@@ -64,7 +64,20 @@ DESCRIBED = dict.fromkeys(
     ["ClearExtension", "DESCRIPTOR", "Extensions", "HasExtension", "UnknownFields"],
     "of protocol buffers that describe themselves and may be extended",
 )
+NO_BUILDING = "of a graph that is built op by op, which there is none"
 LEFT_OUT = {
+    "Graph": dict.fromkeys(
+        """
+        Dismantle as_graph_def as_graph_element colocate_with container create_op get get_operation_by_name
+        get_tensor_by_name gradient_override_map graph_def_versions is_feedable is_fetchable new_operations
+        num_operations op_def_for_type operations prevent_feeding prevent_fetching switch_to_thread_local
+        """.split(),
+        NO_BUILDING,
+    ),
+    "ClusterSpec": {"as_cluster_def": PROTOBUF},
+    "Operation": dict.fromkeys(
+        "colocation_groups experimental_set_type from_node_def node_def op_def run traceback".split(), NO_BUILDING
+    ),
     **{
         f"train.{name}": DESCRIBED
         for name in ("BytesList", "Example", "Feature", "FeatureList", "FloatList", "Int64List", "SequenceExample")
@@ -184,6 +197,8 @@ def test_the_index_of_names_is_up_to_date():
     index, wrong = tool.index(TABLE)
     assert not wrong
     assert index == NAMES, "run tools/index_names.py"
+    page = tool.missing_page((DATA / "absent_names.txt").read_text(), PUBLIC, NAMES)
+    assert (ROOT / "docs" / "missing-names.md").read_text() == page, "run tools/index_names.py"
 
 
 @pytest.mark.parametrize("name", PRESENT)

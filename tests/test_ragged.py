@@ -133,6 +133,13 @@ class TestTapes:
             y = tf.constant(1.0)
         assert tape.gradient(y, rf) is None
 
+    def test_explained_and_looked_into(self, rf):
+        with tf.GradientTape(trace=True) as tape:
+            tape.watch(rf)
+            y = tf.reduce_sum(tf.stop_gradient(rf))
+        assert tape.gradient(y, rf) is None
+        assert tape.explain(y, rf).reasons[0].cause.value == "stop_gradient"
+
     def test_embeddings_learn(self):
         table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
         with tf.GradientTape() as tape:
@@ -297,6 +304,21 @@ class TestOthersFunctions:
             "print(tf.concat([[1], [2]], axis=0).numpy().tolist())\n"
         )
         assert found == "[1, 2]\n"
+
+    def test_threads_that_begin_together(self, run_python):
+        found = run_python(
+            "import threading, gradtape as tf\n"
+            "def work():\n"
+            "    barrier.wait()\n"
+            "    rows = tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])\n"
+            "    done.append(tf.reduce_sum(rows, axis=1).numpy().tolist())\n"
+            "tf.RaggedTensor, tf.reduce_sum\n"
+            "barrier, done = threading.Barrier(4), []\n"
+            "threads = [threading.Thread(target=work) for _ in range(4)]\n"
+            "[t.start() for t in threads]; [t.join() for t in threads]\n"
+            "print(done == [[3, 3]] * 4)\n"
+        )
+        assert found == "True\n"
 
     def test_errors_of_others_are_as_before(self, rt):
         with pytest.raises(tf.errors.InvalidArgumentError) as caught:

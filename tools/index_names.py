@@ -1,4 +1,4 @@
-"""Writes `gradtape/api/names.py`: where each of TensorFlow's public names lives in gradtape.
+"""Writes `gradtape/api/names.py`, where each of TensorFlow's public names lives, and `docs/missing-names.md`.
 
     python tools/index_names.py
 
@@ -7,9 +7,11 @@ where TensorFlow has those names, the most specific place first; the other place
 recorded table.
 """
 
+import fnmatch
 import importlib
 import json
 import pkgutil
+from collections.abc import Collection
 from pathlib import Path
 
 import gradtape.api
@@ -45,11 +47,36 @@ def index(table: dict) -> tuple[dict[str, str], list[str]]:
     return found, wrong
 
 
+def missing_page(absent: str, public: set[str], found: Collection[str]) -> str:
+    """The page of names that are not there, with the reasons, from the list in tests/data/absent_names.txt."""
+    counted = [name for name in public if not name.startswith(("compat.", "experimental.dtensor.", "tpu."))]
+    here = sum(name in found for name in counted)
+    lines = [
+        "# Names that are missing", "",
+        f"Of the {len(counted):,} public names that TensorFlow 2.21 has outside of Keras, `tf.compat`, `tf.raw_ops`,",
+        f"DTensor and TPUs, gradtape has {here:,}. The others are below, with the reason. `gradtape check`",
+        "says which of them a program would miss. What means something else is on [another page](differences.md).", "",
+    ]  # fmt: skip
+    for block in absent.strip().split("\n\n"):
+        reason, *rows = block.split("\n")
+        names = [name for pattern in " ".join(rows).split() for name in sorted(fnmatch.filter(public, pattern))]
+        lines += [f"## {reason.removeprefix('# ').partition(':')[0].rstrip('.')}", ""]
+        if ":" in reason:
+            why = reason.partition(": ")[2]
+            lines += [why[0].upper() + why[1:], ""]
+        lines += [", ".join(f"`{name}`" for name in names) + ".", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def main() -> None:
     table = json.loads((ROOT / "tests/data/tensorflow_api.json").read_text())["names"]
     found, wrong = index(table)
     lines = "".join(f'    "{path}": "{where}",\n' for path, where in sorted(found.items()))
     (ROOT / "src/gradtape/api/names.py").write_text(f"{HEADER}{lines}}}\n")
+    data = ROOT / "tests/data"
+    public = set((data / "tensorflow_public_names.txt").read_text().split())
+    page = missing_page((data / "absent_names.txt").read_text(), public, found)
+    (ROOT / "docs/missing-names.md").write_text(page)
     missing = sorted(set(table) - set(found))
     print(*wrong, sep="\n")
     print(f"{len(found)} names; {len(missing)} of TensorFlow's are missing: {' '.join(missing)}")

@@ -31,8 +31,19 @@ if os.environ["KERAS_BACKEND"] == "gradtape":  # before a test is imported
         sys.modules |= {"tensorflow.core": types.ModuleType("tensorflow.core"), "tensorflow.core.util": folder}
 
 
+class _Absent(types.ModuleType):
+    """A module that is not installed, for a file of tests of which only some use it: those are skipped."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ModuleNotFoundError(f"No module named {self.__name__!r}")
+
+
 def pytest_configure(config: Any) -> None:
     """What Keras' own conftest sets up."""
+    if importlib.util.find_spec("grain") is None:
+        sys.modules["grain"] = _Absent("grain")
     config.addinivalue_line("markers", "requires_trainable_backend: mark test for trainable backend only")
     config.addinivalue_line("markers", "multi_device: mark test for several devices")
     conftest: Any = types.ModuleType("conftest")

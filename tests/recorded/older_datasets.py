@@ -83,6 +83,44 @@ def settings(tf):
     ]  # fmt: skip
 
 
+def a_cluster(tf):
+    spec = tf.train.ClusterSpec({"worker": ["a:1", "b:2"], "ps": {1: "c:3"}})
+    found = [
+        spec.jobs, spec.num_tasks("worker"), spec.task_address("worker", 1), str(spec.as_dict()), spec.job_tasks("ps"),
+        spec.task_indices("ps"), bool(spec), spec == tf.train.ClusterSpec(spec),
+    ]  # fmt: skip
+    for ask in (
+        lambda: spec.num_tasks("x"), lambda: spec.task_address("worker", 7), lambda: tf.train.ClusterSpec([1]),
+        lambda: tf.train.ClusterSpec({"worker": [1]}),
+    ):  # fmt: skip
+        try:
+            ask()
+        except Exception as error:
+            found.append(type(error).__name__)
+    return found
+
+
+def threads(tf):
+    import threading
+
+    coordinator, seen = tf.train.Coordinator(), []
+
+    def work(n):
+        with coordinator.stop_on_exception():
+            while not coordinator.should_stop():
+                seen.append(n)
+                if n == 1:
+                    raise ValueError("enough")
+
+    workers = [threading.Thread(target=work, args=(n,)) for n in range(2)]
+    for worker in workers:
+        worker.start()
+    try:
+        coordinator.join(workers)
+    except ValueError as error:
+        return [str(error), coordinator.should_stop(), coordinator.joined, 1 in seen]
+
+
 def bad_target(tf):
     tf.test.is_cpu_target_available("abacus")
 
@@ -95,6 +133,6 @@ CASES = [
     (f.__name__, f)
     for f in (
         windows, buckets, mapped, interleaved, repeated, reduced, from_a_list, from_nothing, at_a_place, at_no_place,
-        on_a_device, random_numbers, settings, bad_policy, bad_target,
+        on_a_device, random_numbers, settings, bad_policy, bad_target, a_cluster, threads,
     )
 ]  # fmt: skip

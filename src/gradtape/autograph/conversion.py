@@ -283,7 +283,8 @@ def converted_call(
 
 
 # Where the functions are that do nothing but compute: one whose result nobody uses need not be called.
-_OPS = tuple(f"gradtape.api.{folder}." for folder in "arrays image linalg math nn random signal sparse text".split())
+_FOLDERS = "arrays image linalg math nn ragged random signal sparse text".split()
+_OPS = tuple(f"gradtape.api.{folder}." for folder in _FOLDERS)
 
 
 def _op(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any, TextIO
 
 from ..core import nest
+from ..core.composites import tensors_for_gradients
 from ..core.tensor import Tensor
 from ..engine.run.dispatch import note
 from ..engine.run.source_lines import Line, line_at
@@ -106,8 +107,8 @@ def explain(tape: Any, target: Any, sources: Any) -> Explanation:
     >>> tape.explain(loss, w).reasons[0].cause.value
     'stop_gradient'
     """
-    targets = [differentiable(t, "target") for t in nest.flatten(target)]
-    flat = nest.flatten(sources)
+    targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
+    flat = tensors_for_gradients(nest.flatten(sources))
     log = tape._log or tape._past
     if log is None and not tape._entered:
         raise RuntimeError("Cannot explain: this GradientTape was never entered. Use `with tape:` first")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core import nest
+from ..core.composites import tensors_for_gradients
 from ..core.tensor import Tensor
 from ..engine.registry.cotangents import finished, zeros
 from ..engine.run import dispatch
@@ -39,7 +40,7 @@ class Reading:
         self._lines: dict[LineReference, Line] = {}
         asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
         if target is not None:
-            targets = [differentiable(t, "target") for t in nest.flatten(target)]
+            targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
             cotangents = [None] * len(targets)
         else:
             targets, cotangents = asked_targets, asked_cotangents
@@ -49,7 +50,8 @@ class Reading:
         if sources is None and target is None and asked_sources:
             sources = asked_sources
         if sources is not None:
-            found = [(s, self.log.position(differentiable(s, "source"))) for s in nest.flatten(sources)]
+            flat = tensors_for_gradients(nest.flatten(sources))
+            found = [(s, self.log.position(differentiable(s, "source"))) for s in flat]
         else:
             found = list(self._watched())
         self.sources = [(source_name(s, self.line(at)), s, at) for s, at in found]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ..runtime.graphs import Graph, graph_of_trace
+from ..runtime.graphs import Graph, default, graph_of_trace
 
 __all__ = ["get_default_graph", "reset_default_graph"]
 
 NAMESPACES = ("compat.v1",)
-
-_eager = Graph()
 
 
 def get_default_graph() -> Graph:
@@ -18,7 +16,7 @@ def get_default_graph() -> Graph:
     >>> tf.compat.v1.get_default_graph() is tf.compat.v1.get_default_graph()
     True
     """
-    return graph_of_trace() or _eager
+    return graph_of_trace() or default.graph
 
 
 def reset_default_graph() -> None:
@@ -27,5 +25,4 @@ def reset_default_graph() -> None:
     >>> import gradtape as tf
     >>> tf.compat.v1.reset_default_graph()
     """
-    global _eager
-    _eager = Graph()
+    default.graph = Graph()

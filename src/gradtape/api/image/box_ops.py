@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,9 +73,7 @@ def _combined(
         kept = []
         for c in range(classes):
             own = boxes[b, :, min(c, boxes.shape[2] - 1)]
-            best = _selected(  # type: ignore[misc]
-                scores[b, :, c], lambda i, others, own=own: _overlap(own, i, others), per_class, limit, least, 0.0
-            )
+            best = _selected(scores[b, :, c], partial(_overlap, own), per_class, limit, least, 0.0)
             kept += [(score, c, own[i]) for i, score in best]
         kept.sort(key=lambda entry: -entry[0])
         for place, (score, c, box) in enumerate(kept[:total]):

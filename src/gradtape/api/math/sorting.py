@@ -14,7 +14,7 @@ from ...engine.run.namespace import ops
 
 NAMESPACES = ("math", "")
 __all__ = [
-    "approx_max_k", "approx_min_k", "argmax", "argmin", "argsort", "in_top_k", "invert_permutation",
+    "approx_max_k", "approx_min_k", "approx_top_k", "argmax", "argmin", "argsort", "in_top_k", "invert_permutation",
     "is_non_decreasing", "is_strictly_increasing", "searchsorted", "sort", "top_k",
 ]  # fmt: skip
 
@@ -280,3 +280,17 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """
     before, after = _neighbours(x)
     return ops.all(ops.less(before, after), axis=(0,))
+
+
+def approx_top_k(
+    input: Any, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, is_max_k: bool = True,
+    reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
+) -> ApproxTopK:  # fmt: skip
+    """`approx_max_k` or `approx_min_k`, which are exact.
+
+    >>> import gradtape as tf
+    >>> tf.approx_top_k([1.0, 3.0, 2.0], 2, is_max_k=False).indices.numpy().tolist()
+    [0, 2]
+    """
+    choose = approx_max_k if is_max_k else approx_min_k
+    return ApproxTopK(*choose(input, k, reduction_dimension, recall_target))

@@ -16,8 +16,8 @@ from ..math.reductions import reduced_axes
 
 NAMESPACES = ("nn",)
 __all__ = [
-    "batch_normalization", "bias_add", "local_response_normalization", "moments", "normalize_moments",
-    "sufficient_statistics", "weighted_moments",
+    "batch_norm_with_global_normalization", "batch_normalization", "bias_add", "local_response_normalization",
+    "moments", "normalize_moments", "sufficient_statistics", "weighted_moments",
 ]  # fmt: skip
 
 
@@ -179,3 +179,18 @@ def local_response_normalization(
     near = np.abs(channels[:, None] - channels) <= int(depth_radius)
     squares = ops.matmul(ops.square(x), ops.constant(near.astype(x.dtype.numpy)))
     return x * (bias + alpha * squares) ** -beta
+
+
+def batch_norm_with_global_normalization(
+    input: Any, mean: Any, variance: Any, beta: Any, gamma: Any, variance_epsilon: Any,
+    scale_after_normalization: bool, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`batch_normalization`, scaled by `gamma` only if `scale_after_normalization`.
+
+    >>> import gradtape as tf
+    >>> x = tf.constant([[[[3.0]]]])
+    >>> tf.nn.batch_norm_with_global_normalization(x, [1.0], [4.0], [0.5], [9.0], 0.0, False).numpy().ravel().tolist()
+    [1.5]
+    """
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
+from ...engine.tape.tape import GradientTape
 from ..control.custom_gradient import custom_gradient
 
 NAMESPACES = ("quantization",)
 __all__ = [
-    "fake_quant_with_min_max_args", "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_per_channel",
+    "fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_vars",
+    "fake_quant_with_min_max_vars_gradient", "fake_quant_with_min_max_vars_per_channel",
+    "fake_quant_with_min_max_vars_per_channel_gradient", "quantize_and_dequantize", "quantize_and_dequantize_v2",
 ]  # fmt: skip
 
 
@@ -99,3 +102,137 @@ def _quantized(inputs: Any, low: Any, high: Any, bits: int, narrow: bool, dims: 
         return ops.where(nothing, 0.0, y), backward
 
     return rounded(x, low, high)
+
+
+class FakeQuantWithMinMaxVarsGradient(NamedTuple):
+    """What `fake_quant_with_min_max_vars_gradient` returns."""
+
+    backprops_wrt_input: Tensor
+    backprop_wrt_min: Tensor
+    backprop_wrt_max: Tensor
+
+
+class FakeQuantWithMinMaxVarsPerChannelGradient(FakeQuantWithMinMaxVarsGradient):
+    """What `fake_quant_with_min_max_vars_per_channel_gradient` returns."""
+
+
+def _backward(function: Any, gradients: Any, *inputs: Any) -> list[Tensor]:
+    values = [to_tensor(x) for x in inputs]
+    with GradientTape() as tape:
+        tape.watch(values)
+        y = function(*values)
+    return tape.gradient(y, values, output_gradients=to_tensor(gradients))
+
+
+def fake_quant_with_min_max_args_gradient(
+    gradients: Any, inputs: Any, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The gradient of `fake_quant_with_min_max_args`: what comes from behind, where an input is between the bounds.
+
+    >>> import gradtape as tf
+    >>> tf.quantization.fake_quant_with_min_max_args_gradient([1.0, 2.0], [-9.0, 1.0]).numpy().tolist()
+    [0.0, 2.0]
+    """
+    (back,) = _backward(lambda x: fake_quant_with_min_max_args(x, min, max, num_bits, narrow_range), gradients, inputs)
+    return back
+
+
+def fake_quant_with_min_max_vars_gradient(
+    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> FakeQuantWithMinMaxVarsGradient:  # fmt: skip
+    """The gradients of `fake_quant_with_min_max_vars`, by the inputs and by the bounds.
+
+    >>> import gradtape as tf
+    >>> back = tf.quantization.fake_quant_with_min_max_vars_gradient([1.0, 2.0], [-9.0, 0.5], -1.0, 1.0)
+    >>> float(back.backprop_wrt_min)
+    1.0
+    """
+    return FakeQuantWithMinMaxVarsGradient(
+        *_backward(
+            lambda x, low, high: fake_quant_with_min_max_vars(x, low, high, num_bits, narrow_range),
+            gradients, inputs, min, max,
+        )
+    )
+
+
+def fake_quant_with_min_max_vars_per_channel_gradient(
+    gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False,
+    name: str | None = None,
+) -> FakeQuantWithMinMaxVarsPerChannelGradient:  # fmt: skip
+    """The gradients of `fake_quant_with_min_max_vars_per_channel`, by the inputs and by the bounds.
+
+    >>> import gradtape as tf
+    >>> back = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient([[2.0]], [[9.0]], [-1.0], [1.0])
+    >>> back.backprop_wrt_max.numpy().tolist()
+    [2.0]
+    """
+    return FakeQuantWithMinMaxVarsPerChannelGradient(
+        *_backward(
+            lambda x, low, high: fake_quant_with_min_max_vars_per_channel(x, low, high, num_bits, narrow_range),
+            gradients, inputs, min, max,
+        )
+    )  # fmt: skip
+
+
+def quantize_and_dequantize(
+    input: Any, input_min: Any, input_max: Any, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False, axis: int | None = None,
+) -> Tensor:  # fmt: skip
+    """`input` rounded to steps around 0 that reach the larger of two bounds, or its own; the gradient passes through.
+
+    >>> import gradtape as tf
+    >>> tf.quantization.quantize_and_dequantize([0.3, 2.0], -1.0, 1.0, num_bits=2, range_given=True).numpy().tolist()
+    [0.0, 1.0]
+    """
+    x = to_tensor(input)
+    steps = _stepped(x, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range, axis)
+    return x + ops.stop_gradient(steps[0] - x)
+
+
+def quantize_and_dequantize_v2(
+    input: Any, input_min: Any, input_max: Any, signed_input: bool = True, num_bits: int = 8, range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False, axis: int | None = None,
+) -> Tensor:  # fmt: skip
+    """`quantize_and_dequantize` whose gradient is that of clipping: there is none outside of the bounds.
+
+    >>> import gradtape as tf
+    >>> tf.quantization.quantize_and_dequantize_v2([0.3, 2.0], -1.0, 1.0, num_bits=2, range_given=True).numpy().tolist()
+    [0.0, 1.0]
+    """
+    x = to_tensor(input)
+    rounded, low, high = _stepped(
+        x, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range, axis
+    )
+    clipped = ops.minimum(ops.maximum(x, ops.stop_gradient(low)), ops.stop_gradient(high))
+    return clipped + ops.stop_gradient(rounded - clipped)
+
+
+def _stepped(
+    x: Tensor, low: Any, high: Any, signed: bool, bits: int, given: bool, mode: str, narrow: bool, axis: int | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The values rounded to their steps, and the bounds, shaped to go with them."""
+    if mode not in ("HALF_TO_EVEN", "HALF_UP"):
+        raise errors.InvalidArgumentError(f"Round mode string must be one of HALF_TO_EVEN and HALF_UP, got {mode}")
+    if axis is not None and not 0 <= axis < len(x.dims):
+        raise errors.InvalidArgumentError(f"Axis should be in the range of the {len(x.dims)} axes, got {axis}")
+    others = tuple(i for i in range(len(x.dims)) if i != axis)
+    if given:
+        shape = tuple(-1 if i == axis else 1 for i in range(len(x.dims))) if axis is not None else ()
+        low, high = (ops.reshape(to_tensor(bound, hint=x.dtype), shape=shape) for bound in (low, high))
+    else:
+        low, high = (reduce(x, axis=others, keepdims=axis is not None) for reduce in (ops.min, ops.max))
+    least = -(2 ** (bits - 1)) + (1 if narrow else 0) if signed else (1 if narrow else 0)
+    most = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
+    far = to_tensor(x.dtype.max, x.dtype)
+    by_low, by_high = (
+        ops.where(ops.greater(bound * float(end), 0.0), float(end) / ops.where(ops.equal(bound, 0.0), far, bound), far)
+        for bound, end in ((low, least), (high, most))
+    )
+    from_low = ops.less(by_low, by_high)
+    scale = ops.stop_gradient(ops.where(from_low, by_low, by_high))
+    step = ops.stop_gradient(ops.where(from_low, low / float(least or 1), high / float(most)))
+    inside = ops.minimum(ops.maximum(x, step * float(least)), step * float(most)) * scale
+    rounded = (ops.rint(inside) if mode == "HALF_TO_EVEN" else ops.floor(inside + 0.5)) * step
+    return rounded, low, high

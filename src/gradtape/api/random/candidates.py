@@ -14,7 +14,7 @@ from ..debug.checks import assert_less, assert_non_negative
 from .arguments import as_state
 
 NAMESPACES = ("random",)
-__all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
+__all__ = ["all_candidate_sampler", "log_uniform_candidate_sampler", "uniform_candidate_sampler"]
 
 _BLOCKS_PER_CANDIDATE = 512
 
@@ -33,6 +33,29 @@ class UniformCandidateSampler(NamedTuple):
     sampled_candidates: Tensor
     true_expected_count: Tensor
     sampled_expected_count: Tensor
+
+
+class AllCandidateSampler(NamedTuple):
+    """What `all_candidate_sampler` returns."""
+
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+
+def all_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
+) -> AllCandidateSampler:
+    """All of `num_sampled` classes, each of which is expected once: to try a loss without chance.
+
+    >>> import gradtape as tf
+    >>> tf.random.all_candidate_sampler([[1, 2]], 2, 3, True).sampled_candidates.numpy().tolist()
+    [0, 1, 2]
+    """
+    true = _checked(true_classes, num_true, num_sampled, unique, num_sampled, "AllCandidateSampler")
+    ids = to_tensor(list(range(num_sampled)), dtypes.int64)
+    once = [ops.ones_like(ops.cast(k, dtype=dtypes.float32)) for k in (true, ids)]
+    return AllCandidateSampler(ids, *once)
 
 
 def log_uniform_candidate_sampler(

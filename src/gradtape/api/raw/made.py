@@ -66,8 +66,11 @@ def _expression(function: str, names: list[str], helpers: dict[str, Any]) -> str
         return function
     if "(" not in function:
         return f"{function if function in helpers else f'tf.{function}'}({', '.join(names)})"
-    first = re.match(r"(\w+)(?=[\w.]*\()", function)
-    return f"tf.{function}" if first and first[1] not in ("tf", *names, *helpers) else function
+    first = re.match(r"(\w+)(\.)?(?=[\w.]*\()", function)
+    if first is None or first[1] in ("tf", *names):
+        return function
+    helper = helpers.get(first[1])
+    return function if helper is not None and not (first[2] and callable(helper)) else f"tf.{function}"
 
 
 # What the expressions of the table call beside the API.

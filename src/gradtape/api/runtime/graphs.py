@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ...core.scopes import name_scope, scoped
 from ...engine.run.dispatch import thread
+from ...graph.ir.graph import Graph as TracedGraph
+from ...graph.ir.operations import Operation
+from ..namespace import resolve
 
 NAMESPACES = ("",)
-__all__ = ["Graph"]
+__all__ = ["Graph", "Operation"]
 
 
-class Graph:
-    """A name for what is traced, or for eager execution, and the names that were given in it.
+class _AnyGraph(type):
+    """The graph of a traced function is a graph too."""
 
-    There are no graphs but those of functions: nothing can be built in one.
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TracedGraph) or super().__instancecheck__(instance)
+
+
+class Graph(metaclass=_AnyGraph):
+    """A name for what is traced, or for eager execution, and the names and collections in it.
+
+    There are no graphs but those of functions: what is called inside of `as_default` is computed at once.
 
     >>> import gradtape as tf
     >>> graph = tf.Graph()
@@ -24,9 +36,14 @@ class Graph:
     ('x', 'x_1')
     """
 
+    seed: int | None
+    finalized: bool
+    version: int
+
     def __init__(self) -> None:
+        self.name, self.seed, self.finalized, self.version = "", None, False, 0
         self._names: dict[str, int] = {}
-        self.seed: int | None = None
+        self._collections: dict[Any, list[Any]] = {}
 
     @property
     def building_function(self) -> bool:
@@ -52,17 +69,73 @@ class Graph:
         """As `tf.name_scope`."""
         return name_scope(name)
 
-    def as_default(self) -> AbstractContextManager[Any]:
-        """Nothing can be built in a graph: NotImplementedError says what to do."""
-        raise NotImplementedError(
-            "gradtape has no graphs outside of a tf.function, and no sessions to run them: write what is to be a graph "
-            "as a tf.function, and call it"
-        )
+    @contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """A context in which this is the default graph of eager code."""
+        outer, default.graph = default.graph, self
+        try:
+            yield self
+        finally:
+            default.graph = outer
+
+    def finalize(self) -> None:
+        """Says that nothing is added any more."""
+        self.finalized = True
+
+    def get_operations(self) -> list[Operation]:
+        """None: the ops of an eager program are not kept. The graph of a `tf.function` has its own."""
+        return []
+
+    def device(self, device_name_or_function: Any) -> Any:
+        """The same as `tf.device`."""
+        return resolve("device")(device_name_or_function)
+
+    def control_dependencies(self, control_inputs: Any) -> Any:
+        """The same as `tf.control_dependencies`."""
+        return resolve("control_dependencies")(control_inputs)
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        """Puts a value into the collection of that name."""
+        self.get_collection_ref(name).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Puts a value into several collections."""
+        for name in [names] if isinstance(names, str) else set(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """The collection of that name itself."""
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """What was put into the collection of that name."""
+        return list(self._collections.get(name, ()))
+
+    @property
+    def collections(self) -> list[Any]:
+        """The names of the collections."""
+        return list(self._collections)
+
+    def get_all_collection_keys(self) -> list[Any]:
+        """The names of the collections that have something in them."""
+        return [name for name, values in self._collections.items() if values]
+
+    def clear_collection(self, name: Any) -> None:
+        """Empties the collection of that name."""
+        self._collections.pop(name, None)
 
     def _get_control_flow_context(self) -> None:
         return None
 
 
+class _Default(threading.local):
+    """The graph of eager code, thread by thread."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+
+
+default = _Default()
 _of_traces: weakref.WeakKeyDictionary[Any, Graph] = weakref.WeakKeyDictionary()
 
 

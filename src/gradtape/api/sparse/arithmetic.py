@@ -12,10 +12,13 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor, coordinates, places
+from ..namespace import resolve
 from .tensors import selected, sparse, where_true
 
 NAMESPACES = ("sparse",)
-__all__ = ["add", "maximum", "minimum", "reduce_max", "reduce_sum", "softmax", "sparse_dense_matmul"]
+__all__ = [
+    "add", "maximum", "minimum", "reduce_max", "reduce_sum", "sampled_addmm", "softmax", "sparse_dense_matmul",
+]  # fmt: skip
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
@@ -225,3 +228,22 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     largest = ops.stop_gradient(ops.segment_max(s.values, rows, count=count, empty=0.0))
     powers = ops.exp(s.values - ops.segment_spread(largest, rows))
     return s.with_values(powers / ops.segment_spread(ops.segment_sum(powers, rows, count=count), rows))
+
+
+def sampled_addmm(
+    indices: Any, values: Any, dense_shape: Any, mat1: Any, mat2: Any, beta: Any = 1.0, alpha: Any = 1.0,
+    output_type: Any = dtypes.float32,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Entries of `alpha * mat1 @ mat2` at some places, added to `beta` times the values there: the parts of the result.
+
+    >>> import gradtape as tf
+    >>> tf.sparse.sampled_addmm([[0, 0]], [1.0], [1, 1], [[2.0, 3.0]], [[4.0], [5.0]])[1].numpy().tolist()
+    [24.0]
+    """
+    at, given, shape = to_tensor(indices), to_tensor(values, hint=dtypes.float32), to_tensor(dense_shape)
+    a, b = to_tensor(mat1, hint=dtypes.float32), to_tensor(mat2, hint=dtypes.float32)
+    *batch, row, column = (at[:, i] for i in range(at.dims[1]))
+    rows = resolve("gather_nd")(a, resolve("stack")([*batch, row], axis=1))
+    columns = resolve("gather_nd")(resolve("linalg.matrix_transpose")(b), resolve("stack")([*batch, column], axis=1))
+    products = ops.sum(rows * columns, axis=(1,), keepdims=False)
+    return at, ops.cast(beta * given + alpha * products, dtype=dtypes.as_dtype(output_type)), shape

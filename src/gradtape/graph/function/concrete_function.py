@@ -18,7 +18,8 @@ from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
 from ..ir.effects import Changed, imagining
-from ..ir.graph import Graph, unique
+from ..ir.graph import unique
+from ..ir.operations import FunctionGraph, listed
 from ..trace.traced import Untraceable
 from .concrete import Concrete, Variant
 from .parameters import Parameters
@@ -154,9 +155,9 @@ class ConcreteFunction:
         return all(name is None or name == known for name, known in zip(names, self._own_names, strict=True))
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> FunctionGraph:
         """The graph, which prints as a program."""
-        return self._traced().graph
+        return listed(self._traced().graph, self._names)
 
     @property
     def structured_outputs(self) -> Any:

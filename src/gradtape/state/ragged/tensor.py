@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from .partition import RowPartition, cut_at
 
 elsewhere = SimpleNamespace()  # functions of other files that know the class and do some of its work: see __init__
 _awaited: list[Callable[[], None]] = [lambda: state.when_ragged()]  # what is done when there is a first ragged tensor
+_beginning = threading.RLock()
 
 
 class RaggedTensor(MadeOfRows):
@@ -351,9 +353,22 @@ class RaggedTensor(MadeOfRows):
 
 
 def first_made() -> None:
-    """There are ragged tensors from now on: who waits for the first is told."""
-    if _awaited:
-        _awaited.pop()()
+    """There are ragged tensors from now on: who waits for the first is told, and other threads wait for it."""
+    if not _awaited:
+        return
+    with _beginning:
+        if _awaited and _awaited[-1] is not _begun:
+            _awaited.append(_begun)  # so that what is done now may make ragged tensors itself
+            try:
+                _awaited[0]()
+            except BaseException:
+                _awaited.remove(_begun)
+                raise
+            _awaited.clear()
+
+
+def _begun() -> None:
+    """Stands behind what is being done."""
 
 
 def _written(x: Any) -> str:

@@ -1,0 +1,155 @@
+"""A graph as TensorFlow lists it: operations with names, types and inputs, and the nodes of a `GraphDef`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ...core.dtypes import DType
+from ...core.shapes import TensorShape
+from .graph import Graph, Value, unique
+
+# What TensorFlow calls the ops whose names here are not its own in other letters.
+_TYPES = {
+    "add": "AddV2", "argmax": "ArgMax", "argmin": "ArgMin", "broadcast": "BroadcastTo", "concat": "ConcatV2",
+    "conv2d": "Conv2D", "conv3d": "Conv3D", "div": "RealDiv", "expand_dims": "ExpandDims", "floordiv": "FloorDiv",
+    "gather": "GatherV2", "logical_and": "LogicalAnd", "logical_not": "LogicalNot", "logical_or": "LogicalOr",
+    "matmul": "MatMul", "max_pool": "MaxPool", "mod": "FloorMod", "pad": "PadV2", "reverse": "ReverseV2",
+    "slice": "StridedSlice", "stack": "Pack", "unstack": "Unpack", "where": "SelectV2", "softmax": "Softmax",
+    "log_softmax": "LogSoftmax", "absolute": "Abs",
+}  # fmt: skip
+
+
+class Symbol(NamedTuple):
+    """One output of an operation."""
+
+    name: str
+    op: Any
+    value_index: int
+    shape: TensorShape
+    dtype: DType
+
+
+class Operation:
+    """One step of a graph: `type` is TensorFlow's name of the op, `name` the step's own."""
+
+    graph: Any
+    name: str
+    type: str
+    inputs: tuple[Symbol, ...]
+    outputs: list[Symbol]
+    control_inputs: list[Operation]
+    device: str
+
+    def __init__(self, graph: Graph, name: str, kind: str, attrs: dict[str, Any], outputs: tuple[Value, ...]) -> None:
+        self.graph, self.name, self.type, self._attrs = graph, name, kind, attrs
+        self.inputs = ()
+        self.control_inputs = []
+        self.device = ""
+        self.outputs = [
+            Symbol(f"{name}:{i}", self, i, TensorShape(v.shape), v.dtype) for i, v in enumerate(outputs)
+        ]
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute of the op, under gradtape's name."""
+        if name not in self._attrs:
+            raise ValueError(f"Operation '{self.name}' has no attr named '{name}'; it has {sorted(self._attrs)}")
+        return self._attrs[name]
+
+    def values(self) -> tuple[Symbol, ...]:
+        """The outputs."""
+        return tuple(self.outputs)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
+class NodeDef(NamedTuple):
+    """One node of a `GraphDef`."""
+
+    name: str
+    op: str
+    input: tuple[str, ...]
+
+
+class GraphDef(NamedTuple):
+    """A graph's nodes, to be looked at: it is no protocol buffer."""
+
+    node: tuple[NodeDef, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionGraph(Graph):
+    """The graph of a function, which can be asked for its steps."""
+
+    names: tuple[str, ...] = ()  # of the inputs
+
+    building_function = True
+
+    def get_operations(self) -> list[Operation]:
+        """The steps in their order: inputs and constants, what is computed, and what is given back."""
+        return _Listing(self).steps()
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The step of that name."""
+        found = {step.name: step for step in self.get_operations()}
+        if name not in found:
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph: it has {', '.join(found)}")
+        return found[name]
+
+    def as_graph_def(
+        self, from_version: Any = None, add_shapes: bool = False, use_pybind11_proto: bool = False
+    ) -> GraphDef:
+        """The names, ops and inputs of the steps: `.node` lists them."""
+        steps = self.get_operations()
+        return GraphDef(
+            tuple(NodeDef(s.name, s.type, tuple(x.name.removesuffix(":0") for x in s.inputs)) for s in steps)
+        )
+
+
+def listed(graph: Graph, names: Sequence[str]) -> FunctionGraph:
+    """The graph of a function whose inputs have these names."""
+    return FunctionGraph(
+        graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, tuple(names)
+    )
+
+
+class _Listing:
+    """The steps of a graph that were named so far, and which of them made each value."""
+
+    def __init__(self, graph: FunctionGraph) -> None:
+        self._graph = graph
+        self._found: dict[str, Operation] = {}
+        self._made: dict[Value, Symbol] = {}
+
+    def steps(self) -> list[Operation]:
+        graph = self._graph
+        for i, value in enumerate(graph.inputs):
+            self._add(graph.names[i] if i < len(graph.names) else f"arg{i}", "Placeholder", (), {}, (value,))
+        for variable, value in graph.variables:
+            self._add(f"{variable.name.partition(':')[0]}/Read/ReadVariableOp", "ReadVariableOp", (), {}, (value,))
+        for node in graph.nodes:
+            kind = type_of(node.op)
+            self._add(kind, kind, node.inputs, node.attrs, node.outputs)
+        for variable, value in graph.updates:
+            self._add(f"{variable.name.partition(':')[0]}/AssignVariableOp", "AssignVariableOp", (value,), {}, ())
+        for value in graph.outputs:
+            self._add("Identity", "Identity", (value,), {}, (Value(value.shape, value.dtype),))
+        return list(self._found.values())
+
+    def _add(
+        self, title: str, kind: str, inputs: tuple[Value, ...], attrs: dict[str, Any], outputs: tuple[Value, ...]
+    ) -> None:
+        for value in inputs:
+            if value not in self._made:
+                self._add("Const", "Const", (), {"value": value.constant}, (value,))
+        operation = Operation(self._graph, unique(title, self._found), kind, attrs, outputs)
+        operation.inputs = tuple(self._made[value] for value in inputs)
+        self._found[operation.name] = operation
+        self._made.update(zip(outputs, operation.outputs, strict=True))
+
+
+def type_of(op: Any) -> str:
+    """What TensorFlow calls an op."""
+    return _TYPES.get(op.name) or getattr(op, "title", op.name)
