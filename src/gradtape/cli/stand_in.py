@@ -71,9 +71,8 @@ def _give_places() -> None:
     for kinds in ("gradtape.graph.trace.traced", "gradtape.graph.trace.awaited", "gradtape.state.device_variable"):
         importlib.import_module(kinds)
 
-    waiting: list[type] = []
-    for kind, place in _PLACES:
-        waiting.append(kind)
+    for base, place in _PLACES:
+        waiting: list[type] = [base]
         while waiting:
             kind = waiting.pop()
             kind.__module__ = f"{private.ROOT}.{place}"

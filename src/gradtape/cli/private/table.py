@@ -15,17 +15,16 @@ __internal__ CompositeTensor=core.composites:CompositeTensor EagerTensor=cli.pri
 __internal__.nest | cli.private.util.nest:
 __internal__.types Tensor
 __internal__.tf2 enabled=cli.private.tf2:enabled
-framework.ops Tensor Graph Operation RegisterGradient convert_to_tensor control_dependencies device init_scope
-    name_scope name_scope_v1=compat.v1.name_scope name_scope_v2=name_scope
-    get_default_graph=compat.v1.get_default_graph GraphKeys=compat.v1.GraphKeys
-    get_collection=compat.v1.get_collection colocate_with=compat.v1.colocate_with register_tensor_conversion_function
-    no_gradient NotDifferentiable=no_gradient executing_eagerly IndexedSlices
+framework.ops Tensor Graph RegisterGradient convert_to_tensor control_dependencies device init_scope name_scope
+    name_scope_v1=compat.v1.name_scope name_scope_v2=name_scope get_default_graph=compat.v1.get_default_graph
+    GraphKeys=compat.v1.GraphKeys get_collection=compat.v1.get_collection colocate_with=compat.v1.colocate_with
+    register_tensor_conversion_function no_gradient NotDifferentiable=no_gradient executing_eagerly IndexedSlices
     reset_default_graph=compat.v1.reset_default_graph
 framework.tensor Tensor TensorSpec
 framework.tensor_spec TensorSpec DenseSpec=TensorSpec
 framework.tensor_shape TensorShape Dimension=compat.v1.Dimension dimension_value=compat.dimension_value
-    dimension_at_index=compat.dimension_at_index as_shape=TensorShape
-framework.tensor_util is_symbolic_tensor make_tensor_proto MakeNdarray=make_ndarray
+    as_shape=TensorShape
+framework.tensor_util is_symbolic_tensor
 framework.tensor_conversion
 framework.tensor_conversion_registry register_tensor_conversion_function
 framework.constant_op constant
@@ -42,9 +41,8 @@ framework.type_spec TypeSpec type_spec_from_value | state.type_spec:
 framework.type_spec_registry
 framework.extension_type ExtensionType=experimental.ExtensionType
     BatchableExtensionType=experimental.BatchableExtensionType
-framework.random_seed get_seed set_seed=random.set_seed set_random_seed=random.set_seed
+framework.random_seed set_seed=random.set_seed set_random_seed=random.set_seed
 framework.config | tf.config
-framework.function Defun
 framework.test_util TensorFlowTestCase=test.TestCase
 framework.versions VERSION=version.VERSION __version__=version.VERSION
 framework.device_spec DeviceSpecV2=DeviceSpec
@@ -52,8 +50,8 @@ eager.context
 eager.record
 eager.tape
 eager.backprop GradientTape
-eager.def_function function Function
-eager.polymorphic_function.polymorphic_function function Function
+eager.def_function function Function=graph.function.function:Function
+eager.polymorphic_function.polymorphic_function function Function=graph.function.function:Function
 eager.forwardprop ForwardAccumulator=autodiff.ForwardAccumulator
 module.module Module
 types.core Tensor TensorLike=types.experimental.TensorLike
@@ -65,7 +63,6 @@ util.deprecation
 util.object_identity
 util.variable_utils
 util.compat as_bytes=compat.as_bytes as_text=compat.as_text as_str=compat.as_str as_str_any=compat.as_str_any
-    path_to_str=compat.path_to_str
 platform.tf_logging | tf.compat.v1.logging
 platform.test TestCase=test.TestCase main=test.main | tf.test
 platform.gfile GFile=io.gfile.GFile | tf.compat.v1.gfile
@@ -97,8 +94,8 @@ ops.random_ops random_uniform=random.uniform random_normal=random.normal truncat
 ops.stateless_random_ops stateless_random_uniform=random.stateless_uniform
     stateless_random_normal=random.stateless_normal | tf.random
 ops.stateful_random_ops | tf.random
-ops.control_flow_ops cond=cond while_loop=while_loop group=group no_op=no_op tuple=tuple with_dependencies
-    switch_case=switch_case case=case | tf
+ops.control_flow_ops cond=cond while_loop=while_loop group=group no_op=no_op tuple=tuple switch_case=switch_case
+    case=case | tf
 ops.cond cond
 ops.while_loop while_loop
 ops.control_flow_case case
@@ -157,12 +154,7 @@ data.ops.iterator_ops OwnedIterator=data.Iterator IteratorBase=data.Iterator
 data.ops.options Options=data.Options
 data.util.structure type_spec_from_value
 data.experimental | tf.data.experimental
-saved_model.save save=saved_model.save
-saved_model.load load=saved_model.load
 trackable.data_structures
-trackable.base Trackable=__internal__.tracking.Trackable
-trackable.autotrackable AutoTrackable=__internal__.tracking.AutoTrackable
-training.tracking.base Trackable=__internal__.tracking.Trackable
 training.moving_averages ExponentialMovingAverage=train.ExponentialMovingAverage
 training.optimizer Optimizer=compat.v1.train.Optimizer
 training.checkpoint_utils | tf.train
@@ -170,7 +162,6 @@ checkpoint.checkpoint Checkpoint=train.Checkpoint
 checkpoint.checkpoint_management CheckpointManager=train.CheckpointManager latest_checkpoint=train.latest_checkpoint
 distribute.distribution_strategy_context | tf.distribute
 distribute.distribute_lib | tf.distribute
-profiler.trace Trace=profiler.experimental.Trace
 autograph.impl.api do_not_convert=autograph.experimental.do_not_convert
 client.session Session=compat.v1.Session
 keras.callbacks | tf.keras.callbacks

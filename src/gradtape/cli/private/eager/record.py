@@ -25,4 +25,4 @@ def stop_recording() -> Any:
     """Nothing done inside the block is noted by a tape."""
     from gradtape.engine.run import dispatch
 
-    return dispatch.recorded_by()
+    return dispatch.recorded_by(())

@@ -1,0 +1,167 @@
+"""What libraries import beside TensorFlow's public names: its private modules, and `tf_keras`."""
+
+from collections import namedtuple
+
+import pytest
+from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixture among them
+
+import gradtape as tf
+from gradtape.cli import private
+from gradtape.cli.private.table import MODULES
+from gradtape.cli.private.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
+
+Point = namedtuple("Point", "x y")
+
+
+def test_libraries_find_what_they_import(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import pickle
+        import tensorflow as tf
+        import tensorflow.python as tfpy
+        from tensorflow.python.eager import context
+        from tensorflow.python.framework import ops, tensor_util
+        from tensorflow.python.ops import array_ops, control_flow_util, math_ops
+        from tensorflow.python.ops.parallel_for.control_flow_ops import pfor
+        from tensorflow.python.util import nest, tf_inspect
+
+        x, v = tf.constant([1.0, 2.0]), tf.Variable([3.0])
+        assert type(x).__module__.startswith("tensorflow.python.") and type(v).__module__.startswith("tensorflow.")
+        for value in (x, v):
+            text = pickle.dumps(value)
+            assert b"tensorflow" not in text and pickle.loads(text).numpy().tolist() == value.numpy().tolist()
+        assert isinstance(x, ops.EagerTensor) and isinstance(x, ops.Tensor) and tensor_util.is_tf_type(v)
+        assert array_ops.where_v2 is tf.where and math_ops.reduce_sum is tf.reduce_sum
+        assert context.executing_eagerly() and not control_flow_util.GraphOrParentsInXlaContext(None)
+        assert nest.flatten_up_to([0, 0], [[1], 2]) == [[1], 2]
+        assert tf_inspect.getfullargspec(tf.rank).annotations == {}
+        assert pfor(lambda i: i * i, 4).numpy().tolist() == [0, 1, 4, 9]
+        assert tf.__internal__.CompositeTensor is not None
+
+        @tf.function
+        def f(t):
+            assert not context.executing_eagerly() and isinstance(t, ops.SymbolicTensor)
+            assert not isinstance(t, ops.EagerTensor) and type(t).__module__.startswith("tensorflow.python.")
+            return t
+
+        f(x)
+        record = tfpy.eager.record.should_record_backprop
+        assert not record([x])
+        with tf.GradientTape() as tape:
+            assert record([v]) and not record([x])
+            tape.watch(x)
+            assert record([x])
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr
+
+
+def test_what_is_missing_is_named_with_who_asked(script):  # noqa: F811
+    script("from tensorflow.python.ops.array_ops import no_such_thing", "some_library.py")
+    done = gradtape("run", script("import some_library"))
+    assert (
+        "ModuleNotFoundError: tensorflow.python.ops.array_ops.no_such_thing, which some_library asks for" in done.stderr
+    )
+    done = gradtape("run", script("from tensorflow.python.ops import array_ops; array_ops.no_such_thing"))
+    assert "AttributeError: tensorflow.python.ops.array_ops.no_such_thing, which the program asks for" in done.stderr
+
+
+@with_keras
+def test_keras_2_is_served_by_keras_3(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import tensorflow as tf
+        import tf_keras
+        import tf_keras.api._v1.keras.__internal__.legacy.layers as tf1_layers
+        from tf_keras import __internal__
+        from tf_keras.optimizers import Adam
+
+        class Mine(tf_keras.optimizers.Optimizer):
+            def __init__(self):
+                super().__init__("mine")
+
+        assert Mine().name == "mine" and isinstance(Adam(), tf_keras.optimizers.Optimizer)
+        assert not isinstance(Adam(), Mine) and tf_keras.layers.Dense is tf1_layers.Dense is tf.keras.layers.Dense
+        assert tf_keras.__version__.startswith("2.") and tf_keras.optimizers.legacy.Adam is Adam
+        v = tf.Variable(3.0)
+        Adam(0.5).minimize(lambda: v * v, [v])
+        assert abs(float(v) - 2.5) < 1e-5
+        for wrong in ("estimator", "no_such_thing"):
+            try:
+                getattr(tf_keras, wrong)
+            except AttributeError as error:
+                assert f"tf_keras.{wrong} is not there: gradtape serves Keras 3" in str(error), error
+            else:
+                raise AssertionError(wrong)
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr
+
+
+@pytest.mark.parametrize("place", MODULES)
+def test_every_name_of_the_table_is_there(place):
+    module = private.PrivateModule(f"tensorflow.{place}" if place.startswith("__") else f"{private.ROOT}.{place}")
+    for name in module._row:
+        assert name == "*" or module._found(name) is not None
+    assert module._row or module._file is not None
+
+
+def test_paths_and_structures():
+    structure = {"b": [1, Point(2, 3)], "a": 4}
+    assert list(nest.yield_flat_paths(structure)) == [("a",), ("b", 0), ("b", 1, "x"), ("b", 1, "y")]
+    assert nest.flatten_with_joined_string_paths(structure)[2] == ("b/1/x", 2)
+    assert nest.map_structure_up_to(Point(0, 0), lambda a, b: [a, b], Point([1], 2), Point(3, [4])) == (
+        [[1], 3],
+        [2, [4]],
+    )
+    assert nest.map_structure_with_tuple_paths(lambda path, x: (path, x), [5]) == [((0,), 5)]
+    assert nest.list_to_tuple([1, [2], {"a": [3]}]) == (1, (2,), {"a": (3,)})
+    shallow = nest.get_traverse_shallow_structure(lambda s: not isinstance(s, tuple), [1, (2, 3), [4]])
+    assert shallow == [True, False, [True]]
+    with pytest.raises(ValueError, match="same sequence length"):
+        nest.assert_shallow_structure([0], [1, 2])
+    with pytest.raises(TypeError, match="input must also be a sequence"):
+        nest.flatten_up_to([0], 1)
+    with pytest.raises(TypeError, match="same sequence type"):
+        nest.flatten_up_to([0], (1,))
+
+
+def test_what_decorates_can_be_seen_through():
+    def plain(a, b=2):
+        return a + b
+
+    wrapped = tf_decorator.make_decorator(plain, lambda *args, **kwargs: plain(*args, **kwargs), "wrapped")
+    assert tf_decorator.unwrap(wrapped)[1] is plain and wrapped(1) == 3
+    assert tf_inspect.getfullargspec(wrapped).args == ["a", "b"]
+    assert tf_inspect.getfullargspec(tf.function(plain)).defaults == (2,)
+    assert tf_inspect.getcallargs(plain, 1) == {"a": 1, "b": 2}
+
+
+def test_deprecations_are_said_once(caplog):
+    @deprecation.deprecated(None, "Use g.")
+    def f(x):
+        return x
+
+    @deprecation.deprecated_args(None, "Leave it out.", "old")
+    def g(x, old=None):
+        return x
+
+    with deprecation.silence():
+        f(0)
+    assert [f(1), f(2), g(3), g(4, old=5)] == [1, 2, 3, 4]
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 2 and "Use g." in said[0] and "with old" in said[1]
+    with pytest.raises(ValueError, match="not present"):
+        deprecation.deprecated_args(None, "", "no_such_thing")(lambda x: x)
+
+
+def test_sets_and_mappings_by_identity():
+    a, b = [1], [1]
+    found = object_identity.ObjectIdentitySet([a])
+    assert a in found and b not in found and len(found) == 1
+    table = object_identity.ObjectIdentityDictionary()
+    table[a], table[b] = "a", "b"
+    assert (table[a], table[b], len(table)) == ("a", "b", 2)
+    assert isinstance(tf.constant(1).ref(), object_identity.Reference)
