@@ -1,2209 +1,2212 @@
 """TensorFlow's public names and where each lives: `module:attribute`. Written by tools/index_names.py."""
 
-NAMES = {
-    "AggregationMethod": "api.arrays.values:AggregationMethod",
-    "Assert": "api.debug.checks:Assert",
-    "DType": "api.arrays.dtypes:DType",
-    "DeviceSpec": "api.runtime.devices:DeviceSpec",
-    "GradientTape": "api.control.autodiff:GradientTape",
-    "Graph": "api.runtime.graphs:Graph",
-    "IndexedSlices": "api.arrays.values:IndexedSlices",
-    "IndexedSlicesSpec": "api.arrays.values:IndexedSlicesSpec",
-    "Module": "api.arrays.values:Module",
-    "NoneTensorSpec": "api.data.optional:NoneTensorSpec",
-    "Operation": "api.runtime.graphs:Operation",
-    "OptionalSpec": "api.data.optional:OptionalSpec",
-    "RaggedTensor": "api.ragged.values:RaggedTensor",
-    "RaggedTensorSpec": "api.ragged.values:RaggedTensorSpec",
-    "RegisterGradient": "api.control.custom_gradient:RegisterGradient",
-    "SparseTensor": "api.sparse.tensors:SparseTensor",
-    "SparseTensorSpec": "api.arrays.values:SparseTensorSpec",
-    "Tensor": "api.arrays.values:Tensor",
-    "TensorArray": "api.arrays.values:TensorArray",
-    "TensorArraySpec": "api.arrays.values:TensorArraySpec",
-    "TensorShape": "api.arrays.values:TensorShape",
-    "TensorSpec": "api.arrays.values:TensorSpec",
-    "TypeSpec": "api.arrays.values:TypeSpec",
-    "UnconnectedGradients": "api.control.autodiff:UnconnectedGradients",
-    "Variable": "api.arrays.values:Variable",
-    "VariableAggregation": "api.arrays.values:VariableAggregation",
-    "VariableSynchronization": "api.arrays.values:VariableSynchronization",
-    "abs": "api.math.elementwise:abs",
-    "acos": "api.math.analysis:acos",
-    "acosh": "api.math.analysis:acosh",
-    "add": "api.math.elementwise:add",
-    "add_n": "api.math.elementwise:add_n",
-    "approx_top_k": "api.math.sorting:approx_top_k",
-    "argmax": "api.math.sorting:argmax",
-    "argmin": "api.math.sorting:argmin",
-    "argsort": "api.math.sorting:argsort",
-    "as_dtype": "api.arrays.dtypes:as_dtype",
-    "as_string": "api.text.strings:as_string",
-    "asin": "api.math.analysis:asin",
-    "asinh": "api.math.analysis:asinh",
-    "assert_equal": "api.debug.checks:assert_equal",
-    "assert_greater": "api.debug.checks:assert_greater",
-    "assert_less": "api.debug.checks:assert_less",
-    "assert_rank": "api.debug.shape_checks:assert_rank",
-    "atan": "api.math.analysis:atan",
-    "atan2": "api.math.analysis:atan2",
-    "atanh": "api.math.analysis:atanh",
-    "audio.decode_wav": "api.io.audio:decode_wav",
-    "audio.encode_wav": "api.io.audio:encode_wav",
-    "autodiff.ForwardAccumulator": "api.control.autodiff:ForwardAccumulator",
-    "autodiff.GradientTape": "api.control.autodiff:GradientTape",
-    "autograph.experimental.Feature": "autograph.functions:Feature",
-    "autograph.experimental.do_not_convert": "autograph.functions:do_not_convert",
-    "autograph.experimental.set_loop_options": "autograph.functions:set_loop_options",
-    "autograph.set_verbosity": "autograph.functions:set_verbosity",
-    "autograph.to_code": "autograph.functions:to_code",
-    "autograph.to_graph": "autograph.functions:to_graph",
-    "autograph.trace": "autograph.functions:trace",
-    "batch_to_space": "api.arrays.slicing:batch_to_space",
-    "bfloat16": "api.arrays.dtypes:bfloat16",
-    "bitcast": "api.arrays.casting:bitcast",
-    "bitwise.bitwise_and": "api.math.bitwise:bitwise_and",
-    "bitwise.bitwise_or": "api.math.bitwise:bitwise_or",
-    "bitwise.bitwise_xor": "api.math.bitwise:bitwise_xor",
-    "bitwise.invert": "api.math.bitwise:invert",
-    "bitwise.left_shift": "api.math.bitwise:left_shift",
-    "bitwise.right_shift": "api.math.bitwise:right_shift",
-    "bool": "api.arrays.dtypes:bool",
-    "boolean_mask": "api.arrays.indexing:boolean_mask",
-    "broadcast_dynamic_shape": "api.arrays.repeating:broadcast_dynamic_shape",
-    "broadcast_static_shape": "api.arrays.repeating:broadcast_static_shape",
-    "broadcast_to": "api.arrays.repeating:broadcast_to",
-    "case": "api.control.control_flow:case",
-    "cast": "api.arrays.casting:cast",
-    "clip_by_global_norm": "api.math.clipping:clip_by_global_norm",
-    "clip_by_norm": "api.math.clipping:clip_by_norm",
-    "clip_by_value": "api.math.clipping:clip_by_value",
-    "compat.as_bytes": "api.compat.text:as_bytes",
-    "compat.as_str": "api.compat.text:as_str",
-    "compat.as_str_any": "api.compat.text:as_str_any",
-    "compat.as_text": "api.compat.text:as_text",
-    "compat.dimension_value": "api.compat.text:dimension_value",
-    "compat.v1.AUTO_REUSE": "api.compat.v1_variables:AUTO_REUSE",
-    "compat.v1.Dimension": "api.compat.v1_graph:Dimension",
-    "compat.v1.GraphKeys": "api.compat.v1_variables:GraphKeys",
-    "compat.v1.InteractiveSession": "api.compat.v1_graph:InteractiveSession",
-    "compat.v1.Print": "api.compat.v1_graph:Print",
-    "compat.v1.Session": "api.compat.v1_graph:Session",
-    "compat.v1.SparseTensorValue": "api.compat.v1_graph:SparseTensorValue",
-    "compat.v1.SummaryMetadata": "api.summary.metadata:SummaryMetadata",
-    "compat.v1.Variable": "api.compat.v1_variables:Variable",
-    "compat.v1.VariableScope": "api.compat.v1_variables:VariableScope",
-    "compat.v1.accumulate_n": "api.compat.v1_functions:accumulate_n",
-    "compat.v1.add_to_collection": "api.compat.v1_variables:add_to_collection",
-    "compat.v1.add_to_collections": "api.compat.v1_variables:add_to_collections",
-    "compat.v1.all_variables": "api.compat.v1_variables:all_variables",
-    "compat.v1.angle": "api.compat.v1_functions:angle",
-    "compat.v1.arg_max": "api.compat.v1_functions:arg_max",
-    "compat.v1.arg_min": "api.compat.v1_functions:arg_min",
-    "compat.v1.argmax": "api.compat.v1_functions:argmax",
-    "compat.v1.argmin": "api.compat.v1_functions:argmin",
-    "compat.v1.assert_equal": "api.compat.v1_functions:assert_equal",
-    "compat.v1.assert_greater": "api.compat.v1_functions:assert_greater",
-    "compat.v1.assert_greater_equal": "api.compat.v1_functions:assert_greater_equal",
-    "compat.v1.assert_integer": "api.compat.v1_functions:assert_integer",
-    "compat.v1.assert_less": "api.compat.v1_functions:assert_less",
-    "compat.v1.assert_less_equal": "api.compat.v1_functions:assert_less_equal",
-    "compat.v1.assert_near": "api.compat.v1_functions:assert_near",
-    "compat.v1.assert_negative": "api.compat.v1_functions:assert_negative",
-    "compat.v1.assert_non_negative": "api.compat.v1_functions:assert_non_negative",
-    "compat.v1.assert_non_positive": "api.compat.v1_functions:assert_non_positive",
-    "compat.v1.assert_none_equal": "api.compat.v1_functions:assert_none_equal",
-    "compat.v1.assert_positive": "api.compat.v1_functions:assert_positive",
-    "compat.v1.assert_rank": "api.compat.v1_functions:assert_rank",
-    "compat.v1.assert_rank_at_least": "api.compat.v1_functions:assert_rank_at_least",
-    "compat.v1.assert_rank_in": "api.compat.v1_functions:assert_rank_in",
-    "compat.v1.assert_scalar": "api.compat.v1_functions:assert_scalar",
-    "compat.v1.assert_type": "api.compat.v1_functions:assert_type",
-    "compat.v1.assign": "api.compat.v1_functions:assign",
-    "compat.v1.assign_add": "api.compat.v1_functions:assign_add",
-    "compat.v1.assign_sub": "api.compat.v1_functions:assign_sub",
-    "compat.v1.batch_gather": "api.compat.v1_functions:batch_gather",
-    "compat.v1.batch_to_space": "api.compat.v1_functions:batch_to_space",
-    "compat.v1.betainc": "api.compat.v1_functions:betainc",
-    "compat.v1.bincount": "api.compat.v1_functions:bincount",
-    "compat.v1.boolean_mask": "api.compat.v1_functions:boolean_mask",
-    "compat.v1.ceil": "api.compat.v1_functions:ceil",
-    "compat.v1.cholesky": "api.compat.v1_functions:cholesky",
-    "compat.v1.cholesky_solve": "api.compat.v1_functions:cholesky_solve",
-    "compat.v1.clip_by_average_norm": "api.compat.v1_functions:clip_by_average_norm",
-    "compat.v1.colocate_with": "api.compat.v1_graph:colocate_with",
-    "compat.v1.cond": "api.compat.v1_functions:cond",
-    "compat.v1.confusion_matrix": "api.compat.v1_functions:confusion_matrix",
-    "compat.v1.conj": "api.compat.v1_functions:conj",
-    "compat.v1.constant": "api.compat.v1_functions:constant",
-    "compat.v1.constant_initializer": "api.compat.v1_initializers:constant_initializer",
-    "compat.v1.container": "api.compat.v1_graph:container",
-    "compat.v1.control_flow_v2_enabled": "api.compat.v1_functions:control_flow_v2_enabled",
-    "compat.v1.convert_to_tensor": "api.compat.v1_functions:convert_to_tensor",
-    "compat.v1.convert_to_tensor_or_indexed_slices": "api.compat.v1_graph:convert_to_tensor_or_indexed_slices",
-    "compat.v1.convert_to_tensor_or_sparse_tensor": "api.compat.v1_graph:convert_to_tensor_or_sparse_tensor",
-    "compat.v1.count_nonzero": "api.compat.v1_functions:count_nonzero",
-    "compat.v1.cross": "api.compat.v1_functions:cross",
-    "compat.v1.cumprod": "api.compat.v1_functions:cumprod",
-    "compat.v1.debugging.assert_all_finite": "api.compat.v1_functions:debugging.assert_all_finite",
-    "compat.v1.debugging.assert_equal": "api.compat.v1_functions:debugging.assert_equal",
-    "compat.v1.debugging.assert_greater": "api.compat.v1_functions:debugging.assert_greater",
-    "compat.v1.debugging.assert_greater_equal": "api.compat.v1_functions:debugging.assert_greater_equal",
-    "compat.v1.debugging.assert_less": "api.compat.v1_functions:debugging.assert_less",
-    "compat.v1.debugging.assert_less_equal": "api.compat.v1_functions:debugging.assert_less_equal",
-    "compat.v1.debugging.assert_near": "api.compat.v1_functions:debugging.assert_near",
-    "compat.v1.debugging.assert_negative": "api.compat.v1_functions:debugging.assert_negative",
-    "compat.v1.debugging.assert_non_negative": "api.compat.v1_functions:debugging.assert_non_negative",
-    "compat.v1.debugging.assert_non_positive": "api.compat.v1_functions:debugging.assert_non_positive",
-    "compat.v1.debugging.assert_none_equal": "api.compat.v1_functions:debugging.assert_none_equal",
-    "compat.v1.debugging.assert_positive": "api.compat.v1_functions:debugging.assert_positive",
-    "compat.v1.debugging.assert_rank": "api.compat.v1_functions:debugging.assert_rank",
-    "compat.v1.debugging.assert_rank_at_least": "api.compat.v1_functions:debugging.assert_rank_at_least",
-    "compat.v1.debugging.assert_rank_in": "api.compat.v1_functions:debugging.assert_rank_in",
-    "compat.v1.debugging.assert_scalar": "api.compat.v1_functions:debugging.assert_scalar",
-    "compat.v1.decode_base64": "api.compat.v1_functions:decode_base64",
-    "compat.v1.depth_to_space": "api.compat.v1_functions:depth_to_space",
-    "compat.v1.diag": "api.compat.v1_functions:diag",
-    "compat.v1.diag_part": "api.compat.v1_functions:diag_part",
-    "compat.v1.digamma": "api.compat.v1_functions:digamma",
-    "compat.v1.dimension_at_index": "api.compat.v1_graph:dimension_at_index",
-    "compat.v1.dimension_value": "api.compat.v1_graph:dimension_value",
-    "compat.v1.disable_control_flow_v2": "api.compat.v1_graph:disable_control_flow_v2",
-    "compat.v1.disable_eager_execution": "api.compat.v1_graph:disable_eager_execution",
-    "compat.v1.disable_resource_variables": "api.compat.v1_graph:disable_resource_variables",
-    "compat.v1.disable_tensor_equality": "api.compat.v1_graph:disable_tensor_equality",
-    "compat.v1.disable_v2_behavior": "api.compat.v1_graph:disable_v2_behavior",
-    "compat.v1.disable_v2_tensorshape": "api.compat.v1_graph:disable_v2_tensorshape",
-    "compat.v1.div": "api.compat.v1_functions:div",
-    "compat.v1.div_no_nan": "api.compat.v1_functions:div_no_nan",
-    "compat.v1.enable_control_flow_v2": "api.compat.v1_graph:enable_control_flow_v2",
-    "compat.v1.enable_eager_execution": "api.compat.v1:enable_eager_execution",
-    "compat.v1.enable_resource_variables": "api.compat.v1_graph:enable_resource_variables",
-    "compat.v1.enable_tensor_equality": "api.compat.v1_graph:enable_tensor_equality",
-    "compat.v1.enable_v2_behavior": "api.compat.v1:enable_v2_behavior",
-    "compat.v1.enable_v2_tensorshape": "api.compat.v1_graph:enable_v2_tensorshape",
-    "compat.v1.erf": "api.compat.v1_functions:erf",
-    "compat.v1.erfc": "api.compat.v1_functions:erfc",
-    "compat.v1.executing_eagerly_outside_functions": "api.compat.v1_functions:executing_eagerly_outside_functions",
-    "compat.v1.expand_dims": "api.compat.v1_functions:expand_dims",
-    "compat.v1.expm1": "api.compat.v1_functions:expm1",
-    "compat.v1.extract_image_patches": "api.compat.v1_functions:extract_image_patches",
-    "compat.v1.fft": "api.compat.v1_functions:fft",
-    "compat.v1.fft2d": "api.compat.v1_functions:fft2d",
-    "compat.v1.fft3d": "api.compat.v1_functions:fft3d",
-    "compat.v1.floordiv": "api.compat.v1_functions:floordiv",
-    "compat.v1.gather": "api.compat.v1_functions:gather",
-    "compat.v1.gather_nd": "api.compat.v1_functions:gather_nd",
-    "compat.v1.get_collection": "api.compat.v1_variables:get_collection",
-    "compat.v1.get_collection_ref": "api.compat.v1_variables:get_collection_ref",
-    "compat.v1.get_default_graph": "api.compat.v1_graphs:get_default_graph",
-    "compat.v1.get_default_session": "api.compat.v1_graph:get_default_session",
-    "compat.v1.get_local_variable": "api.compat.v1_variables:get_local_variable",
-    "compat.v1.get_seed": "api.compat.v1_functions:get_seed",
-    "compat.v1.get_variable": "api.compat.v1_variables:get_variable",
-    "compat.v1.get_variable_scope": "api.compat.v1_variables:get_variable_scope",
-    "compat.v1.global_norm": "api.compat.v1_functions:global_norm",
-    "compat.v1.global_variables": "api.compat.v1_variables:global_variables",
-    "compat.v1.global_variables_initializer": "api.compat.v1_variables:global_variables_initializer",
-    "compat.v1.glorot_normal_initializer": "api.compat.v1_initializers:glorot_normal_initializer",
-    "compat.v1.glorot_uniform_initializer": "api.compat.v1_initializers:glorot_uniform_initializer",
-    "compat.v1.gradients": "api.compat.v1_functions:gradients",
-    "compat.v1.hessians": "api.compat.v1_functions:hessians",
-    "compat.v1.ifft": "api.compat.v1_functions:ifft",
-    "compat.v1.ifft2d": "api.compat.v1_functions:ifft2d",
-    "compat.v1.ifft3d": "api.compat.v1_functions:ifft3d",
-    "compat.v1.igamma": "api.compat.v1_functions:igamma",
-    "compat.v1.igammac": "api.compat.v1_functions:igammac",
-    "compat.v1.imag": "api.compat.v1_functions:imag",
-    "compat.v1.image.crop_and_resize": "api.compat.v1_functions:image.crop_and_resize",
-    "compat.v1.image.extract_image_patches": "api.compat.v1_functions:image.extract_image_patches",
-    "compat.v1.image.resize": "api.compat.v1_functions:image.resize",
-    "compat.v1.image.resize_area": "api.compat.v1_functions:image.resize_area",
-    "compat.v1.image.resize_bicubic": "api.compat.v1_functions:image.resize_bicubic",
-    "compat.v1.image.resize_bilinear": "api.compat.v1_functions:image.resize_bilinear",
-    "compat.v1.image.resize_image_with_crop_or_pad": "api.compat.v1_functions:image.resize_image_with_crop_or_pad",
-    "compat.v1.image.resize_images": "api.compat.v1_functions:image.resize_images",
-    "compat.v1.image.resize_nearest_neighbor": "api.compat.v1_functions:image.resize_nearest_neighbor",
-    "compat.v1.image.transpose_image": "api.compat.v1_functions:image.transpose_image",
-    "compat.v1.initialize_all_variables": "api.compat.v1_variables:initialize_all_variables",
-    "compat.v1.initialize_local_variables": "api.compat.v1_variables:initialize_local_variables",
-    "compat.v1.initialize_variables": "api.compat.v1_variables:initialize_variables",
-    "compat.v1.invert_permutation": "api.compat.v1_functions:invert_permutation",
-    "compat.v1.is_finite": "api.compat.v1_functions:is_finite",
-    "compat.v1.is_inf": "api.compat.v1_functions:is_inf",
-    "compat.v1.is_nan": "api.compat.v1_functions:is_nan",
-    "compat.v1.is_non_decreasing": "api.compat.v1_functions:is_non_decreasing",
-    "compat.v1.is_strictly_increasing": "api.compat.v1_functions:is_strictly_increasing",
-    "compat.v1.is_variable_initialized": "api.compat.v1_variables:is_variable_initialized",
-    "compat.v1.lbeta": "api.compat.v1_functions:lbeta",
-    "compat.v1.lgamma": "api.compat.v1_functions:lgamma",
-    "compat.v1.lin_space": "api.compat.v1_functions:lin_space",
-    "compat.v1.linalg.norm": "api.compat.v1_functions:linalg.norm",
-    "compat.v1.local_variables": "api.compat.v1_variables:local_variables",
-    "compat.v1.local_variables_initializer": "api.compat.v1_variables:local_variables_initializer",
-    "compat.v1.log": "api.compat.v1_functions:log",
-    "compat.v1.log1p": "api.compat.v1_functions:log1p",
-    "compat.v1.log_sigmoid": "api.compat.v1_functions:log_sigmoid",
-    "compat.v1.logging.DEBUG": "api.compat.v1_logging:DEBUG",
-    "compat.v1.logging.ERROR": "api.compat.v1_logging:ERROR",
-    "compat.v1.logging.FATAL": "api.compat.v1_logging:FATAL",
-    "compat.v1.logging.INFO": "api.compat.v1_logging:INFO",
-    "compat.v1.logging.TaskLevelStatusMessage": "api.compat.v1_logging:TaskLevelStatusMessage",
-    "compat.v1.logging.WARN": "api.compat.v1_logging:WARN",
-    "compat.v1.logging.debug": "api.compat.v1_logging:debug",
-    "compat.v1.logging.error": "api.compat.v1_logging:error",
-    "compat.v1.logging.fatal": "api.compat.v1_logging:fatal",
-    "compat.v1.logging.flush": "api.compat.v1_logging:flush",
-    "compat.v1.logging.get_verbosity": "api.compat.v1_logging:get_verbosity",
-    "compat.v1.logging.info": "api.compat.v1_logging:info",
-    "compat.v1.logging.log": "api.compat.v1_logging:log",
-    "compat.v1.logging.log_every_n": "api.compat.v1_logging:log_every_n",
-    "compat.v1.logging.log_first_n": "api.compat.v1_logging:log_first_n",
-    "compat.v1.logging.log_if": "api.compat.v1_logging:log_if",
-    "compat.v1.logging.set_verbosity": "api.compat.v1_logging:set_verbosity",
-    "compat.v1.logging.vlog": "api.compat.v1_logging:vlog",
-    "compat.v1.logging.warn": "api.compat.v1_logging:warn",
-    "compat.v1.logging.warning": "api.compat.v1_logging:warning",
-    "compat.v1.logical_xor": "api.compat.v1_functions:logical_xor",
-    "compat.v1.make_template": "api.compat.v1_variables:make_template",
-    "compat.v1.math.argmax": "api.compat.v1_functions:math.argmax",
-    "compat.v1.math.argmin": "api.compat.v1_functions:math.argmin",
-    "compat.v1.math.bincount": "api.compat.v1_functions:math.bincount",
-    "compat.v1.math.confusion_matrix": "api.compat.v1_functions:math.confusion_matrix",
-    "compat.v1.math.count_nonzero": "api.compat.v1_functions:math.count_nonzero",
-    "compat.v1.math.in_top_k": "api.compat.v1_functions:math.in_top_k",
-    "compat.v1.math.log_softmax": "api.compat.v1_functions:math.log_softmax",
-    "compat.v1.math.reduce_all": "api.compat.v1_functions:math.reduce_all",
-    "compat.v1.math.reduce_any": "api.compat.v1_functions:math.reduce_any",
-    "compat.v1.math.reduce_logsumexp": "api.compat.v1_functions:math.reduce_logsumexp",
-    "compat.v1.math.reduce_max": "api.compat.v1_functions:math.reduce_max",
-    "compat.v1.math.reduce_mean": "api.compat.v1_functions:math.reduce_mean",
-    "compat.v1.math.reduce_min": "api.compat.v1_functions:math.reduce_min",
-    "compat.v1.math.reduce_prod": "api.compat.v1_functions:math.reduce_prod",
-    "compat.v1.math.reduce_sum": "api.compat.v1_functions:math.reduce_sum",
-    "compat.v1.math.softmax": "api.compat.v1_functions:math.softmax",
-    "compat.v1.matrix_band_part": "api.compat.v1_functions:matrix_band_part",
-    "compat.v1.matrix_determinant": "api.compat.v1_functions:matrix_determinant",
-    "compat.v1.matrix_diag": "api.compat.v1_functions:matrix_diag",
-    "compat.v1.matrix_diag_part": "api.compat.v1_functions:matrix_diag_part",
-    "compat.v1.matrix_inverse": "api.compat.v1_functions:matrix_inverse",
-    "compat.v1.matrix_set_diag": "api.compat.v1_functions:matrix_set_diag",
-    "compat.v1.matrix_solve": "api.compat.v1_functions:matrix_solve",
-    "compat.v1.matrix_solve_ls": "api.compat.v1_functions:matrix_solve_ls",
-    "compat.v1.matrix_transpose": "api.compat.v1_functions:matrix_transpose",
-    "compat.v1.matrix_triangular_solve": "api.compat.v1_functions:matrix_triangular_solve",
-    "compat.v1.mod": "api.compat.v1_functions:mod",
-    "compat.v1.model_variables": "api.compat.v1_variables:model_variables",
-    "compat.v1.moving_average_variables": "api.compat.v1_variables:moving_average_variables",
-    "compat.v1.multinomial": "api.compat.v1_functions:multinomial",
-    "compat.v1.nn.avg_pool": "api.compat.v1_functions:nn.avg_pool",
-    "compat.v1.nn.avg_pool2d": "api.compat.v1_functions:nn.avg_pool2d",
-    "compat.v1.nn.avg_pool_v2": "api.compat.v1_functions:nn.avg_pool_v2",
-    "compat.v1.nn.conv1d": "api.compat.v1_functions:nn.conv1d",
-    "compat.v1.nn.conv2d": "api.compat.v1_functions:nn.conv2d",
-    "compat.v1.nn.conv2d_backprop_filter": "api.compat.v1_functions:nn.conv2d_backprop_filter",
-    "compat.v1.nn.conv2d_backprop_input": "api.compat.v1_functions:nn.conv2d_backprop_input",
-    "compat.v1.nn.conv2d_transpose": "api.compat.v1_functions:nn.conv2d_transpose",
-    "compat.v1.nn.conv3d": "api.compat.v1_functions:nn.conv3d",
-    "compat.v1.nn.conv3d_transpose": "api.compat.v1_functions:nn.conv3d_transpose",
-    "compat.v1.nn.convolution": "api.compat.v1_functions:nn.convolution",
-    "compat.v1.nn.crelu": "api.compat.v1_functions:nn.crelu",
-    "compat.v1.nn.depth_to_space": "api.compat.v1_functions:nn.depth_to_space",
-    "compat.v1.nn.depthwise_conv2d": "api.compat.v1_functions:nn.depthwise_conv2d",
-    "compat.v1.nn.depthwise_conv2d_native": "api.compat.v1_functions:nn.depthwise_conv2d_native",
-    "compat.v1.nn.dropout": "api.compat.v1_functions:nn.dropout",
-    "compat.v1.nn.embedding_lookup": "api.compat.v1_functions:nn.embedding_lookup",
-    "compat.v1.nn.fused_batch_norm": "api.compat.v1_functions:nn.fused_batch_norm",
-    "compat.v1.nn.in_top_k": "api.compat.v1_functions:nn.in_top_k",
-    "compat.v1.nn.log_softmax": "api.compat.v1_functions:nn.log_softmax",
-    "compat.v1.nn.max_pool": "api.compat.v1_functions:nn.max_pool",
-    "compat.v1.nn.max_pool_v2": "api.compat.v1_functions:nn.max_pool_v2",
-    "compat.v1.nn.moments": "api.compat.v1_functions:nn.moments",
-    "compat.v1.nn.pool": "api.compat.v1_functions:nn.pool",
-    "compat.v1.nn.relu_layer": "api.compat.v1_functions:nn.relu_layer",
-    "compat.v1.nn.separable_conv2d": "api.compat.v1_functions:nn.separable_conv2d",
-    "compat.v1.nn.softmax": "api.compat.v1_functions:nn.softmax",
-    "compat.v1.nn.softmax_cross_entropy_with_logits": "api.compat.v1_functions:nn.softmax_cross_entropy_with_logits",
-    "compat.v1.nn.softmax_cross_entropy_with_logits_v2": "api.compat.v1_functions:nn.softmax_cross_entropy_with_logits_v2",
-    "compat.v1.nn.space_to_batch": "api.compat.v1_functions:nn.space_to_batch",
-    "compat.v1.nn.space_to_depth": "api.compat.v1_functions:nn.space_to_depth",
-    "compat.v1.nn.sparse_softmax_cross_entropy_with_logits": "api.compat.v1_functions:nn.sparse_softmax_cross_entropy_with_logits",
-    "compat.v1.nn.sufficient_statistics": "api.compat.v1_functions:nn.sufficient_statistics",
-    "compat.v1.nn.weighted_cross_entropy_with_logits": "api.compat.v1_functions:nn.weighted_cross_entropy_with_logits",
-    "compat.v1.nn.weighted_moments": "api.compat.v1_functions:nn.weighted_moments",
-    "compat.v1.nn.xw_plus_b": "api.compat.v1_functions:nn.xw_plus_b",
-    "compat.v1.no_regularizer": "api.compat.v1_variables:no_regularizer",
-    "compat.v1.norm": "api.compat.v1_functions:norm",
-    "compat.v1.ones_initializer": "api.compat.v1_initializers:ones_initializer",
-    "compat.v1.ones_like": "api.compat.v1_functions:ones_like",
-    "compat.v1.orthogonal_initializer": "api.compat.v1_initializers:orthogonal_initializer",
-    "compat.v1.pad": "api.compat.v1_functions:pad",
-    "compat.v1.placeholder": "api.compat.v1_graph:placeholder",
-    "compat.v1.placeholder_with_default": "api.compat.v1_functions:placeholder_with_default",
-    "compat.v1.polygamma": "api.compat.v1_functions:polygamma",
-    "compat.v1.py_func": "api.compat.v1_functions:py_func",
-    "compat.v1.qr": "api.compat.v1_functions:qr",
-    "compat.v1.random.get_seed": "api.compat.v1_functions:random.get_seed",
-    "compat.v1.random.multinomial": "api.compat.v1_functions:random.multinomial",
-    "compat.v1.random.poisson": "api.compat.v1_functions:random.poisson",
-    "compat.v1.random_crop": "api.compat.v1_functions:random_crop",
-    "compat.v1.random_gamma": "api.compat.v1_functions:random_gamma",
-    "compat.v1.random_normal": "api.compat.v1_functions:random_normal",
-    "compat.v1.random_normal_initializer": "api.compat.v1_initializers:random_normal_initializer",
-    "compat.v1.random_poisson": "api.compat.v1_functions:random_poisson",
-    "compat.v1.random_shuffle": "api.compat.v1_functions:random_shuffle",
-    "compat.v1.random_uniform": "api.compat.v1_functions:random_uniform",
-    "compat.v1.random_uniform_initializer": "api.compat.v1_initializers:random_uniform_initializer",
-    "compat.v1.read_file": "api.compat.v1_functions:read_file",
-    "compat.v1.real": "api.compat.v1_functions:real",
-    "compat.v1.reciprocal": "api.compat.v1_functions:reciprocal",
-    "compat.v1.reduce_all": "api.compat.v1_functions:reduce_all",
-    "compat.v1.reduce_any": "api.compat.v1_functions:reduce_any",
-    "compat.v1.reduce_logsumexp": "api.compat.v1_functions:reduce_logsumexp",
-    "compat.v1.reduce_max": "api.compat.v1_functions:reduce_max",
-    "compat.v1.reduce_mean": "api.compat.v1_functions:reduce_mean",
-    "compat.v1.reduce_min": "api.compat.v1_functions:reduce_min",
-    "compat.v1.reduce_prod": "api.compat.v1_functions:reduce_prod",
-    "compat.v1.reduce_sum": "api.compat.v1_functions:reduce_sum",
-    "compat.v1.regex_replace": "api.compat.v1_functions:regex_replace",
-    "compat.v1.reset_default_graph": "api.compat.v1_graphs:reset_default_graph",
-    "compat.v1.resource_variables_enabled": "api.compat.v1_functions:resource_variables_enabled",
-    "compat.v1.reverse_sequence": "api.compat.v1_functions:reverse_sequence",
-    "compat.v1.reverse_v2": "api.compat.v1_functions:reverse_v2",
-    "compat.v1.rint": "api.compat.v1_functions:rint",
-    "compat.v1.rsqrt": "api.compat.v1_functions:rsqrt",
-    "compat.v1.scatter_add": "api.compat.v1_functions:scatter_add",
-    "compat.v1.scatter_div": "api.compat.v1_functions:scatter_div",
-    "compat.v1.scatter_max": "api.compat.v1_functions:scatter_max",
-    "compat.v1.scatter_min": "api.compat.v1_functions:scatter_min",
-    "compat.v1.scatter_mul": "api.compat.v1_functions:scatter_mul",
-    "compat.v1.scatter_nd_add": "api.compat.v1_functions:scatter_nd_add",
-    "compat.v1.scatter_nd_sub": "api.compat.v1_functions:scatter_nd_sub",
-    "compat.v1.scatter_nd_update": "api.compat.v1_functions:scatter_nd_update",
-    "compat.v1.scatter_sub": "api.compat.v1_functions:scatter_sub",
-    "compat.v1.scatter_update": "api.compat.v1_functions:scatter_update",
-    "compat.v1.segment_max": "api.compat.v1_functions:segment_max",
-    "compat.v1.segment_mean": "api.compat.v1_functions:segment_mean",
-    "compat.v1.segment_min": "api.compat.v1_functions:segment_min",
-    "compat.v1.segment_prod": "api.compat.v1_functions:segment_prod",
-    "compat.v1.segment_sum": "api.compat.v1_functions:segment_sum",
-    "compat.v1.self_adjoint_eig": "api.compat.v1_functions:self_adjoint_eig",
-    "compat.v1.self_adjoint_eigvals": "api.compat.v1_functions:self_adjoint_eigvals",
-    "compat.v1.set_random_seed": "api.compat.v1:set_random_seed",
-    "compat.v1.setdiff1d": "api.compat.v1_graph:setdiff1d",
-    "compat.v1.shape": "api.compat.v1_functions:shape",
-    "compat.v1.size": "api.compat.v1_functions:size",
-    "compat.v1.space_to_batch": "api.compat.v1_functions:space_to_batch",
-    "compat.v1.space_to_depth": "api.compat.v1_functions:space_to_depth",
-    "compat.v1.sparse.add": "api.compat.v1_functions:sparse.add",
-    "compat.v1.sparse.reduce_max": "api.compat.v1_functions:sparse.reduce_max",
-    "compat.v1.sparse.reduce_sum": "api.compat.v1_functions:sparse.reduce_sum",
-    "compat.v1.sparse_add": "api.compat.v1_functions:sparse_add",
-    "compat.v1.sparse_fill_empty_rows": "api.compat.v1_functions:sparse_fill_empty_rows",
-    "compat.v1.sparse_maximum": "api.compat.v1_functions:sparse_maximum",
-    "compat.v1.sparse_minimum": "api.compat.v1_functions:sparse_minimum",
-    "compat.v1.sparse_placeholder": "api.compat.v1_graph:sparse_placeholder",
-    "compat.v1.sparse_reduce_max": "api.compat.v1_functions:sparse_reduce_max",
-    "compat.v1.sparse_reduce_sum": "api.compat.v1_functions:sparse_reduce_sum",
-    "compat.v1.sparse_reorder": "api.compat.v1_functions:sparse_reorder",
-    "compat.v1.sparse_reshape": "api.compat.v1_functions:sparse_reshape",
-    "compat.v1.sparse_retain": "api.compat.v1_functions:sparse_retain",
-    "compat.v1.sparse_segment_mean": "api.compat.v1_functions:sparse_segment_mean",
-    "compat.v1.sparse_segment_sqrt_n": "api.compat.v1_functions:sparse_segment_sqrt_n",
-    "compat.v1.sparse_segment_sum": "api.compat.v1_functions:sparse_segment_sum",
-    "compat.v1.sparse_slice": "api.compat.v1_functions:sparse_slice",
-    "compat.v1.sparse_softmax": "api.compat.v1_functions:sparse_softmax",
-    "compat.v1.sparse_tensor_dense_matmul": "api.compat.v1_functions:sparse_tensor_dense_matmul",
-    "compat.v1.sparse_tensor_to_dense": "api.compat.v1_functions:sparse_tensor_to_dense",
-    "compat.v1.sparse_to_indicator": "api.compat.v1_functions:sparse_to_indicator",
-    "compat.v1.sparse_transpose": "api.compat.v1_functions:sparse_transpose",
-    "compat.v1.spectral.dct": "api.compat.v1_functions:spectral.dct",
-    "compat.v1.spectral.idct": "api.compat.v1_functions:spectral.idct",
-    "compat.v1.squared_difference": "api.compat.v1_functions:squared_difference",
-    "compat.v1.squeeze": "api.compat.v1_functions:squeeze",
-    "compat.v1.string_join": "api.compat.v1_functions:string_join",
-    "compat.v1.string_strip": "api.compat.v1_functions:string_strip",
-    "compat.v1.string_to_number": "api.compat.v1_functions:string_to_number",
-    "compat.v1.strings.length": "api.compat.v1_functions:strings.length",
-    "compat.v1.strings.reduce_join": "api.compat.v1_functions:strings.reduce_join",
-    "compat.v1.strings.substr": "api.compat.v1_functions:strings.substr",
-    "compat.v1.strings.to_number": "api.compat.v1_functions:strings.to_number",
-    "compat.v1.substr": "api.compat.v1_functions:substr",
-    "compat.v1.svd": "api.compat.v1_functions:svd",
-    "compat.v1.tables_initializer": "api.compat.v1_variables:tables_initializer",
-    "compat.v1.tensor_scatter_add": "api.compat.v1_functions:tensor_scatter_add",
-    "compat.v1.tensor_scatter_sub": "api.compat.v1_functions:tensor_scatter_sub",
-    "compat.v1.tensor_scatter_update": "api.compat.v1_functions:tensor_scatter_update",
-    "compat.v1.to_bfloat16": "api.compat.v1_functions:to_bfloat16",
-    "compat.v1.to_complex128": "api.compat.v1_functions:to_complex128",
-    "compat.v1.to_complex64": "api.compat.v1_functions:to_complex64",
-    "compat.v1.to_double": "api.compat.v1_functions:to_double",
-    "compat.v1.to_float": "api.compat.v1_functions:to_float",
-    "compat.v1.to_int32": "api.compat.v1_functions:to_int32",
-    "compat.v1.to_int64": "api.compat.v1_functions:to_int64",
-    "compat.v1.trace": "api.compat.v1_functions:trace",
-    "compat.v1.train.AdadeltaOptimizer": "api.compat.v1_train:AdadeltaOptimizer",
-    "compat.v1.train.AdagradOptimizer": "api.compat.v1_train:AdagradOptimizer",
-    "compat.v1.train.AdamOptimizer": "api.compat.v1_train:AdamOptimizer",
-    "compat.v1.train.FtrlOptimizer": "api.compat.v1_train:FtrlOptimizer",
-    "compat.v1.train.GradientDescentOptimizer": "api.compat.v1_train:GradientDescentOptimizer",
-    "compat.v1.train.MomentumOptimizer": "api.compat.v1_train:MomentumOptimizer",
-    "compat.v1.train.Optimizer": "api.compat.v1_train:Optimizer",
-    "compat.v1.train.ProximalAdagradOptimizer": "api.compat.v1_train:ProximalAdagradOptimizer",
-    "compat.v1.train.ProximalGradientDescentOptimizer": "api.compat.v1_train:ProximalGradientDescentOptimizer",
-    "compat.v1.train.RMSPropOptimizer": "api.compat.v1_train:RMSPropOptimizer",
-    "compat.v1.train.cosine_decay": "api.compat.v1_train:cosine_decay",
-    "compat.v1.train.create_global_step": "api.compat.v1_train:create_global_step",
-    "compat.v1.train.exponential_decay": "api.compat.v1_train:exponential_decay",
-    "compat.v1.train.get_global_step": "api.compat.v1_train:get_global_step",
-    "compat.v1.train.get_or_create_global_step": "api.compat.v1_train:get_or_create_global_step",
-    "compat.v1.train.inverse_time_decay": "api.compat.v1_train:inverse_time_decay",
-    "compat.v1.train.natural_exp_decay": "api.compat.v1_train:natural_exp_decay",
-    "compat.v1.train.piecewise_constant": "api.compat.v1_train:piecewise_constant",
-    "compat.v1.train.piecewise_constant_decay": "api.compat.v1_train:piecewise_constant_decay",
-    "compat.v1.train.polynomial_decay": "api.compat.v1_train:polynomial_decay",
-    "compat.v1.trainable_variables": "api.compat.v1_variables:trainable_variables",
-    "compat.v1.transpose": "api.compat.v1_functions:transpose",
-    "compat.v1.truncated_normal": "api.compat.v1_functions:truncated_normal",
-    "compat.v1.truncated_normal_initializer": "api.compat.v1_initializers:truncated_normal_initializer",
-    "compat.v1.tuple": "api.compat.v1_functions:tuple",
-    "compat.v1.unsorted_segment_max": "api.compat.v1_functions:unsorted_segment_max",
-    "compat.v1.unsorted_segment_mean": "api.compat.v1_functions:unsorted_segment_mean",
-    "compat.v1.unsorted_segment_min": "api.compat.v1_functions:unsorted_segment_min",
-    "compat.v1.unsorted_segment_prod": "api.compat.v1_functions:unsorted_segment_prod",
-    "compat.v1.unsorted_segment_sqrt_n": "api.compat.v1_functions:unsorted_segment_sqrt_n",
-    "compat.v1.unsorted_segment_sum": "api.compat.v1_functions:unsorted_segment_sum",
-    "compat.v1.variable_scope": "api.compat.v1_variables:variable_scope",
-    "compat.v1.variables_initializer": "api.compat.v1_variables:variables_initializer",
-    "compat.v1.variance_scaling_initializer": "api.compat.v1_initializers:variance_scaling_initializer",
-    "compat.v1.verify_tensor_all_finite": "api.compat.v1_functions:verify_tensor_all_finite",
-    "compat.v1.where": "api.compat.v1_functions:where",
-    "compat.v1.where_v2": "api.compat.v1_functions:where_v2",
-    "compat.v1.while_loop": "api.compat.v1_functions:while_loop",
-    "compat.v1.write_file": "api.compat.v1_functions:write_file",
-    "compat.v1.zeros_initializer": "api.compat.v1_initializers:zeros_initializer",
-    "compat.v1.zeros_like": "api.compat.v1_functions:zeros_like",
-    "compat.v1.zeta": "api.compat.v1_functions:zeta",
-    "complex": "api.math.complex:complex",
-    "complex128": "api.arrays.dtypes:complex128",
-    "complex64": "api.arrays.dtypes:complex64",
-    "concat": "api.arrays.concat:concat",
-    "cond": "api.control.control_flow:cond",
-    "config.LogicalDevice": "api.runtime.config:LogicalDevice",
-    "config.LogicalDeviceConfiguration": "api.runtime.config:LogicalDeviceConfiguration",
-    "config.PhysicalDevice": "api.runtime.config:PhysicalDevice",
-    "config.experimental.VirtualDeviceConfiguration": "api.runtime.config:LogicalDeviceConfiguration",
-    "config.experimental.disable_mlir_bridge": "api.runtime.execution:disable_mlir_bridge",
-    "config.experimental.enable_mlir_bridge": "api.runtime.execution:enable_mlir_bridge",
-    "config.experimental.enable_op_determinism": "api.runtime.config:enable_op_determinism",
-    "config.experimental.enable_tensor_float_32_execution": "api.runtime.config:enable_tensor_float_32_execution",
-    "config.experimental.get_device_details": "api.runtime.config:get_device_details",
-    "config.experimental.get_device_policy": "api.runtime.execution:get_device_policy",
-    "config.experimental.get_memory_growth": "api.runtime.config:get_memory_growth",
-    "config.experimental.get_memory_info": "api.runtime.config:get_memory_info",
-    "config.experimental.get_memory_usage": "api.runtime.config:get_memory_usage",
-    "config.experimental.get_synchronous_execution": "api.runtime.execution:get_synchronous_execution",
-    "config.experimental.get_virtual_device_configuration": "api.runtime.config:get_logical_device_configuration",
-    "config.experimental.get_visible_devices": "api.runtime.config:get_visible_devices",
-    "config.experimental.list_logical_devices": "api.runtime.config:list_logical_devices",
-    "config.experimental.list_physical_devices": "api.runtime.config:list_physical_devices",
-    "config.experimental.reset_memory_stats": "api.runtime.config:reset_memory_stats",
-    "config.experimental.set_device_policy": "api.runtime.execution:set_device_policy",
-    "config.experimental.set_memory_growth": "api.runtime.config:set_memory_growth",
-    "config.experimental.set_synchronous_execution": "api.runtime.execution:set_synchronous_execution",
-    "config.experimental.set_virtual_device_configuration": "api.runtime.config:set_logical_device_configuration",
-    "config.experimental.set_visible_devices": "api.runtime.config:set_visible_devices",
-    "config.experimental.tensor_float_32_execution_enabled": "api.runtime.config:tensor_float_32_execution_enabled",
-    "config.experimental_functions_run_eagerly": "api.runtime.config:experimental_functions_run_eagerly",
-    "config.experimental_run_functions_eagerly": "api.runtime.config:experimental_run_functions_eagerly",
-    "config.functions_run_eagerly": "api.runtime.config:functions_run_eagerly",
-    "config.get_logical_device_configuration": "api.runtime.config:get_logical_device_configuration",
-    "config.get_soft_device_placement": "api.runtime.config:get_soft_device_placement",
-    "config.get_visible_devices": "api.runtime.config:get_visible_devices",
-    "config.list_logical_devices": "api.runtime.config:list_logical_devices",
-    "config.list_physical_devices": "api.runtime.config:list_physical_devices",
-    "config.optimizer.get_experimental_options": "api.runtime.execution:get_experimental_options",
-    "config.optimizer.get_jit": "api.runtime.config:get_jit",
-    "config.optimizer.set_experimental_options": "api.runtime.execution:set_experimental_options",
-    "config.optimizer.set_jit": "api.runtime.config:set_jit",
-    "config.run_functions_eagerly": "api.runtime.config:run_functions_eagerly",
-    "config.set_logical_device_configuration": "api.runtime.config:set_logical_device_configuration",
-    "config.set_soft_device_placement": "api.runtime.config:set_soft_device_placement",
-    "config.set_visible_devices": "api.runtime.config:set_visible_devices",
-    "config.threading.get_inter_op_parallelism_threads": "api.runtime.config:get_inter_op_parallelism_threads",
-    "config.threading.get_intra_op_parallelism_threads": "api.runtime.config:get_intra_op_parallelism_threads",
-    "config.threading.set_inter_op_parallelism_threads": "api.runtime.config:set_inter_op_parallelism_threads",
-    "config.threading.set_intra_op_parallelism_threads": "api.runtime.config:set_intra_op_parallelism_threads",
-    "constant": "api.arrays.conversion:constant",
-    "constant_initializer": "api.nn.initializers:constant_initializer",
-    "control_dependencies": "api.runtime.system:control_dependencies",
-    "conv": "api.nn.backward:conv",
-    "convert_to_tensor": "api.arrays.conversion:convert_to_tensor",
-    "cos": "api.math.analysis:cos",
-    "cosh": "api.math.analysis:cosh",
-    "cumsum": "api.math.scans:cumsum",
-    "custom_gradient": "api.control.custom_gradient:custom_gradient",
-    "data.AUTOTUNE": "api.data.datasets:AUTOTUNE",
-    "data.Dataset": "api.data.datasets:Dataset",
-    "data.DatasetSpec": "api.data.datasets:DatasetSpec",
-    "data.FixedLengthRecordDataset": "api.data.records:FixedLengthRecordDataset",
-    "data.INFINITE_CARDINALITY": "api.data.datasets:INFINITE_CARDINALITY",
-    "data.Iterator": "api.data.datasets:Iterator",
-    "data.NumpyIterator": "api.data.datasets:NumpyIterator",
-    "data.Options": "api.data.datasets:Options",
-    "data.TFRecordDataset": "api.data.records:TFRecordDataset",
-    "data.TextLineDataset": "api.data.datasets:TextLineDataset",
-    "data.ThreadingOptions": "api.data.datasets:ThreadingOptions",
-    "data.UNKNOWN_CARDINALITY": "api.data.datasets:UNKNOWN_CARDINALITY",
-    "data.experimental.AUTOTUNE": "api.data.experimental:AUTOTUNE",
-    "data.experimental.AutoShardPolicy": "api.data.policies:AutoShardPolicy",
-    "data.experimental.Counter": "api.data.experimental:Counter",
-    "data.experimental.CsvDataset": "api.data.csv_files:CsvDataset",
-    "data.experimental.ExternalStatePolicy": "api.data.policies:ExternalStatePolicy",
-    "data.experimental.INFINITE_CARDINALITY": "api.data.experimental:INFINITE_CARDINALITY",
-    "data.experimental.Optional": "api.data.optional:Optional",
-    "data.experimental.RandomDataset": "api.data.older:RandomDataset",
-    "data.experimental.Reducer": "api.data.older:Reducer",
-    "data.experimental.ThreadingOptions": "api.data.datasets:ThreadingOptions",
-    "data.experimental.UNKNOWN_CARDINALITY": "api.data.experimental:UNKNOWN_CARDINALITY",
-    "data.experimental.assert_cardinality": "api.data.experimental:assert_cardinality",
-    "data.experimental.at": "api.data.older:at",
-    "data.experimental.bucket_by_sequence_length": "api.data.older:bucket_by_sequence_length",
-    "data.experimental.cardinality": "api.data.experimental:cardinality",
-    "data.experimental.choose_from_datasets": "api.data.experimental:choose_from_datasets",
-    "data.experimental.copy_to_device": "api.data.older:copy_to_device",
-    "data.experimental.dense_to_ragged_batch": "api.data.experimental:dense_to_ragged_batch",
-    "data.experimental.enable_debug_mode": "api.data.older:enable_debug_mode",
-    "data.experimental.enumerate_dataset": "api.data.experimental:enumerate_dataset",
-    "data.experimental.from_list": "api.data.older:from_list",
-    "data.experimental.get_next_as_optional": "api.data.experimental:get_next_as_optional",
-    "data.experimental.get_single_element": "api.data.experimental:get_single_element",
-    "data.experimental.get_structure": "api.data.experimental:get_structure",
-    "data.experimental.group_by_reducer": "api.data.older:group_by_reducer",
-    "data.experimental.group_by_window": "api.data.older:group_by_window",
-    "data.experimental.make_csv_dataset": "api.data.csv_files:make_csv_dataset",
-    "data.experimental.map_and_batch": "api.data.older:map_and_batch",
-    "data.experimental.parallel_interleave": "api.data.older:parallel_interleave",
-    "data.experimental.prefetch_to_device": "api.data.older:prefetch_to_device",
-    "data.experimental.sample_from_datasets": "api.data.experimental:sample_from_datasets",
-    "data.experimental.scan": "api.data.experimental:scan",
-    "data.experimental.shuffle_and_repeat": "api.data.older:shuffle_and_repeat",
-    "data.experimental.take_while": "api.data.experimental:take_while",
-    "data.experimental.unbatch": "api.data.experimental:unbatch",
-    "data.experimental.unique": "api.data.experimental:unique",
-    "debugging.Assert": "api.debug.checks:Assert",
-    "debugging.assert_all_finite": "api.debug.checks:assert_all_finite",
-    "debugging.assert_equal": "api.debug.checks:assert_equal",
-    "debugging.assert_greater": "api.debug.checks:assert_greater",
-    "debugging.assert_greater_equal": "api.debug.checks:assert_greater_equal",
-    "debugging.assert_integer": "api.debug.checks:assert_integer",
-    "debugging.assert_less": "api.debug.checks:assert_less",
-    "debugging.assert_less_equal": "api.debug.checks:assert_less_equal",
-    "debugging.assert_near": "api.debug.checks:assert_near",
-    "debugging.assert_negative": "api.debug.checks:assert_negative",
-    "debugging.assert_non_negative": "api.debug.checks:assert_non_negative",
-    "debugging.assert_non_positive": "api.debug.checks:assert_non_positive",
-    "debugging.assert_none_equal": "api.debug.checks:assert_none_equal",
-    "debugging.assert_positive": "api.debug.checks:assert_positive",
-    "debugging.assert_proper_iterable": "api.debug.checks:assert_proper_iterable",
-    "debugging.assert_rank": "api.debug.shape_checks:assert_rank",
-    "debugging.assert_rank_at_least": "api.debug.shape_checks:assert_rank_at_least",
-    "debugging.assert_rank_in": "api.debug.shape_checks:assert_rank_in",
-    "debugging.assert_same_float_dtype": "api.debug.checks:assert_same_float_dtype",
-    "debugging.assert_scalar": "api.debug.shape_checks:assert_scalar",
-    "debugging.assert_shapes": "api.debug.shape_checks:assert_shapes",
-    "debugging.assert_type": "api.debug.checks:assert_type",
-    "debugging.check_numerics": "api.debug.checks:check_numerics",
-    "debugging.disable_check_numerics": "api.debug.checks:disable_check_numerics",
-    "debugging.disable_traceback_filtering": "api.debug.checks:disable_traceback_filtering",
-    "debugging.enable_check_numerics": "api.debug.checks:enable_check_numerics",
-    "debugging.enable_traceback_filtering": "api.debug.checks:enable_traceback_filtering",
-    "debugging.get_log_device_placement": "api.debug.checks:get_log_device_placement",
-    "debugging.is_numeric_tensor": "api.debug.checks:is_numeric_tensor",
-    "debugging.is_traceback_filtering_enabled": "api.debug.checks:is_traceback_filtering_enabled",
-    "debugging.set_log_device_placement": "api.debug.checks:set_log_device_placement",
-    "device": "api.runtime.devices:device",
-    "distribute.DistributedDataset": "api.distribute.strategies:DistributedDataset",
-    "distribute.InputContext": "api.distribute.strategies:InputContext",
-    "distribute.MirroredStrategy": "api.distribute.strategies:MirroredStrategy",
-    "distribute.OneDeviceStrategy": "api.distribute.strategies:OneDeviceStrategy",
-    "distribute.ReduceOp": "api.distribute.strategies:ReduceOp",
-    "distribute.ReplicaContext": "api.distribute.strategies:ReplicaContext",
-    "distribute.Strategy": "api.distribute.strategies:Strategy",
-    "distribute.TPUStrategy": "api.distribute.strategies:TPUStrategy",
-    "distribute.cluster_resolver.TPUClusterResolver": "api.distribute.cluster_resolver:TPUClusterResolver",
-    "distribute.experimental_set_strategy": "api.distribute.strategies:experimental_set_strategy",
-    "distribute.get_replica_context": "api.distribute.strategies:get_replica_context",
-    "distribute.get_strategy": "api.distribute.strategies:get_strategy",
-    "distribute.has_strategy": "api.distribute.strategies:has_strategy",
-    "distribute.in_cross_replica_context": "api.distribute.strategies:in_cross_replica_context",
-    "divide": "api.math.elementwise:divide",
-    "double": "api.arrays.dtypes:double",
-    "dtypes.DType": "api.arrays.dtypes:DType",
-    "dtypes.QUANTIZED_DTYPES": "api.arrays.dtypes:QUANTIZED_DTYPES",
-    "dtypes.as_dtype": "api.arrays.dtypes:as_dtype",
-    "dtypes.bfloat16": "api.arrays.dtypes:bfloat16",
-    "dtypes.bool": "api.arrays.dtypes:bool",
-    "dtypes.cast": "api.arrays.casting:cast",
-    "dtypes.complex": "api.math.complex:complex",
-    "dtypes.complex128": "api.arrays.dtypes:complex128",
-    "dtypes.complex64": "api.arrays.dtypes:complex64",
-    "dtypes.double": "api.arrays.dtypes:double",
-    "dtypes.experimental.float4_e2m1fn": "api.nn.low_precision:float4_e2m1fn",
-    "dtypes.experimental.float8_e4m3b11fnuz": "api.nn.low_precision:float8_e4m3b11fnuz",
-    "dtypes.experimental.float8_e4m3fn": "api.nn.low_precision:float8_e4m3fn",
-    "dtypes.experimental.float8_e4m3fnuz": "api.nn.low_precision:float8_e4m3fnuz",
-    "dtypes.experimental.float8_e5m2": "api.nn.low_precision:float8_e5m2",
-    "dtypes.experimental.float8_e5m2fnuz": "api.nn.low_precision:float8_e5m2fnuz",
-    "dtypes.experimental.int2": "api.nn.low_precision:int2",
-    "dtypes.experimental.int4": "api.nn.low_precision:int4",
-    "dtypes.experimental.uint2": "api.nn.low_precision:uint2",
-    "dtypes.experimental.uint4": "api.nn.low_precision:uint4",
-    "dtypes.float16": "api.arrays.dtypes:float16",
-    "dtypes.float32": "api.arrays.dtypes:float32",
-    "dtypes.float64": "api.arrays.dtypes:float64",
-    "dtypes.half": "api.arrays.dtypes:half",
-    "dtypes.int16": "api.arrays.dtypes:int16",
-    "dtypes.int32": "api.arrays.dtypes:int32",
-    "dtypes.int64": "api.arrays.dtypes:int64",
-    "dtypes.int8": "api.arrays.dtypes:int8",
-    "dtypes.qint16": "api.arrays.dtypes:qint16",
-    "dtypes.qint32": "api.arrays.dtypes:qint32",
-    "dtypes.qint8": "api.arrays.dtypes:qint8",
-    "dtypes.quint16": "api.arrays.dtypes:quint16",
-    "dtypes.quint8": "api.arrays.dtypes:quint8",
-    "dtypes.resource": "api.arrays.dtypes:resource",
-    "dtypes.saturate_cast": "api.arrays.casting:saturate_cast",
-    "dtypes.string": "api.arrays.dtypes:string",
-    "dtypes.uint16": "api.arrays.dtypes:uint16",
-    "dtypes.uint32": "api.arrays.dtypes:uint32",
-    "dtypes.uint64": "api.arrays.dtypes:uint64",
-    "dtypes.uint8": "api.arrays.dtypes:uint8",
-    "dtypes.variant": "api.arrays.dtypes:variant",
-    "dynamic_partition": "api.math.segments:dynamic_partition",
-    "dynamic_stitch": "api.math.segments:dynamic_stitch",
-    "edit_distance": "api.text.edit_distance:edit_distance",
-    "eig": "api.linalg.decompositions:eig",
-    "eigvals": "api.linalg.decompositions:eigvals",
-    "einsum": "api.math.contraction:einsum",
-    "ensure_shape": "api.arrays.shaping:ensure_shape",
-    "equal": "api.math.comparison:equal",
-    "errors.ABORTED": "api.runtime.errors:ABORTED",
-    "errors.ALREADY_EXISTS": "api.runtime.errors:ALREADY_EXISTS",
-    "errors.AbortedError": "api.runtime.errors:AbortedError",
-    "errors.AlreadyExistsError": "api.runtime.errors:AlreadyExistsError",
-    "errors.CANCELLED": "api.runtime.errors:CANCELLED",
-    "errors.CancelledError": "api.runtime.errors:CancelledError",
-    "errors.DATA_LOSS": "api.runtime.errors:DATA_LOSS",
-    "errors.DEADLINE_EXCEEDED": "api.runtime.errors:DEADLINE_EXCEEDED",
-    "errors.DataLossError": "api.runtime.errors:DataLossError",
-    "errors.DeadlineExceededError": "api.runtime.errors:DeadlineExceededError",
-    "errors.FAILED_PRECONDITION": "api.runtime.errors:FAILED_PRECONDITION",
-    "errors.FailedPreconditionError": "api.runtime.errors:FailedPreconditionError",
-    "errors.INTERNAL": "api.runtime.errors:INTERNAL",
-    "errors.INVALID_ARGUMENT": "api.runtime.errors:INVALID_ARGUMENT",
-    "errors.InternalError": "api.runtime.errors:InternalError",
-    "errors.InvalidArgumentError": "api.runtime.errors:InvalidArgumentError",
-    "errors.NOT_FOUND": "api.runtime.errors:NOT_FOUND",
-    "errors.NotFoundError": "api.runtime.errors:NotFoundError",
-    "errors.OK": "api.runtime.errors:OK",
-    "errors.OUT_OF_RANGE": "api.runtime.errors:OUT_OF_RANGE",
-    "errors.OpError": "api.runtime.errors:OpError",
-    "errors.OperatorNotAllowedInGraphError": "api.runtime.errors:OperatorNotAllowedInGraphError",
-    "errors.OutOfRangeError": "api.runtime.errors:OutOfRangeError",
-    "errors.PERMISSION_DENIED": "api.runtime.errors:PERMISSION_DENIED",
-    "errors.PermissionDeniedError": "api.runtime.errors:PermissionDeniedError",
-    "errors.RESOURCE_EXHAUSTED": "api.runtime.errors:RESOURCE_EXHAUSTED",
-    "errors.ResourceExhaustedError": "api.runtime.errors:ResourceExhaustedError",
-    "errors.UNAUTHENTICATED": "api.runtime.errors:UNAUTHENTICATED",
-    "errors.UNAVAILABLE": "api.runtime.errors:UNAVAILABLE",
-    "errors.UNIMPLEMENTED": "api.runtime.errors:UNIMPLEMENTED",
-    "errors.UNKNOWN": "api.runtime.errors:UNKNOWN",
-    "errors.UnauthenticatedError": "api.runtime.errors:UnauthenticatedError",
-    "errors.UnavailableError": "api.runtime.errors:UnavailableError",
-    "errors.UnimplementedError": "api.runtime.errors:UnimplementedError",
-    "errors.UnknownError": "api.runtime.errors:UnknownError",
-    "executing_eagerly": "api.runtime.system:executing_eagerly",
-    "exp": "api.math.analysis:exp",
-    "expand_dims": "api.arrays.shaping:expand_dims",
-    "experimental.BatchableExtensionType": "api.extension.extension_type:BatchableExtensionType",
-    "experimental.DynamicRaggedShape": "api.ragged.shape:DynamicRaggedShape",
-    "experimental.ExtensionType": "api.extension.extension_type:ExtensionType",
-    "experimental.ExtensionTypeBatchEncoder": "api.extension.extension_type:ExtensionTypeBatchEncoder",
-    "experimental.ExtensionTypeSpec": "api.extension.extension_type:ExtensionTypeSpec",
-    "experimental.Optional": "api.data.optional:Optional",
-    "experimental.RowPartition": "api.ragged.values:RowPartition",
-    "experimental.async_clear_error": "api.runtime.execution:async_clear_error",
-    "experimental.async_scope": "api.runtime.execution:async_scope",
-    "experimental.dispatch_for_api": "api.extension.dispatch:dispatch_for_api",
-    "experimental.dispatch_for_binary_elementwise_apis": "api.extension.dispatch:dispatch_for_binary_elementwise_apis",
-    "experimental.dispatch_for_binary_elementwise_assert_apis": "api.extension.dispatch:dispatch_for_binary_elementwise_assert_apis",
-    "experimental.dispatch_for_unary_elementwise_apis": "api.extension.dispatch:dispatch_for_unary_elementwise_apis",
-    "experimental.dlpack.from_dlpack": "api.runtime.dlpack:from_dlpack",
-    "experimental.dlpack.to_dlpack": "api.runtime.dlpack:to_dlpack",
-    "experimental.enable_strict_mode": "api.runtime.execution:enable_strict_mode",
-    "experimental.extension_type.as_dict": "api.extension.as_dict:as_dict",
-    "experimental.float4_e2m1fn": "api.nn.low_precision:float4_e2m1fn",
-    "experimental.float8_e4m3b11fnuz": "api.nn.low_precision:float8_e4m3b11fnuz",
-    "experimental.float8_e4m3fn": "api.nn.low_precision:float8_e4m3fn",
-    "experimental.float8_e4m3fnuz": "api.nn.low_precision:float8_e4m3fnuz",
-    "experimental.float8_e5m2": "api.nn.low_precision:float8_e5m2",
-    "experimental.float8_e5m2fnuz": "api.nn.low_precision:float8_e5m2fnuz",
-    "experimental.function_executor_type": "api.runtime.execution:function_executor_type",
-    "experimental.int2": "api.nn.low_precision:int2",
-    "experimental.int4": "api.nn.low_precision:int4",
-    "experimental.numpy.abs": "api.numpy.elementwise:abs",
-    "experimental.numpy.absolute": "api.numpy.elementwise:absolute",
-    "experimental.numpy.add": "api.numpy.elementwise:add",
-    "experimental.numpy.all": "api.numpy.reductions:all",
-    "experimental.numpy.allclose": "api.numpy.reductions:allclose",
-    "experimental.numpy.amax": "api.numpy.statistics:amax",
-    "experimental.numpy.amin": "api.numpy.statistics:amin",
-    "experimental.numpy.angle": "api.numpy.elementwise:angle",
-    "experimental.numpy.any": "api.numpy.reductions:any",
-    "experimental.numpy.append": "api.numpy.shaping:append",
-    "experimental.numpy.arange": "api.numpy.arrays:arange",
-    "experimental.numpy.arccos": "api.numpy.elementwise:arccos",
-    "experimental.numpy.arccosh": "api.numpy.elementwise:arccosh",
-    "experimental.numpy.arcsin": "api.numpy.elementwise:arcsin",
-    "experimental.numpy.arcsinh": "api.numpy.elementwise:arcsinh",
-    "experimental.numpy.arctan": "api.numpy.elementwise:arctan",
-    "experimental.numpy.arctan2": "api.numpy.elementwise:arctan2",
-    "experimental.numpy.arctanh": "api.numpy.elementwise:arctanh",
-    "experimental.numpy.argmax": "api.numpy.reductions:argmax",
-    "experimental.numpy.argmin": "api.numpy.reductions:argmin",
-    "experimental.numpy.argsort": "api.numpy.statistics:argsort",
-    "experimental.numpy.around": "api.numpy.elementwise:around",
-    "experimental.numpy.array": "api.numpy.arrays:array",
-    "experimental.numpy.array_equal": "api.numpy.statistics:array_equal",
-    "experimental.numpy.asanyarray": "api.numpy.shaping:asanyarray",
-    "experimental.numpy.asarray": "api.numpy.arrays:asarray",
-    "experimental.numpy.ascontiguousarray": "api.numpy.shaping:ascontiguousarray",
-    "experimental.numpy.atleast_1d": "api.numpy.shaping:atleast_1d",
-    "experimental.numpy.atleast_2d": "api.numpy.shaping:atleast_2d",
-    "experimental.numpy.atleast_3d": "api.numpy.shaping:atleast_3d",
-    "experimental.numpy.average": "api.numpy.statistics:average",
-    "experimental.numpy.bitwise_and": "api.numpy.elementwise:bitwise_and",
-    "experimental.numpy.bitwise_not": "api.numpy.elementwise:bitwise_not",
-    "experimental.numpy.bitwise_or": "api.numpy.elementwise:bitwise_or",
-    "experimental.numpy.bitwise_xor": "api.numpy.elementwise:bitwise_xor",
-    "experimental.numpy.bool_": "api.numpy.types:bool_",
-    "experimental.numpy.broadcast_arrays": "api.numpy.shaping:broadcast_arrays",
-    "experimental.numpy.broadcast_to": "api.numpy.arrays:broadcast_to",
-    "experimental.numpy.cbrt": "api.numpy.elementwise:cbrt",
-    "experimental.numpy.ceil": "api.numpy.elementwise:ceil",
-    "experimental.numpy.clip": "api.numpy.arrays:clip",
-    "experimental.numpy.complex128": "api.numpy.types:complex_",
-    "experimental.numpy.complex64": "api.numpy.types:complex64",
-    "experimental.numpy.complex_": "api.numpy.types:complex_",
-    "experimental.numpy.compress": "api.numpy.shaping:compress",
-    "experimental.numpy.concatenate": "api.numpy.arrays:concatenate",
-    "experimental.numpy.conj": "api.numpy.elementwise:conj",
-    "experimental.numpy.conjugate": "api.numpy.elementwise:conjugate",
-    "experimental.numpy.copy": "api.numpy.shaping:copy",
-    "experimental.numpy.cos": "api.numpy.elementwise:cos",
-    "experimental.numpy.cosh": "api.numpy.elementwise:cosh",
-    "experimental.numpy.count_nonzero": "api.numpy.statistics:count_nonzero",
-    "experimental.numpy.cross": "api.numpy.statistics:cross",
-    "experimental.numpy.cumprod": "api.numpy.statistics:cumprod",
-    "experimental.numpy.cumsum": "api.numpy.reductions:cumsum",
-    "experimental.numpy.deg2rad": "api.numpy.elementwise:deg2rad",
-    "experimental.numpy.diag": "api.numpy.arrays:diag",
-    "experimental.numpy.diag_indices": "api.numpy.matrices:diag_indices",
-    "experimental.numpy.diagflat": "api.numpy.matrices:diagflat",
-    "experimental.numpy.diagonal": "api.numpy.matrices:diagonal",
-    "experimental.numpy.diff": "api.numpy.statistics:diff",
-    "experimental.numpy.divide": "api.numpy.elementwise:divide",
-    "experimental.numpy.divmod": "api.numpy.elementwise:divmod",
-    "experimental.numpy.dot": "api.numpy.reductions:dot",
-    "experimental.numpy.dsplit": "api.numpy.shaping:dsplit",
-    "experimental.numpy.dstack": "api.numpy.shaping:dstack",
-    "experimental.numpy.e": "api.numpy.arrays:e",
-    "experimental.numpy.einsum": "api.numpy.reductions:einsum",
-    "experimental.numpy.empty": "api.numpy.matrices:empty",
-    "experimental.numpy.empty_like": "api.numpy.matrices:empty_like",
-    "experimental.numpy.equal": "api.numpy.elementwise:equal",
-    "experimental.numpy.exp": "api.numpy.elementwise:exp",
-    "experimental.numpy.exp2": "api.numpy.elementwise:exp2",
-    "experimental.numpy.expand_dims": "api.numpy.arrays:expand_dims",
-    "experimental.numpy.experimental_enable_numpy_behavior": "api.numpy.behavior:experimental_enable_numpy_behavior",
-    "experimental.numpy.expm1": "api.numpy.elementwise:expm1",
-    "experimental.numpy.eye": "api.numpy.arrays:eye",
-    "experimental.numpy.fabs": "api.numpy.elementwise:fabs",
-    "experimental.numpy.finfo": "api.numpy.types:finfo",
-    "experimental.numpy.fix": "api.numpy.elementwise:fix",
-    "experimental.numpy.flatten": "api.numpy.shaping:flatten",
-    "experimental.numpy.flip": "api.numpy.arrays:flip",
-    "experimental.numpy.fliplr": "api.numpy.shaping:fliplr",
-    "experimental.numpy.flipud": "api.numpy.shaping:flipud",
-    "experimental.numpy.float16": "api.numpy.types:float16",
-    "experimental.numpy.float32": "api.numpy.types:float32",
-    "experimental.numpy.float64": "api.numpy.types:float_",
-    "experimental.numpy.float_": "api.numpy.types:float_",
-    "experimental.numpy.float_power": "api.numpy.elementwise:float_power",
-    "experimental.numpy.floor": "api.numpy.elementwise:floor",
-    "experimental.numpy.floor_divide": "api.numpy.elementwise:floor_divide",
-    "experimental.numpy.full": "api.numpy.arrays:full",
-    "experimental.numpy.full_like": "api.numpy.matrices:full_like",
-    "experimental.numpy.gcd": "api.numpy.elementwise:gcd",
-    "experimental.numpy.geomspace": "api.numpy.matrices:geomspace",
-    "experimental.numpy.greater": "api.numpy.elementwise:greater",
-    "experimental.numpy.greater_equal": "api.numpy.elementwise:greater_equal",
-    "experimental.numpy.heaviside": "api.numpy.elementwise:heaviside",
-    "experimental.numpy.hsplit": "api.numpy.shaping:hsplit",
-    "experimental.numpy.hstack": "api.numpy.shaping:hstack",
-    "experimental.numpy.hypot": "api.numpy.elementwise:hypot",
-    "experimental.numpy.identity": "api.numpy.arrays:identity",
-    "experimental.numpy.iinfo": "api.numpy.types:iinfo",
-    "experimental.numpy.imag": "api.numpy.elementwise:imag",
-    "experimental.numpy.inexact": "api.numpy.types:inexact",
-    "experimental.numpy.inf": "api.numpy.arrays:inf",
-    "experimental.numpy.inner": "api.numpy.statistics:inner",
-    "experimental.numpy.int16": "api.numpy.types:int16",
-    "experimental.numpy.int32": "api.numpy.types:int32",
-    "experimental.numpy.int64": "api.numpy.types:int_",
-    "experimental.numpy.int8": "api.numpy.types:int8",
-    "experimental.numpy.int_": "api.numpy.types:int_",
-    "experimental.numpy.isclose": "api.numpy.reductions:isclose",
-    "experimental.numpy.iscomplex": "api.numpy.elementwise:iscomplex",
-    "experimental.numpy.iscomplexobj": "api.numpy.types:iscomplexobj",
-    "experimental.numpy.isfinite": "api.numpy.elementwise:isfinite",
-    "experimental.numpy.isinf": "api.numpy.elementwise:isinf",
-    "experimental.numpy.isnan": "api.numpy.elementwise:isnan",
-    "experimental.numpy.isneginf": "api.numpy.elementwise:isneginf",
-    "experimental.numpy.isposinf": "api.numpy.elementwise:isposinf",
-    "experimental.numpy.isreal": "api.numpy.elementwise:isreal",
-    "experimental.numpy.isrealobj": "api.numpy.types:isrealobj",
-    "experimental.numpy.isscalar": "api.numpy.types:isscalar",
-    "experimental.numpy.issubdtype": "api.numpy.types:issubdtype",
-    "experimental.numpy.ix_": "api.numpy.shaping:ix_",
-    "experimental.numpy.kron": "api.numpy.statistics:kron",
-    "experimental.numpy.lcm": "api.numpy.elementwise:lcm",
-    "experimental.numpy.less": "api.numpy.elementwise:less",
-    "experimental.numpy.less_equal": "api.numpy.elementwise:less_equal",
-    "experimental.numpy.linspace": "api.numpy.arrays:linspace",
-    "experimental.numpy.log": "api.numpy.elementwise:log",
-    "experimental.numpy.log10": "api.numpy.elementwise:log10",
-    "experimental.numpy.log1p": "api.numpy.elementwise:log1p",
-    "experimental.numpy.log2": "api.numpy.elementwise:log2",
-    "experimental.numpy.logaddexp": "api.numpy.elementwise:logaddexp",
-    "experimental.numpy.logaddexp2": "api.numpy.elementwise:logaddexp2",
-    "experimental.numpy.logical_and": "api.numpy.elementwise:logical_and",
-    "experimental.numpy.logical_not": "api.numpy.elementwise:logical_not",
-    "experimental.numpy.logical_or": "api.numpy.elementwise:logical_or",
-    "experimental.numpy.logical_xor": "api.numpy.elementwise:logical_xor",
-    "experimental.numpy.logspace": "api.numpy.matrices:logspace",
-    "experimental.numpy.matmul": "api.numpy.reductions:matmul",
-    "experimental.numpy.max": "api.numpy.reductions:max",
-    "experimental.numpy.maximum": "api.numpy.elementwise:maximum",
-    "experimental.numpy.mean": "api.numpy.reductions:mean",
-    "experimental.numpy.meshgrid": "api.numpy.shaping:meshgrid",
-    "experimental.numpy.min": "api.numpy.reductions:min",
-    "experimental.numpy.minimum": "api.numpy.elementwise:minimum",
-    "experimental.numpy.mod": "api.numpy.elementwise:mod",
-    "experimental.numpy.moveaxis": "api.numpy.arrays:moveaxis",
-    "experimental.numpy.multiply": "api.numpy.elementwise:multiply",
-    "experimental.numpy.nanmean": "api.numpy.statistics:nanmean",
-    "experimental.numpy.nanprod": "api.numpy.statistics:nanprod",
-    "experimental.numpy.nansum": "api.numpy.statistics:nansum",
-    "experimental.numpy.ndarray": "api.arrays.values:Tensor",
-    "experimental.numpy.ndim": "api.numpy.arrays:ndim",
-    "experimental.numpy.negative": "api.numpy.elementwise:negative",
-    "experimental.numpy.newaxis": "api.numpy.arrays:newaxis",
-    "experimental.numpy.nextafter": "api.numpy.elementwise:nextafter",
-    "experimental.numpy.nonzero": "api.numpy.shaping:nonzero",
-    "experimental.numpy.not_equal": "api.numpy.elementwise:not_equal",
-    "experimental.numpy.object_": "api.numpy.types:object_",
-    "experimental.numpy.ones": "api.numpy.arrays:ones",
-    "experimental.numpy.ones_like": "api.numpy.arrays:ones_like",
-    "experimental.numpy.outer": "api.numpy.reductions:outer",
-    "experimental.numpy.pad": "api.numpy.shaping:pad",
-    "experimental.numpy.pi": "api.numpy.arrays:pi",
-    "experimental.numpy.polyval": "api.numpy.statistics:polyval",
-    "experimental.numpy.positive": "api.numpy.elementwise:positive",
-    "experimental.numpy.power": "api.numpy.elementwise:power",
-    "experimental.numpy.prod": "api.numpy.reductions:prod",
-    "experimental.numpy.promote_types": "api.numpy.types:promote_types",
-    "experimental.numpy.ptp": "api.numpy.statistics:ptp",
-    "experimental.numpy.rad2deg": "api.numpy.elementwise:rad2deg",
-    "experimental.numpy.random.poisson": "api.numpy.random:poisson",
-    "experimental.numpy.random.rand": "api.numpy.random:rand",
-    "experimental.numpy.random.randint": "api.numpy.random:randint",
-    "experimental.numpy.random.randn": "api.numpy.random:randn",
-    "experimental.numpy.random.random": "api.numpy.random:random",
-    "experimental.numpy.random.seed": "api.numpy.random:seed",
-    "experimental.numpy.random.standard_normal": "api.numpy.random:standard_normal",
-    "experimental.numpy.random.uniform": "api.numpy.random:uniform",
-    "experimental.numpy.ravel": "api.numpy.arrays:ravel",
-    "experimental.numpy.real": "api.numpy.elementwise:real",
-    "experimental.numpy.reciprocal": "api.numpy.elementwise:reciprocal",
-    "experimental.numpy.remainder": "api.numpy.elementwise:remainder",
-    "experimental.numpy.repeat": "api.numpy.arrays:repeat",
-    "experimental.numpy.reshape": "api.numpy.arrays:reshape",
-    "experimental.numpy.result_type": "api.numpy.types:result_type",
-    "experimental.numpy.roll": "api.numpy.shaping:roll",
-    "experimental.numpy.rot90": "api.numpy.shaping:rot90",
-    "experimental.numpy.round": "api.numpy.elementwise:round",
-    "experimental.numpy.select": "api.numpy.shaping:select",
-    "experimental.numpy.shape": "api.numpy.arrays:shape",
-    "experimental.numpy.sign": "api.numpy.elementwise:sign",
-    "experimental.numpy.signbit": "api.numpy.elementwise:signbit",
-    "experimental.numpy.sin": "api.numpy.elementwise:sin",
-    "experimental.numpy.sinc": "api.numpy.elementwise:sinc",
-    "experimental.numpy.sinh": "api.numpy.elementwise:sinh",
-    "experimental.numpy.size": "api.numpy.arrays:size",
-    "experimental.numpy.sort": "api.numpy.statistics:sort",
-    "experimental.numpy.split": "api.numpy.arrays:split",
-    "experimental.numpy.sqrt": "api.numpy.elementwise:sqrt",
-    "experimental.numpy.square": "api.numpy.elementwise:square",
-    "experimental.numpy.squeeze": "api.numpy.arrays:squeeze",
-    "experimental.numpy.stack": "api.numpy.arrays:stack",
-    "experimental.numpy.std": "api.numpy.reductions:std",
-    "experimental.numpy.string_": "api.numpy.types:string_",
-    "experimental.numpy.subtract": "api.numpy.elementwise:subtract",
-    "experimental.numpy.sum": "api.numpy.reductions:sum",
-    "experimental.numpy.swapaxes": "api.numpy.arrays:swapaxes",
-    "experimental.numpy.take": "api.numpy.arrays:take",
-    "experimental.numpy.take_along_axis": "api.numpy.shaping:take_along_axis",
-    "experimental.numpy.tan": "api.numpy.elementwise:tan",
-    "experimental.numpy.tanh": "api.numpy.elementwise:tanh",
-    "experimental.numpy.tensordot": "api.numpy.reductions:tensordot",
-    "experimental.numpy.tile": "api.numpy.arrays:tile",
-    "experimental.numpy.trace": "api.numpy.matrices:trace",
-    "experimental.numpy.transpose": "api.numpy.arrays:transpose",
-    "experimental.numpy.tri": "api.numpy.matrices:tri",
-    "experimental.numpy.tril": "api.numpy.matrices:tril",
-    "experimental.numpy.triu": "api.numpy.matrices:triu",
-    "experimental.numpy.true_divide": "api.numpy.elementwise:true_divide",
-    "experimental.numpy.uint16": "api.numpy.types:uint16",
-    "experimental.numpy.uint32": "api.numpy.types:uint32",
-    "experimental.numpy.uint64": "api.numpy.types:uint64",
-    "experimental.numpy.uint8": "api.numpy.types:uint8",
-    "experimental.numpy.unicode_": "api.numpy.types:unicode_",
-    "experimental.numpy.vander": "api.numpy.matrices:vander",
-    "experimental.numpy.var": "api.numpy.reductions:var",
-    "experimental.numpy.vdot": "api.numpy.statistics:vdot",
-    "experimental.numpy.vsplit": "api.numpy.shaping:vsplit",
-    "experimental.numpy.vstack": "api.numpy.shaping:vstack",
-    "experimental.numpy.where": "api.numpy.arrays:where",
-    "experimental.numpy.zeros": "api.numpy.arrays:zeros",
-    "experimental.numpy.zeros_like": "api.numpy.arrays:zeros_like",
-    "experimental.uint2": "api.nn.low_precision:uint2",
-    "experimental.uint4": "api.nn.low_precision:uint4",
-    "experimental.unregister_dispatch_for": "api.extension.dispatch:unregister_dispatch_for",
-    "extract_volume_patches": "api.arrays.slicing:extract_volume_patches",
-    "eye": "api.arrays.creation:eye",
-    "fftnd": "api.signal.whole:fftnd",
-    "fill": "api.arrays.creation:fill",
-    "fingerprint": "api.text.fingerprints:fingerprint",
-    "float16": "api.arrays.dtypes:float16",
-    "float32": "api.arrays.dtypes:float32",
-    "float64": "api.arrays.dtypes:float64",
-    "floor": "api.math.elementwise:floor",
-    "foldl": "api.control.functional:foldl",
-    "foldr": "api.control.functional:foldr",
-    "function": "api.control.function:function",
-    "gather": "api.arrays.indexing:gather",
-    "gather_nd": "api.arrays.indexing:gather_nd",
-    "get_current_name_scope": "api.arrays.values:get_current_name_scope",
-    "get_logger": "api.runtime.system:get_logger",
-    "get_static_value": "api.arrays.conversion:get_static_value",
-    "grad_pass_through": "api.control.custom_gradient:grad_pass_through",
-    "gradients": "api.control.autodiff:gradients",
-    "greater": "api.math.comparison:greater",
-    "greater_equal": "api.math.comparison:greater_equal",
-    "group": "api.runtime.system:group",
-    "half": "api.arrays.dtypes:half",
-    "hessians": "api.control.autodiff:hessians",
-    "histogram_fixed_width": "api.math.bincount:histogram_fixed_width",
-    "histogram_fixed_width_bins": "api.math.bincount:histogram_fixed_width_bins",
-    "identity": "api.arrays.shaping:identity",
-    "identity_n": "api.arrays.shaping:identity_n",
-    "ifftnd": "api.signal.whole:ifftnd",
-    "image.ResizeMethod": "api.image.resampling:ResizeMethod",
-    "image.adjust_brightness": "api.image.color:adjust_brightness",
-    "image.adjust_contrast": "api.image.color:adjust_contrast",
-    "image.adjust_gamma": "api.image.color:adjust_gamma",
-    "image.adjust_hue": "api.image.color:adjust_hue",
-    "image.adjust_jpeg_quality": "api.image.color:adjust_jpeg_quality",
-    "image.adjust_saturation": "api.image.color:adjust_saturation",
-    "image.central_crop": "api.image.geometry:central_crop",
-    "image.combined_non_max_suppression": "api.image.boxes:combined_non_max_suppression",
-    "image.convert_image_dtype": "api.image.color:convert_image_dtype",
-    "image.crop_and_resize": "api.image.resampling:crop_and_resize",
-    "image.crop_to_bounding_box": "api.image.geometry:crop_to_bounding_box",
-    "image.decode_bmp": "api.image.codecs:decode_bmp",
-    "image.decode_gif": "api.image.codecs:decode_gif",
-    "image.decode_image": "api.image.codecs:decode_image",
-    "image.decode_jpeg": "api.image.codecs:decode_jpeg",
-    "image.decode_png": "api.image.codecs:decode_png",
-    "image.draw_bounding_boxes": "api.image.boxes:draw_bounding_boxes",
-    "image.encode_jpeg": "api.image.codecs:encode_jpeg",
-    "image.encode_png": "api.image.codecs:encode_png",
-    "image.extract_patches": "api.image.geometry:extract_patches",
-    "image.flip_left_right": "api.image.geometry:flip_left_right",
-    "image.flip_up_down": "api.image.geometry:flip_up_down",
-    "image.grayscale_to_rgb": "api.image.color:grayscale_to_rgb",
-    "image.hsv_to_rgb": "api.image.color:hsv_to_rgb",
-    "image.image_gradients": "api.image.quality:image_gradients",
-    "image.is_jpeg": "api.image.codecs:is_jpeg",
-    "image.non_max_suppression": "api.image.boxes:non_max_suppression",
-    "image.non_max_suppression_overlaps": "api.image.boxes:non_max_suppression_overlaps",
-    "image.non_max_suppression_padded": "api.image.boxes:non_max_suppression_padded",
-    "image.non_max_suppression_with_scores": "api.image.boxes:non_max_suppression_with_scores",
-    "image.pad_to_bounding_box": "api.image.geometry:pad_to_bounding_box",
-    "image.per_image_standardization": "api.image.color:per_image_standardization",
-    "image.psnr": "api.image.quality:psnr",
-    "image.random_brightness": "api.image.augmentation:random_brightness",
-    "image.random_contrast": "api.image.augmentation:random_contrast",
-    "image.random_crop": "api.image.augmentation:random_crop",
-    "image.random_flip_left_right": "api.image.augmentation:random_flip_left_right",
-    "image.random_flip_up_down": "api.image.augmentation:random_flip_up_down",
-    "image.random_hue": "api.image.augmentation:random_hue",
-    "image.random_jpeg_quality": "api.image.augmentation:random_jpeg_quality",
-    "image.random_saturation": "api.image.augmentation:random_saturation",
-    "image.resize": "api.image.resampling:resize",
-    "image.resize_with_crop_or_pad": "api.image.geometry:resize_with_crop_or_pad",
-    "image.resize_with_pad": "api.image.resampling:resize_with_pad",
-    "image.rgb_to_grayscale": "api.image.color:rgb_to_grayscale",
-    "image.rgb_to_hsv": "api.image.color:rgb_to_hsv",
-    "image.rgb_to_yiq": "api.image.color:rgb_to_yiq",
-    "image.rgb_to_yuv": "api.image.color:rgb_to_yuv",
-    "image.rot90": "api.image.geometry:rot90",
-    "image.sample_distorted_bounding_box": "api.image.boxes:sample_distorted_bounding_box",
-    "image.sobel_edges": "api.image.quality:sobel_edges",
-    "image.ssim": "api.image.quality:ssim",
-    "image.ssim_multiscale": "api.image.quality:ssim_multiscale",
-    "image.stateless_random_brightness": "api.image.augmentation:stateless_random_brightness",
-    "image.stateless_random_contrast": "api.image.augmentation:stateless_random_contrast",
-    "image.stateless_random_crop": "api.image.augmentation:stateless_random_crop",
-    "image.stateless_random_flip_left_right": "api.image.augmentation:stateless_random_flip_left_right",
-    "image.stateless_random_flip_up_down": "api.image.augmentation:stateless_random_flip_up_down",
-    "image.stateless_random_hue": "api.image.augmentation:stateless_random_hue",
-    "image.stateless_random_jpeg_quality": "api.image.augmentation:stateless_random_jpeg_quality",
-    "image.stateless_random_saturation": "api.image.augmentation:stateless_random_saturation",
-    "image.stateless_sample_distorted_bounding_box": "api.image.augmentation:stateless_sample_distorted_bounding_box",
-    "image.total_variation": "api.image.quality:total_variation",
-    "image.transpose": "api.image.geometry:transpose",
-    "image.yiq_to_rgb": "api.image.color:yiq_to_rgb",
-    "image.yuv_to_rgb": "api.image.color:yuv_to_rgb",
-    "init_scope": "api.runtime.system:init_scope",
-    "inside_function": "api.runtime.system:inside_function",
-    "int16": "api.arrays.dtypes:int16",
-    "int32": "api.arrays.dtypes:int32",
-    "int64": "api.arrays.dtypes:int64",
-    "int8": "api.arrays.dtypes:int8",
-    "io.FixedLenFeature": "api.io.features:FixedLenFeature",
-    "io.FixedLenSequenceFeature": "api.io.features:FixedLenSequenceFeature",
-    "io.RaggedFeature": "api.io.features:RaggedFeature",
-    "io.SparseFeature": "api.io.features:SparseFeature",
-    "io.TFRecordOptions": "api.io.records:TFRecordOptions",
-    "io.TFRecordWriter": "api.io.records:TFRecordWriter",
-    "io.VarLenFeature": "api.io.features:VarLenFeature",
-    "io.decode_base64": "api.io.bytes:decode_base64",
-    "io.decode_bmp": "api.image.codecs:decode_bmp",
-    "io.decode_compressed": "api.io.text_records:decode_compressed",
-    "io.decode_csv": "api.io.text_records:decode_csv",
-    "io.decode_gif": "api.image.codecs:decode_gif",
-    "io.decode_image": "api.image.codecs:decode_image",
-    "io.decode_jpeg": "api.image.codecs:decode_jpeg",
-    "io.decode_json_example": "api.io.text_records:decode_json_example",
-    "io.decode_png": "api.image.codecs:decode_png",
-    "io.decode_raw": "api.io.bytes:decode_raw",
-    "io.deserialize_many_sparse": "api.io.tensors:deserialize_many_sparse",
-    "io.encode_base64": "api.io.bytes:encode_base64",
-    "io.encode_jpeg": "api.image.codecs:encode_jpeg",
-    "io.encode_png": "api.image.codecs:encode_png",
-    "io.gfile.GFile": "api.io.files:GFile",
-    "io.gfile.copy": "api.io.files:copy",
-    "io.gfile.exists": "api.io.files:exists",
-    "io.gfile.glob": "api.io.files:glob",
-    "io.gfile.isdir": "api.io.files:isdir",
-    "io.gfile.join": "api.io.files:join",
-    "io.gfile.listdir": "api.io.files:listdir",
-    "io.gfile.makedirs": "api.io.files:makedirs",
-    "io.gfile.mkdir": "api.io.files:mkdir",
-    "io.gfile.remove": "api.io.files:remove",
-    "io.gfile.rename": "api.io.files:rename",
-    "io.gfile.rmtree": "api.io.files:rmtree",
-    "io.gfile.stat": "api.io.files:stat",
-    "io.gfile.walk": "api.io.files:walk",
-    "io.is_jpeg": "api.image.codecs:is_jpeg",
-    "io.matching_files": "api.io.bytes:matching_files",
-    "io.parse_example": "api.io.parsing:parse_example",
-    "io.parse_sequence_example": "api.io.sequence_parsing:parse_sequence_example",
-    "io.parse_single_example": "api.io.parsing:parse_single_example",
-    "io.parse_single_sequence_example": "api.io.sequence_parsing:parse_single_sequence_example",
-    "io.parse_tensor": "api.io.tensors:parse_tensor",
-    "io.read_file": "api.io.bytes:read_file",
-    "io.serialize_many_sparse": "api.io.tensors:serialize_many_sparse",
-    "io.serialize_sparse": "api.io.tensors:serialize_sparse",
-    "io.serialize_tensor": "api.io.tensors:serialize_tensor",
-    "io.write_file": "api.io.bytes:write_file",
-    "irfftnd": "api.signal.whole:irfftnd",
-    "is_symbolic_tensor": "api.runtime.system:is_symbolic_tensor",
-    "is_tensor": "api.arrays.conversion:is_tensor",
-    "less": "api.math.comparison:less",
-    "less_equal": "api.math.comparison:less_equal",
-    "linalg.LinearOperator": "api.linalg.operators.base:LinearOperator",
-    "linalg.LinearOperatorAdjoint": "api.linalg.operators.wrapping:LinearOperatorAdjoint",
-    "linalg.LinearOperatorBlockDiag": "api.linalg.operators.blocks:LinearOperatorBlockDiag",
-    "linalg.LinearOperatorBlockLowerTriangular": "api.linalg.operators.block_triangular:LinearOperatorBlockLowerTriangular",
-    "linalg.LinearOperatorCirculant": "api.linalg.operators.circulant:LinearOperatorCirculant",
-    "linalg.LinearOperatorCirculant2D": "api.linalg.operators.circulant:LinearOperatorCirculant2D",
-    "linalg.LinearOperatorCirculant3D": "api.linalg.operators.circulant:LinearOperatorCirculant3D",
-    "linalg.LinearOperatorComposition": "api.linalg.operators.composition:LinearOperatorComposition",
-    "linalg.LinearOperatorDiag": "api.linalg.operators.diag:LinearOperatorDiag",
-    "linalg.LinearOperatorFullMatrix": "api.linalg.operators.triangular:LinearOperatorFullMatrix",
-    "linalg.LinearOperatorHouseholder": "api.linalg.operators.householder:LinearOperatorHouseholder",
-    "linalg.LinearOperatorIdentity": "api.linalg.operators.identity:LinearOperatorIdentity",
-    "linalg.LinearOperatorInversion": "api.linalg.operators.wrapping:LinearOperatorInversion",
-    "linalg.LinearOperatorKronecker": "api.linalg.operators.kronecker:LinearOperatorKronecker",
-    "linalg.LinearOperatorLowRankUpdate": "api.linalg.operators.low_rank:LinearOperatorLowRankUpdate",
-    "linalg.LinearOperatorLowerTriangular": "api.linalg.operators.triangular:LinearOperatorLowerTriangular",
-    "linalg.LinearOperatorPermutation": "api.linalg.operators.householder:LinearOperatorPermutation",
-    "linalg.LinearOperatorScaledIdentity": "api.linalg.operators.identity:LinearOperatorScaledIdentity",
-    "linalg.LinearOperatorToeplitz": "api.linalg.operators.toeplitz:LinearOperatorToeplitz",
-    "linalg.LinearOperatorTridiag": "api.linalg.operators.tridiag:LinearOperatorTridiag",
-    "linalg.LinearOperatorZeros": "api.linalg.operators.zeros:LinearOperatorZeros",
-    "linalg.adjoint": "api.linalg.structure:adjoint",
-    "linalg.band_part": "api.linalg.structure:band_part",
-    "linalg.banded_triangular_solve": "api.linalg.banded:banded_triangular_solve",
-    "linalg.cholesky": "api.linalg.decompositions:cholesky",
-    "linalg.cholesky_solve": "api.linalg.solvers:cholesky_solve",
-    "linalg.cross": "api.linalg.structure:cross",
-    "linalg.det": "api.linalg.solvers:det",
-    "linalg.diag": "api.linalg.structure:diag",
-    "linalg.diag_part": "api.linalg.structure:diag_part",
-    "linalg.eig": "api.linalg.decompositions:eig",
-    "linalg.eigh": "api.linalg.decompositions:eigh",
-    "linalg.eigh_tridiagonal": "api.linalg.banded:eigh_tridiagonal",
-    "linalg.eigvals": "api.linalg.decompositions:eigvals",
-    "linalg.eigvalsh": "api.linalg.decompositions:eigvalsh",
-    "linalg.einsum": "api.math.contraction:einsum",
-    "linalg.experimental.conjugate_gradient": "api.linalg.operators.conjugate_gradient:conjugate_gradient",
-    "linalg.expm": "api.linalg.functions:expm",
-    "linalg.eye": "api.arrays.creation:eye",
-    "linalg.global_norm": "api.math.clipping:global_norm",
-    "linalg.inv": "api.linalg.solvers:inv",
-    "linalg.l2_normalize": "api.math.reductions:l2_normalize",
-    "linalg.logdet": "api.linalg.solvers:logdet",
-    "linalg.logm": "api.linalg.functions:logm",
-    "linalg.lstsq": "api.linalg.solvers:lstsq",
-    "linalg.lu": "api.linalg.decompositions:lu",
-    "linalg.lu_matrix_inverse": "api.linalg.solvers:lu_matrix_inverse",
-    "linalg.lu_reconstruct": "api.linalg.solvers:lu_reconstruct",
-    "linalg.lu_solve": "api.linalg.solvers:lu_solve",
-    "linalg.matmul": "api.math.contraction:matmul",
-    "linalg.matrix_rank": "api.linalg.solvers:matrix_rank",
-    "linalg.matrix_transpose": "api.linalg.structure:matrix_transpose",
-    "linalg.matvec": "api.math.contraction:matvec",
-    "linalg.norm": "api.math.reductions:norm",
-    "linalg.normalize": "api.math.reductions:normalize",
-    "linalg.pinv": "api.linalg.solvers:pinv",
-    "linalg.qr": "api.linalg.decompositions:qr",
-    "linalg.set_diag": "api.linalg.structure:set_diag",
-    "linalg.slogdet": "api.linalg.solvers:slogdet",
-    "linalg.solve": "api.linalg.solvers:solve",
-    "linalg.sqrtm": "api.linalg.functions:sqrtm",
-    "linalg.svd": "api.linalg.decompositions:svd",
-    "linalg.tensor_diag": "api.linalg.structure:tensor_diag",
-    "linalg.tensor_diag_part": "api.linalg.structure:tensor_diag_part",
-    "linalg.tensordot": "api.math.contraction:tensordot",
-    "linalg.trace": "api.math.reductions:trace",
-    "linalg.triangular_solve": "api.linalg.solvers:triangular_solve",
-    "linalg.tridiagonal_matmul": "api.linalg.banded:tridiagonal_matmul",
-    "linalg.tridiagonal_solve": "api.linalg.banded:tridiagonal_solve",
-    "linspace": "api.arrays.creation:linspace",
-    "logical_and": "api.math.comparison:logical_and",
-    "logical_not": "api.math.comparison:logical_not",
-    "logical_or": "api.math.comparison:logical_or",
-    "lookup.KeyValueTensorInitializer": "api.lookup.initializers:KeyValueTensorInitializer",
-    "lookup.StaticHashTable": "api.lookup.static_tables:StaticHashTable",
-    "lookup.StaticVocabularyTable": "api.lookup.static_tables:StaticVocabularyTable",
-    "lookup.TextFileIndex": "api.lookup.initializers:TextFileIndex",
-    "lookup.TextFileInitializer": "api.lookup.initializers:TextFileInitializer",
-    "lookup.experimental.DenseHashTable": "api.lookup.mutable_tables:DenseHashTable",
-    "lookup.experimental.MutableHashTable": "api.lookup.mutable_tables:MutableHashTable",
-    "map_fn": "api.control.functional:map_fn",
-    "math.abs": "api.math.elementwise:abs",
-    "math.accumulate_n": "api.math.elementwise:accumulate_n",
-    "math.acos": "api.math.analysis:acos",
-    "math.acosh": "api.math.analysis:acosh",
-    "math.add": "api.math.elementwise:add",
-    "math.add_n": "api.math.elementwise:add_n",
-    "math.angle": "api.math.complex:angle",
-    "math.approx_max_k": "api.math.sorting:approx_max_k",
-    "math.approx_min_k": "api.math.sorting:approx_min_k",
-    "math.argmax": "api.math.sorting:argmax",
-    "math.argmin": "api.math.sorting:argmin",
-    "math.asin": "api.math.analysis:asin",
-    "math.asinh": "api.math.analysis:asinh",
-    "math.atan": "api.math.analysis:atan",
-    "math.atan2": "api.math.analysis:atan2",
-    "math.atanh": "api.math.analysis:atanh",
-    "math.bessel_i0": "api.math.special:bessel_i0",
-    "math.bessel_i0e": "api.math.special:bessel_i0e",
-    "math.bessel_i1": "api.math.special:bessel_i1",
-    "math.bessel_i1e": "api.math.special:bessel_i1e",
-    "math.betainc": "api.math.special:betainc",
-    "math.bincount": "api.math.bincount:bincount",
-    "math.ceil": "api.math.elementwise:ceil",
-    "math.confusion_matrix": "api.math.bincount:confusion_matrix",
-    "math.conj": "api.math.complex:conj",
-    "math.cos": "api.math.analysis:cos",
-    "math.cosh": "api.math.analysis:cosh",
-    "math.count_nonzero": "api.math.reductions:count_nonzero",
-    "math.cumprod": "api.math.scans:cumprod",
-    "math.cumsum": "api.math.scans:cumsum",
-    "math.cumulative_logsumexp": "api.math.scans:cumulative_logsumexp",
-    "math.digamma": "api.math.special:digamma",
-    "math.divide": "api.math.elementwise:divide",
-    "math.divide_no_nan": "api.math.elementwise:divide_no_nan",
-    "math.equal": "api.math.comparison:equal",
-    "math.erf": "api.math.special:erf",
-    "math.erfc": "api.math.special:erfc",
-    "math.erfcinv": "api.math.special:erfcinv",
-    "math.erfinv": "api.math.special:erfinv",
-    "math.exp": "api.math.analysis:exp",
-    "math.expm1": "api.math.analysis:expm1",
-    "math.floor": "api.math.elementwise:floor",
-    "math.floordiv": "api.math.elementwise:floordiv",
-    "math.floormod": "api.math.elementwise:floormod",
-    "math.greater": "api.math.comparison:greater",
-    "math.greater_equal": "api.math.comparison:greater_equal",
-    "math.igamma": "api.math.special:igamma",
-    "math.igammac": "api.math.special:igammac",
-    "math.imag": "api.math.complex:imag",
-    "math.in_top_k": "api.math.sorting:in_top_k",
-    "math.invert_permutation": "api.math.sorting:invert_permutation",
-    "math.is_finite": "api.math.comparison:is_finite",
-    "math.is_inf": "api.math.comparison:is_inf",
-    "math.is_nan": "api.math.comparison:is_nan",
-    "math.is_non_decreasing": "api.math.sorting:is_non_decreasing",
-    "math.is_strictly_increasing": "api.math.sorting:is_strictly_increasing",
-    "math.l2_normalize": "api.math.reductions:l2_normalize",
-    "math.lbeta": "api.math.special:lbeta",
-    "math.less": "api.math.comparison:less",
-    "math.less_equal": "api.math.comparison:less_equal",
-    "math.lgamma": "api.math.special:lgamma",
-    "math.log": "api.math.analysis:log",
-    "math.log1p": "api.math.analysis:log1p",
-    "math.log_sigmoid": "api.math.analysis:log_sigmoid",
-    "math.log_softmax": "api.math.reductions:log_softmax",
-    "math.logical_and": "api.math.comparison:logical_and",
-    "math.logical_not": "api.math.comparison:logical_not",
-    "math.logical_or": "api.math.comparison:logical_or",
-    "math.logical_xor": "api.math.comparison:logical_xor",
-    "math.maximum": "api.math.elementwise:maximum",
-    "math.minimum": "api.math.elementwise:minimum",
-    "math.mod": "api.math.elementwise:floormod",
-    "math.multiply": "api.math.elementwise:multiply",
-    "math.multiply_no_nan": "api.math.elementwise:multiply_no_nan",
-    "math.ndtri": "api.math.special:ndtri",
-    "math.negative": "api.math.elementwise:negative",
-    "math.nextafter": "api.math.elementwise:nextafter",
-    "math.not_equal": "api.math.comparison:not_equal",
-    "math.polygamma": "api.math.special:polygamma",
-    "math.polyval": "api.math.elementwise:polyval",
-    "math.pow": "api.math.analysis:pow",
-    "math.real": "api.math.complex:real",
-    "math.reciprocal": "api.math.elementwise:reciprocal",
-    "math.reciprocal_no_nan": "api.math.elementwise:reciprocal_no_nan",
-    "math.reduce_all": "api.math.reductions:reduce_all",
-    "math.reduce_any": "api.math.reductions:reduce_any",
-    "math.reduce_euclidean_norm": "api.math.reductions:reduce_euclidean_norm",
-    "math.reduce_logsumexp": "api.math.reductions:reduce_logsumexp",
-    "math.reduce_max": "api.math.reductions:reduce_max",
-    "math.reduce_mean": "api.math.reductions:reduce_mean",
-    "math.reduce_min": "api.math.reductions:reduce_min",
-    "math.reduce_prod": "api.math.reductions:reduce_prod",
-    "math.reduce_std": "api.math.reductions:reduce_std",
-    "math.reduce_sum": "api.math.reductions:reduce_sum",
-    "math.reduce_variance": "api.math.reductions:reduce_variance",
-    "math.rint": "api.math.elementwise:rint",
-    "math.round": "api.math.elementwise:round",
-    "math.rsqrt": "api.math.analysis:rsqrt",
-    "math.scalar_mul": "api.math.elementwise:scalar_mul",
-    "math.segment_max": "api.math.segments:segment_max",
-    "math.segment_mean": "api.math.segments:segment_mean",
-    "math.segment_min": "api.math.segments:segment_min",
-    "math.segment_prod": "api.math.segments:segment_prod",
-    "math.segment_sum": "api.math.segments:segment_sum",
-    "math.sigmoid": "api.math.analysis:sigmoid",
-    "math.sign": "api.math.elementwise:sign",
-    "math.sin": "api.math.analysis:sin",
-    "math.sinh": "api.math.analysis:sinh",
-    "math.sobol_sample": "api.math.special:sobol_sample",
-    "math.softmax": "api.math.reductions:softmax",
-    "math.softplus": "api.math.analysis:softplus",
-    "math.softsign": "api.math.analysis:softsign",
-    "math.special.bessel_i0": "api.math.special:bessel_i0",
-    "math.special.bessel_i0e": "api.math.special:bessel_i0e",
-    "math.special.bessel_i1": "api.math.special:bessel_i1",
-    "math.special.bessel_i1e": "api.math.special:bessel_i1e",
-    "math.special.bessel_j0": "api.math.special:bessel_j0",
-    "math.special.bessel_j1": "api.math.special:bessel_j1",
-    "math.special.bessel_k0": "api.math.special:bessel_k0",
-    "math.special.bessel_k0e": "api.math.special:bessel_k0e",
-    "math.special.bessel_k1": "api.math.special:bessel_k1",
-    "math.special.bessel_k1e": "api.math.special:bessel_k1e",
-    "math.special.bessel_y0": "api.math.special:bessel_y0",
-    "math.special.bessel_y1": "api.math.special:bessel_y1",
-    "math.special.dawsn": "api.math.special:dawsn",
-    "math.special.expint": "api.math.special:expint",
-    "math.special.fresnel_cos": "api.math.special:fresnel_cos",
-    "math.special.fresnel_sin": "api.math.special:fresnel_sin",
-    "math.special.spence": "api.math.special:spence",
-    "math.sqrt": "api.math.analysis:sqrt",
-    "math.square": "api.math.analysis:square",
-    "math.squared_difference": "api.math.elementwise:squared_difference",
-    "math.subtract": "api.math.elementwise:subtract",
-    "math.tan": "api.math.analysis:tan",
-    "math.tanh": "api.math.analysis:tanh",
-    "math.top_k": "api.math.sorting:top_k",
-    "math.truediv": "api.math.elementwise:truediv",
-    "math.unsorted_segment_max": "api.math.segments:unsorted_segment_max",
-    "math.unsorted_segment_mean": "api.math.segments:unsorted_segment_mean",
-    "math.unsorted_segment_min": "api.math.segments:unsorted_segment_min",
-    "math.unsorted_segment_prod": "api.math.segments:unsorted_segment_prod",
-    "math.unsorted_segment_sqrt_n": "api.math.segments:unsorted_segment_sqrt_n",
-    "math.unsorted_segment_sum": "api.math.segments:unsorted_segment_sum",
-    "math.xdivy": "api.math.analysis:xdivy",
-    "math.xlog1py": "api.math.analysis:xlog1py",
-    "math.xlogy": "api.math.analysis:xlogy",
-    "math.zero_fraction": "api.math.reductions:zero_fraction",
-    "math.zeta": "api.math.special:zeta",
-    "matmul": "api.math.contraction:matmul",
-    "matrix_square_root": "api.linalg.functions:sqrtm",
-    "maximum": "api.math.elementwise:maximum",
-    "meshgrid": "api.arrays.repeating:meshgrid",
-    "minimum": "api.math.elementwise:minimum",
-    "multiply": "api.math.elementwise:multiply",
-    "name_scope": "api.arrays.values:name_scope",
-    "negative": "api.math.elementwise:negative",
-    "nest.assert_same_structure": "api.arrays.nest:assert_same_structure",
-    "nest.flatten": "api.arrays.nest:flatten",
-    "nest.is_nested": "api.arrays.nest:is_nested",
-    "nest.map_structure": "api.arrays.nest:map_structure",
-    "nest.pack_sequence_as": "api.arrays.nest:pack_sequence_as",
-    "newaxis": "api.arrays.values:newaxis",
-    "nn.all_candidate_sampler": "api.random.candidates:all_candidate_sampler",
-    "nn.approx_max_k": "api.math.sorting:approx_max_k",
-    "nn.approx_min_k": "api.math.sorting:approx_min_k",
-    "nn.atrous_conv2d": "api.nn.convolution:atrous_conv2d",
-    "nn.atrous_conv2d_transpose": "api.nn.convolution:atrous_conv2d_transpose",
-    "nn.avg_pool": "api.nn.pooling:avg_pool",
-    "nn.avg_pool1d": "api.nn.pooling:avg_pool1d",
-    "nn.avg_pool2d": "api.nn.pooling:avg_pool2d",
-    "nn.avg_pool3d": "api.nn.pooling:avg_pool3d",
-    "nn.batch_norm_with_global_normalization": "api.nn.normalization:batch_norm_with_global_normalization",
-    "nn.batch_normalization": "api.nn.normalization:batch_normalization",
-    "nn.bias_add": "api.nn.normalization:bias_add",
-    "nn.collapse_repeated": "api.nn.ctc:collapse_repeated",
-    "nn.compute_accidental_hits": "api.nn.accidental_hits:compute_accidental_hits",
-    "nn.compute_average_loss": "api.nn.losses:compute_average_loss",
-    "nn.conv1d": "api.nn.convolution:conv1d",
-    "nn.conv1d_transpose": "api.nn.convolution:conv1d_transpose",
-    "nn.conv2d": "api.nn.convolution:conv2d",
-    "nn.conv2d_transpose": "api.nn.convolution:conv2d_transpose",
-    "nn.conv3d": "api.nn.convolution:conv3d",
-    "nn.conv3d_transpose": "api.nn.convolution:conv3d_transpose",
-    "nn.conv_transpose": "api.nn.convolution:conv_transpose",
-    "nn.convolution": "api.nn.convolution:convolution",
-    "nn.crelu": "api.nn.activations:crelu",
-    "nn.ctc_beam_search_decoder": "api.nn.ctc_decoders:ctc_beam_search_decoder",
-    "nn.ctc_greedy_decoder": "api.nn.ctc_decoders:ctc_greedy_decoder",
-    "nn.ctc_loss": "api.nn.ctc:ctc_loss",
-    "nn.ctc_unique_labels": "api.nn.accidental_hits:ctc_unique_labels",
-    "nn.depth_to_space": "api.arrays.slicing:depth_to_space",
-    "nn.depthwise_conv2d": "api.nn.convolution:depthwise_conv2d",
-    "nn.depthwise_conv2d_backprop_filter": "api.nn.backward:depthwise_conv2d_backprop_filter",
-    "nn.depthwise_conv2d_backprop_input": "api.nn.backward:depthwise_conv2d_backprop_input",
-    "nn.dilation2d": "api.nn.pooling:dilation2d",
-    "nn.dropout": "api.nn.activations:dropout",
-    "nn.elu": "api.nn.activations:elu",
-    "nn.embedding_lookup": "api.nn.embedding:embedding_lookup",
-    "nn.embedding_lookup_sparse": "api.nn.embedding:embedding_lookup_sparse",
-    "nn.erosion2d": "api.nn.pooling:erosion2d",
-    "nn.experimental.general_dropout": "api.nn.activations:general_dropout",
-    "nn.experimental.stateless_dropout": "api.nn.activations:stateless_dropout",
-    "nn.fractional_avg_pool": "api.nn.pooling:fractional_avg_pool",
-    "nn.fractional_max_pool": "api.nn.pooling:fractional_max_pool",
-    "nn.gelu": "api.nn.activations:gelu",
-    "nn.in_top_k": "api.math.sorting:in_top_k",
-    "nn.isotonic_regression": "api.nn.sampled_losses:isotonic_regression",
-    "nn.l2_loss": "api.nn.losses:l2_loss",
-    "nn.l2_normalize": "api.math.reductions:l2_normalize",
-    "nn.leaky_relu": "api.nn.activations:leaky_relu",
-    "nn.local_response_normalization": "api.nn.normalization:local_response_normalization",
-    "nn.log_poisson_loss": "api.nn.losses:log_poisson_loss",
-    "nn.log_softmax": "api.math.reductions:log_softmax",
-    "nn.lrn": "api.nn.normalization:local_response_normalization",
-    "nn.max_pool": "api.nn.pooling:max_pool",
-    "nn.max_pool1d": "api.nn.pooling:max_pool1d",
-    "nn.max_pool2d": "api.nn.pooling:max_pool2d",
-    "nn.max_pool3d": "api.nn.pooling:max_pool3d",
-    "nn.max_pool_with_argmax": "api.nn.pooling:max_pool_with_argmax",
-    "nn.moments": "api.nn.normalization:moments",
-    "nn.nce_loss": "api.nn.sampled_losses:nce_loss",
-    "nn.normalize_moments": "api.nn.normalization:normalize_moments",
-    "nn.pool": "api.nn.pooling:pool",
-    "nn.relu": "api.nn.activations:relu",
-    "nn.relu6": "api.nn.activations:relu6",
-    "nn.safe_embedding_lookup_sparse": "api.nn.embedding:safe_embedding_lookup_sparse",
-    "nn.sampled_softmax_loss": "api.nn.sampled_losses:sampled_softmax_loss",
-    "nn.scale_regularization_loss": "api.nn.losses:scale_regularization_loss",
-    "nn.selu": "api.nn.activations:selu",
-    "nn.separable_conv2d": "api.nn.convolution:separable_conv2d",
-    "nn.sigmoid": "api.math.analysis:sigmoid",
-    "nn.sigmoid_cross_entropy_with_logits": "api.nn.losses:sigmoid_cross_entropy_with_logits",
-    "nn.silu": "api.nn.activations:swish",
-    "nn.softmax": "api.math.reductions:softmax",
-    "nn.softmax_cross_entropy_with_logits": "api.nn.losses:softmax_cross_entropy_with_logits",
-    "nn.softplus": "api.math.analysis:softplus",
-    "nn.softsign": "api.math.analysis:softsign",
-    "nn.space_to_batch": "api.arrays.slicing:space_to_batch",
-    "nn.space_to_depth": "api.arrays.slicing:space_to_depth",
-    "nn.sparse_softmax_cross_entropy_with_logits": "api.nn.losses:sparse_softmax_cross_entropy_with_logits",
-    "nn.sufficient_statistics": "api.nn.normalization:sufficient_statistics",
-    "nn.swish": "api.nn.activations:swish",
-    "nn.tanh": "api.math.analysis:tanh",
-    "nn.top_k": "api.math.sorting:top_k",
-    "nn.weighted_cross_entropy_with_logits": "api.nn.losses:weighted_cross_entropy_with_logits",
-    "nn.weighted_moments": "api.nn.normalization:weighted_moments",
-    "nn.zero_fraction": "api.math.reductions:zero_fraction",
-    "no_gradient": "api.control.custom_gradient:no_gradient",
-    "no_op": "api.runtime.system:no_op",
-    "norm": "api.math.reductions:norm",
-    "not_equal": "api.math.comparison:not_equal",
-    "numpy_function": "api.runtime.system:numpy_function",
-    "one_hot": "api.arrays.creation:one_hot",
-    "ones": "api.arrays.creation:ones",
-    "ones_initializer": "api.nn.initializers:ones_initializer",
-    "ones_like": "api.arrays.creation:ones_like",
-    "pad": "api.arrays.slicing:pad",
-    "parallel_stack": "api.arrays.concat:parallel_stack",
-    "pow": "api.math.analysis:pow",
-    "print": "api.runtime.system:print",
-    "py_function": "api.runtime.system:py_function",
-    "qint16": "api.arrays.dtypes:qint16",
-    "qint32": "api.arrays.dtypes:qint32",
-    "qint8": "api.arrays.dtypes:qint8",
-    "quantization.fake_quant_with_min_max_args": "api.nn.quantized:fake_quant_with_min_max_args",
-    "quantization.fake_quant_with_min_max_args_gradient": "api.nn.quantized:fake_quant_with_min_max_args_gradient",
-    "quantization.fake_quant_with_min_max_vars": "api.nn.quantized:fake_quant_with_min_max_vars",
-    "quantization.fake_quant_with_min_max_vars_gradient": "api.nn.quantized:fake_quant_with_min_max_vars_gradient",
-    "quantization.fake_quant_with_min_max_vars_per_channel": "api.nn.quantized:fake_quant_with_min_max_vars_per_channel",
-    "quantization.fake_quant_with_min_max_vars_per_channel_gradient": "api.nn.quantized:fake_quant_with_min_max_vars_per_channel_gradient",
-    "quantization.quantize_and_dequantize": "api.nn.quantized:quantize_and_dequantize",
-    "quantization.quantize_and_dequantize_v2": "api.nn.quantized:quantize_and_dequantize_v2",
-    "quint16": "api.arrays.dtypes:quint16",
-    "quint8": "api.arrays.dtypes:quint8",
-    "ragged.boolean_mask": "api.ragged.factory:boolean_mask",
-    "ragged.constant": "api.ragged.factory:constant",
-    "ragged.cross": "api.ragged.crossing:cross",
-    "ragged.cross_hashed": "api.ragged.crossing:cross_hashed",
-    "ragged.map_flat_values": "api.ragged.factory:map_flat_values",
-    "ragged.range": "api.ragged.factory:range",
-    "ragged.row_splits_to_segment_ids": "api.ragged.factory:row_splits_to_segment_ids",
-    "ragged.segment_ids_to_row_splits": "api.ragged.factory:segment_ids_to_row_splits",
-    "ragged.stack": "api.ragged.factory:stack",
-    "ragged.stack_dynamic_partitions": "api.ragged.factory:stack_dynamic_partitions",
-    "ragged_fill_empty_rows": "api.ragged.filling:ragged_fill_empty_rows",
-    "ragged_fill_empty_rows_grad": "api.ragged.filling:ragged_fill_empty_rows_grad",
-    "random.Algorithm": "api.random.arguments:Algorithm",
-    "random.Generator": "api.random.generator:Generator",
-    "random.all_candidate_sampler": "api.random.candidates:all_candidate_sampler",
-    "random.categorical": "api.random.draws:categorical",
-    "random.create_rng_state": "api.random.generator:create_rng_state",
-    "random.experimental.Algorithm": "api.random.arguments:Algorithm",
-    "random.experimental.Generator": "api.random.generator:Generator",
-    "random.experimental.create_rng_state": "api.random.generator:create_rng_state",
-    "random.experimental.get_global_generator": "api.random.generator:get_global_generator",
-    "random.experimental.set_global_generator": "api.random.generator:set_global_generator",
-    "random.experimental.stateless_fold_in": "api.random.stateless:fold_in",
-    "random.experimental.stateless_shuffle": "api.random.shuffling:stateless_shuffle",
-    "random.experimental.stateless_split": "api.random.stateless:split",
-    "random.fold_in": "api.random.stateless:fold_in",
-    "random.gamma": "api.random.draws:gamma",
-    "random.get_global_generator": "api.random.generator:get_global_generator",
-    "random.log_uniform_candidate_sampler": "api.random.candidates:log_uniform_candidate_sampler",
-    "random.normal": "api.random.draws:normal",
-    "random.poisson": "api.random.draws:poisson",
-    "random.set_global_generator": "api.random.generator:set_global_generator",
-    "random.set_seed": "api.random.draws:set_seed",
-    "random.shuffle": "api.random.draws:shuffle",
-    "random.split": "api.random.stateless:split",
-    "random.stateless_binomial": "api.random.stateless:stateless_binomial",
-    "random.stateless_categorical": "api.random.stateless:stateless_categorical",
-    "random.stateless_gamma": "api.random.stateless:stateless_gamma",
-    "random.stateless_normal": "api.random.stateless:stateless_normal",
-    "random.stateless_parameterized_truncated_normal": "api.random.stateless:stateless_parameterized_truncated_normal",
-    "random.stateless_poisson": "api.random.stateless:stateless_poisson",
-    "random.stateless_truncated_normal": "api.random.stateless:stateless_truncated_normal",
-    "random.stateless_uniform": "api.random.stateless:stateless_uniform",
-    "random.truncated_normal": "api.random.draws:truncated_normal",
-    "random.uniform": "api.random.draws:uniform",
-    "random.uniform_candidate_sampler": "api.random.candidates:uniform_candidate_sampler",
-    "random_normal_initializer": "api.nn.initializers:random_normal_initializer",
-    "random_uniform_initializer": "api.nn.initializers:random_uniform_initializer",
-    "range": "api.arrays.creation:range",
-    "rank": "api.arrays.shaping:rank",
-    "raw_ops.Abs": "api.raw.ops:Abs",
-    "raw_ops.Acos": "api.raw.ops:Acos",
-    "raw_ops.Acosh": "api.raw.ops:Acosh",
-    "raw_ops.Add": "api.raw.ops:Add",
-    "raw_ops.AddN": "api.raw.ops:AddN",
-    "raw_ops.AddV2": "api.raw.ops:AddV2",
-    "raw_ops.AdjustContrastv2": "api.raw.ops:AdjustContrastv2",
-    "raw_ops.AdjustHue": "api.raw.ops:AdjustHue",
-    "raw_ops.AdjustSaturation": "api.raw.ops:AdjustSaturation",
-    "raw_ops.All": "api.raw.ops:All",
-    "raw_ops.Angle": "api.raw.ops:Angle",
-    "raw_ops.Any": "api.raw.ops:Any",
-    "raw_ops.ApproximateEqual": "api.raw.ops:ApproximateEqual",
-    "raw_ops.ArgMax": "api.raw.ops:ArgMax",
-    "raw_ops.ArgMin": "api.raw.ops:ArgMin",
-    "raw_ops.AsString": "api.raw.ops:AsString",
-    "raw_ops.Asin": "api.raw.ops:Asin",
-    "raw_ops.Asinh": "api.raw.ops:Asinh",
-    "raw_ops.Assert": "api.raw.ops:Assert",
-    "raw_ops.AssignAddVariableOp": "api.raw.ops:AssignAddVariableOp",
-    "raw_ops.AssignSubVariableOp": "api.raw.ops:AssignSubVariableOp",
-    "raw_ops.AssignVariableOp": "api.raw.ops:AssignVariableOp",
-    "raw_ops.Atan": "api.raw.ops:Atan",
-    "raw_ops.Atan2": "api.raw.ops:Atan2",
-    "raw_ops.Atanh": "api.raw.ops:Atanh",
-    "raw_ops.AvgPool": "api.raw.ops:AvgPool",
-    "raw_ops.AvgPool3D": "api.raw.ops:AvgPool3D",
-    "raw_ops.AvgPool3DGrad": "api.raw.ops:AvgPool3DGrad",
-    "raw_ops.AvgPoolGrad": "api.raw.ops:AvgPoolGrad",
-    "raw_ops.BandedTriangularSolve": "api.raw.ops:BandedTriangularSolve",
-    "raw_ops.BatchMatMul": "api.raw.ops:BatchMatMul",
-    "raw_ops.BatchMatMulV2": "api.raw.ops:BatchMatMulV2",
-    "raw_ops.BatchMatMulV3": "api.raw.ops:BatchMatMulV3",
-    "raw_ops.BatchToSpace": "api.raw.ops:BatchToSpace",
-    "raw_ops.BatchToSpaceND": "api.raw.ops:BatchToSpaceND",
-    "raw_ops.BesselI0": "api.raw.ops:BesselI0",
-    "raw_ops.BesselI0e": "api.raw.ops:BesselI0e",
-    "raw_ops.BesselI1": "api.raw.ops:BesselI1",
-    "raw_ops.BesselI1e": "api.raw.ops:BesselI1e",
-    "raw_ops.BesselJ0": "api.raw.ops:BesselJ0",
-    "raw_ops.BesselJ1": "api.raw.ops:BesselJ1",
-    "raw_ops.BesselK0": "api.raw.ops:BesselK0",
-    "raw_ops.BesselK0e": "api.raw.ops:BesselK0e",
-    "raw_ops.BesselK1": "api.raw.ops:BesselK1",
-    "raw_ops.BesselK1e": "api.raw.ops:BesselK1e",
-    "raw_ops.BesselY0": "api.raw.ops:BesselY0",
-    "raw_ops.BesselY1": "api.raw.ops:BesselY1",
-    "raw_ops.Betainc": "api.raw.ops:Betainc",
-    "raw_ops.BiasAdd": "api.raw.ops:BiasAdd",
-    "raw_ops.BiasAddGrad": "api.raw.ops:BiasAddGrad",
-    "raw_ops.BiasAddV1": "api.raw.ops:BiasAddV1",
-    "raw_ops.Bincount": "api.raw.ops:Bincount",
-    "raw_ops.Bitcast": "api.raw.ops:Bitcast",
-    "raw_ops.BitwiseAnd": "api.raw.ops:BitwiseAnd",
-    "raw_ops.BitwiseOr": "api.raw.ops:BitwiseOr",
-    "raw_ops.BitwiseXor": "api.raw.ops:BitwiseXor",
-    "raw_ops.BlockLSTMV2": "api.raw.ops:BlockLSTMV2",
-    "raw_ops.BroadcastArgs": "api.raw.ops:BroadcastArgs",
-    "raw_ops.BroadcastGradientArgs": "api.raw.ops:BroadcastGradientArgs",
-    "raw_ops.BroadcastTo": "api.raw.ops:BroadcastTo",
-    "raw_ops.Bucketize": "api.raw.ops:Bucketize",
-    "raw_ops.Cast": "api.raw.ops:Cast",
-    "raw_ops.Ceil": "api.raw.ops:Ceil",
-    "raw_ops.CheckNumerics": "api.raw.ops:CheckNumerics",
-    "raw_ops.CheckNumericsV2": "api.raw.ops:CheckNumericsV2",
-    "raw_ops.Cholesky": "api.raw.ops:Cholesky",
-    "raw_ops.CholeskyGrad": "api.raw.ops:CholeskyGrad",
-    "raw_ops.ClipByValue": "api.raw.ops:ClipByValue",
-    "raw_ops.Complex": "api.raw.ops:Complex",
-    "raw_ops.ComplexAbs": "api.raw.ops:ComplexAbs",
-    "raw_ops.Concat": "api.raw.ops:Concat",
-    "raw_ops.ConcatV2": "api.raw.ops:ConcatV2",
-    "raw_ops.Conj": "api.raw.ops:Conj",
-    "raw_ops.ConjugateTranspose": "api.raw.ops:ConjugateTranspose",
-    "raw_ops.Const": "api.raw.ops:Const",
-    "raw_ops.Conv2D": "api.raw.ops:Conv2D",
-    "raw_ops.Conv2DBackpropFilter": "api.raw.ops:Conv2DBackpropFilter",
-    "raw_ops.Conv2DBackpropInput": "api.raw.ops:Conv2DBackpropInput",
-    "raw_ops.Conv3D": "api.raw.ops:Conv3D",
-    "raw_ops.Conv3DBackpropFilterV2": "api.raw.ops:Conv3DBackpropFilterV2",
-    "raw_ops.Conv3DBackpropInputV2": "api.raw.ops:Conv3DBackpropInputV2",
-    "raw_ops.Copy": "api.raw.ops:Copy",
-    "raw_ops.Cos": "api.raw.ops:Cos",
-    "raw_ops.Cosh": "api.raw.ops:Cosh",
-    "raw_ops.CropAndResize": "api.raw.ops:CropAndResize",
-    "raw_ops.Cross": "api.raw.ops:Cross",
-    "raw_ops.Cumprod": "api.raw.ops:Cumprod",
-    "raw_ops.Cumsum": "api.raw.ops:Cumsum",
-    "raw_ops.CumulativeLogsumexp": "api.raw.ops:CumulativeLogsumexp",
-    "raw_ops.Dawsn": "api.raw.ops:Dawsn",
-    "raw_ops.DecodeBase64": "api.raw.ops:DecodeBase64",
-    "raw_ops.DecodeBmp": "api.raw.ops:DecodeBmp",
-    "raw_ops.DecodeGif": "api.raw.ops:DecodeGif",
-    "raw_ops.DecodePng": "api.raw.ops:DecodePng",
-    "raw_ops.DecodeRaw": "api.raw.ops:DecodeRaw",
-    "raw_ops.DeepCopy": "api.raw.ops:DeepCopy",
-    "raw_ops.DenseBincount": "api.raw.ops:DenseBincount",
-    "raw_ops.DepthToSpace": "api.raw.ops:DepthToSpace",
-    "raw_ops.DepthwiseConv2dNative": "api.raw.ops:DepthwiseConv2dNative",
-    "raw_ops.DepthwiseConv2dNativeBackpropFilter": "api.raw.ops:DepthwiseConv2dNativeBackpropFilter",
-    "raw_ops.DepthwiseConv2dNativeBackpropInput": "api.raw.ops:DepthwiseConv2dNativeBackpropInput",
-    "raw_ops.Diag": "api.raw.ops:Diag",
-    "raw_ops.DiagPart": "api.raw.ops:DiagPart",
-    "raw_ops.Digamma": "api.raw.ops:Digamma",
-    "raw_ops.Dilation2D": "api.raw.ops:Dilation2D",
-    "raw_ops.Dilation2DBackpropFilter": "api.raw.ops:Dilation2DBackpropFilter",
-    "raw_ops.Dilation2DBackpropInput": "api.raw.ops:Dilation2DBackpropInput",
-    "raw_ops.Div": "api.raw.ops:Div",
-    "raw_ops.DivNoNan": "api.raw.ops:DivNoNan",
-    "raw_ops.DynamicPartition": "api.raw.ops:DynamicPartition",
-    "raw_ops.DynamicStitch": "api.raw.ops:DynamicStitch",
-    "raw_ops.Eig": "api.raw.ops:Eig",
-    "raw_ops.Einsum": "api.raw.ops:Einsum",
-    "raw_ops.Elu": "api.raw.ops:Elu",
-    "raw_ops.EluGrad": "api.raw.ops:EluGrad",
-    "raw_ops.Empty": "api.raw.ops:Empty",
-    "raw_ops.EncodeBase64": "api.raw.ops:EncodeBase64",
-    "raw_ops.EncodePng": "api.raw.ops:EncodePng",
-    "raw_ops.EnsureShape": "api.raw.ops:EnsureShape",
-    "raw_ops.Equal": "api.raw.ops:Equal",
-    "raw_ops.Erf": "api.raw.ops:Erf",
-    "raw_ops.Erfc": "api.raw.ops:Erfc",
-    "raw_ops.Erfinv": "api.raw.ops:Erfinv",
-    "raw_ops.EuclideanNorm": "api.raw.ops:EuclideanNorm",
-    "raw_ops.Exp": "api.raw.ops:Exp",
-    "raw_ops.ExpandDims": "api.raw.ops:ExpandDims",
-    "raw_ops.Expint": "api.raw.ops:Expint",
-    "raw_ops.Expm1": "api.raw.ops:Expm1",
-    "raw_ops.ExtractImagePatches": "api.raw.ops:ExtractImagePatches",
-    "raw_ops.ExtractVolumePatches": "api.raw.ops:ExtractVolumePatches",
-    "raw_ops.FFT": "api.raw.ops:FFT",
-    "raw_ops.FFT2D": "api.raw.ops:FFT2D",
-    "raw_ops.FFT3D": "api.raw.ops:FFT3D",
-    "raw_ops.FakeQuantWithMinMaxArgs": "api.raw.ops:FakeQuantWithMinMaxArgs",
-    "raw_ops.FakeQuantWithMinMaxVars": "api.raw.ops:FakeQuantWithMinMaxVars",
-    "raw_ops.FakeQuantWithMinMaxVarsPerChannel": "api.raw.ops:FakeQuantWithMinMaxVarsPerChannel",
-    "raw_ops.Fill": "api.raw.ops:Fill",
-    "raw_ops.Floor": "api.raw.ops:Floor",
-    "raw_ops.FloorDiv": "api.raw.ops:FloorDiv",
-    "raw_ops.FloorMod": "api.raw.ops:FloorMod",
-    "raw_ops.FresnelCos": "api.raw.ops:FresnelCos",
-    "raw_ops.FresnelSin": "api.raw.ops:FresnelSin",
-    "raw_ops.FusedBatchNorm": "api.raw.ops:FusedBatchNorm",
-    "raw_ops.FusedBatchNormV2": "api.raw.ops:FusedBatchNormV2",
-    "raw_ops.FusedBatchNormV3": "api.raw.ops:FusedBatchNormV3",
-    "raw_ops.Gather": "api.raw.ops:Gather",
-    "raw_ops.GatherNd": "api.raw.ops:GatherNd",
-    "raw_ops.GatherV2": "api.raw.ops:GatherV2",
-    "raw_ops.Greater": "api.raw.ops:Greater",
-    "raw_ops.GreaterEqual": "api.raw.ops:GreaterEqual",
-    "raw_ops.GuaranteeConst": "api.raw.ops:GuaranteeConst",
-    "raw_ops.HSVToRGB": "api.raw.ops:HSVToRGB",
-    "raw_ops.HistogramFixedWidth": "api.raw.ops:HistogramFixedWidth",
-    "raw_ops.IFFT": "api.raw.ops:IFFT",
-    "raw_ops.IFFT2D": "api.raw.ops:IFFT2D",
-    "raw_ops.IFFT3D": "api.raw.ops:IFFT3D",
-    "raw_ops.IRFFT": "api.raw.ops:IRFFT",
-    "raw_ops.IRFFT2D": "api.raw.ops:IRFFT2D",
-    "raw_ops.IRFFT3D": "api.raw.ops:IRFFT3D",
-    "raw_ops.Identity": "api.raw.ops:Identity",
-    "raw_ops.IdentityN": "api.raw.ops:IdentityN",
-    "raw_ops.Igamma": "api.raw.ops:Igamma",
-    "raw_ops.IgammaGradA": "api.raw.ops:IgammaGradA",
-    "raw_ops.Igammac": "api.raw.ops:Igammac",
-    "raw_ops.Imag": "api.raw.ops:Imag",
-    "raw_ops.InTopK": "api.raw.ops:InTopK",
-    "raw_ops.InTopKV2": "api.raw.ops:InTopKV2",
-    "raw_ops.InplaceAdd": "api.raw.ops:InplaceAdd",
-    "raw_ops.InplaceSub": "api.raw.ops:InplaceSub",
-    "raw_ops.InplaceUpdate": "api.raw.ops:InplaceUpdate",
-    "raw_ops.Inv": "api.raw.ops:Inv",
-    "raw_ops.InvGrad": "api.raw.ops:InvGrad",
-    "raw_ops.Invert": "api.raw.ops:Invert",
-    "raw_ops.InvertPermutation": "api.raw.ops:InvertPermutation",
-    "raw_ops.IsFinite": "api.raw.ops:IsFinite",
-    "raw_ops.IsInf": "api.raw.ops:IsInf",
-    "raw_ops.IsNan": "api.raw.ops:IsNan",
-    "raw_ops.IsotonicRegression": "api.raw.ops:IsotonicRegression",
-    "raw_ops.L2Loss": "api.raw.ops:L2Loss",
-    "raw_ops.LRN": "api.raw.ops:LRN",
-    "raw_ops.LRNGrad": "api.raw.ops:LRNGrad",
-    "raw_ops.LeakyRelu": "api.raw.ops:LeakyRelu",
-    "raw_ops.LeakyReluGrad": "api.raw.ops:LeakyReluGrad",
-    "raw_ops.LeftShift": "api.raw.ops:LeftShift",
-    "raw_ops.Less": "api.raw.ops:Less",
-    "raw_ops.LessEqual": "api.raw.ops:LessEqual",
-    "raw_ops.Lgamma": "api.raw.ops:Lgamma",
-    "raw_ops.LinSpace": "api.raw.ops:LinSpace",
-    "raw_ops.Log": "api.raw.ops:Log",
-    "raw_ops.Log1p": "api.raw.ops:Log1p",
-    "raw_ops.LogMatrixDeterminant": "api.raw.ops:LogMatrixDeterminant",
-    "raw_ops.LogSoftmax": "api.raw.ops:LogSoftmax",
-    "raw_ops.LogicalAnd": "api.raw.ops:LogicalAnd",
-    "raw_ops.LogicalNot": "api.raw.ops:LogicalNot",
-    "raw_ops.LogicalOr": "api.raw.ops:LogicalOr",
-    "raw_ops.LowerBound": "api.raw.ops:LowerBound",
-    "raw_ops.Lu": "api.raw.ops:Lu",
-    "raw_ops.MatMul": "api.raw.ops:MatMul",
-    "raw_ops.MatrixBandPart": "api.raw.ops:MatrixBandPart",
-    "raw_ops.MatrixDeterminant": "api.raw.ops:MatrixDeterminant",
-    "raw_ops.MatrixDiag": "api.raw.ops:MatrixDiag",
-    "raw_ops.MatrixDiagPart": "api.raw.ops:MatrixDiagPart",
-    "raw_ops.MatrixDiagPartV2": "api.raw.ops:MatrixDiagPartV2",
-    "raw_ops.MatrixDiagPartV3": "api.raw.ops:MatrixDiagPartV3",
-    "raw_ops.MatrixDiagV2": "api.raw.ops:MatrixDiagV2",
-    "raw_ops.MatrixDiagV3": "api.raw.ops:MatrixDiagV3",
-    "raw_ops.MatrixInverse": "api.raw.ops:MatrixInverse",
-    "raw_ops.MatrixLogarithm": "api.raw.ops:MatrixLogarithm",
-    "raw_ops.MatrixSetDiag": "api.raw.ops:MatrixSetDiag",
-    "raw_ops.MatrixSetDiagV2": "api.raw.ops:MatrixSetDiagV2",
-    "raw_ops.MatrixSetDiagV3": "api.raw.ops:MatrixSetDiagV3",
-    "raw_ops.MatrixSolve": "api.raw.ops:MatrixSolve",
-    "raw_ops.MatrixSolveLs": "api.raw.ops:MatrixSolveLs",
-    "raw_ops.MatrixSquareRoot": "api.raw.ops:MatrixSquareRoot",
-    "raw_ops.MatrixTriangularSolve": "api.raw.ops:MatrixTriangularSolve",
-    "raw_ops.Max": "api.raw.ops:Max",
-    "raw_ops.MaxPool": "api.raw.ops:MaxPool",
-    "raw_ops.MaxPool3D": "api.raw.ops:MaxPool3D",
-    "raw_ops.MaxPool3DGrad": "api.raw.ops:MaxPool3DGrad",
-    "raw_ops.MaxPoolGrad": "api.raw.ops:MaxPoolGrad",
-    "raw_ops.MaxPoolGradV2": "api.raw.ops:MaxPoolGradV2",
-    "raw_ops.MaxPoolV2": "api.raw.ops:MaxPoolV2",
-    "raw_ops.MaxPoolWithArgmax": "api.raw.ops:MaxPoolWithArgmax",
-    "raw_ops.Maximum": "api.raw.ops:Maximum",
-    "raw_ops.Mean": "api.raw.ops:Mean",
-    "raw_ops.Min": "api.raw.ops:Min",
-    "raw_ops.Minimum": "api.raw.ops:Minimum",
-    "raw_ops.MirrorPad": "api.raw.ops:MirrorPad",
-    "raw_ops.MirrorPadGrad": "api.raw.ops:MirrorPadGrad",
-    "raw_ops.Mod": "api.raw.ops:Mod",
-    "raw_ops.Mul": "api.raw.ops:Mul",
-    "raw_ops.MulNoNan": "api.raw.ops:MulNoNan",
-    "raw_ops.Ndtri": "api.raw.ops:Ndtri",
-    "raw_ops.Neg": "api.raw.ops:Neg",
-    "raw_ops.NextAfter": "api.raw.ops:NextAfter",
-    "raw_ops.NoOp": "api.raw.ops:NoOp",
-    "raw_ops.NotEqual": "api.raw.ops:NotEqual",
-    "raw_ops.OneHot": "api.raw.ops:OneHot",
-    "raw_ops.OnesLike": "api.raw.ops:OnesLike",
-    "raw_ops.Pack": "api.raw.ops:Pack",
-    "raw_ops.Pad": "api.raw.ops:Pad",
-    "raw_ops.PadV2": "api.raw.ops:PadV2",
-    "raw_ops.ParallelConcat": "api.raw.ops:ParallelConcat",
-    "raw_ops.ParallelDynamicStitch": "api.raw.ops:ParallelDynamicStitch",
-    "raw_ops.PlaceholderWithDefault": "api.raw.ops:PlaceholderWithDefault",
-    "raw_ops.Polygamma": "api.raw.ops:Polygamma",
-    "raw_ops.Pow": "api.raw.ops:Pow",
-    "raw_ops.PreventGradient": "api.raw.ops:PreventGradient",
-    "raw_ops.Prod": "api.raw.ops:Prod",
-    "raw_ops.Qr": "api.raw.ops:Qr",
-    "raw_ops.RFFT": "api.raw.ops:RFFT",
-    "raw_ops.RFFT2D": "api.raw.ops:RFFT2D",
-    "raw_ops.RFFT3D": "api.raw.ops:RFFT3D",
-    "raw_ops.RGBToHSV": "api.raw.ops:RGBToHSV",
-    "raw_ops.RandomGammaGrad": "api.raw.ops:RandomGammaGrad",
-    "raw_ops.Range": "api.raw.ops:Range",
-    "raw_ops.Rank": "api.raw.ops:Rank",
-    "raw_ops.ReadFile": "api.raw.ops:ReadFile",
-    "raw_ops.ReadVariableOp": "api.raw.ops:ReadVariableOp",
-    "raw_ops.Real": "api.raw.ops:Real",
-    "raw_ops.RealDiv": "api.raw.ops:RealDiv",
-    "raw_ops.Reciprocal": "api.raw.ops:Reciprocal",
-    "raw_ops.ReciprocalGrad": "api.raw.ops:ReciprocalGrad",
-    "raw_ops.ReduceJoin": "api.raw.ops:ReduceJoin",
-    "raw_ops.RegexFullMatch": "api.raw.ops:RegexFullMatch",
-    "raw_ops.RegexReplace": "api.raw.ops:RegexReplace",
-    "raw_ops.Relu": "api.raw.ops:Relu",
-    "raw_ops.Relu6": "api.raw.ops:Relu6",
-    "raw_ops.Relu6Grad": "api.raw.ops:Relu6Grad",
-    "raw_ops.ReluGrad": "api.raw.ops:ReluGrad",
-    "raw_ops.Reshape": "api.raw.ops:Reshape",
-    "raw_ops.ResizeArea": "api.raw.ops:ResizeArea",
-    "raw_ops.ResizeBicubic": "api.raw.ops:ResizeBicubic",
-    "raw_ops.ResizeBilinear": "api.raw.ops:ResizeBilinear",
-    "raw_ops.ResizeNearestNeighbor": "api.raw.ops:ResizeNearestNeighbor",
-    "raw_ops.ResourceApplyGradientDescent": "api.raw.ops:ResourceApplyGradientDescent",
-    "raw_ops.ResourceGather": "api.raw.ops:ResourceGather",
-    "raw_ops.ResourceGatherNd": "api.raw.ops:ResourceGatherNd",
-    "raw_ops.ResourceScatterAdd": "api.raw.ops:ResourceScatterAdd",
-    "raw_ops.ResourceScatterDiv": "api.raw.ops:ResourceScatterDiv",
-    "raw_ops.ResourceScatterMax": "api.raw.ops:ResourceScatterMax",
-    "raw_ops.ResourceScatterMin": "api.raw.ops:ResourceScatterMin",
-    "raw_ops.ResourceScatterMul": "api.raw.ops:ResourceScatterMul",
-    "raw_ops.ResourceScatterNdAdd": "api.raw.ops:ResourceScatterNdAdd",
-    "raw_ops.ResourceScatterNdSub": "api.raw.ops:ResourceScatterNdSub",
-    "raw_ops.ResourceScatterNdUpdate": "api.raw.ops:ResourceScatterNdUpdate",
-    "raw_ops.ResourceScatterSub": "api.raw.ops:ResourceScatterSub",
-    "raw_ops.ResourceScatterUpdate": "api.raw.ops:ResourceScatterUpdate",
-    "raw_ops.Reverse": "api.raw.ops:Reverse",
-    "raw_ops.ReverseSequence": "api.raw.ops:ReverseSequence",
-    "raw_ops.ReverseV2": "api.raw.ops:ReverseV2",
-    "raw_ops.RightShift": "api.raw.ops:RightShift",
-    "raw_ops.Rint": "api.raw.ops:Rint",
-    "raw_ops.Roll": "api.raw.ops:Roll",
-    "raw_ops.Round": "api.raw.ops:Round",
-    "raw_ops.Rsqrt": "api.raw.ops:Rsqrt",
-    "raw_ops.RsqrtGrad": "api.raw.ops:RsqrtGrad",
-    "raw_ops.ScatterNd": "api.raw.ops:ScatterNd",
-    "raw_ops.ScatterNdNonAliasingAdd": "api.raw.ops:ScatterNdNonAliasingAdd",
-    "raw_ops.SegmentMax": "api.raw.ops:SegmentMax",
-    "raw_ops.SegmentMean": "api.raw.ops:SegmentMean",
-    "raw_ops.SegmentMin": "api.raw.ops:SegmentMin",
-    "raw_ops.SegmentProd": "api.raw.ops:SegmentProd",
-    "raw_ops.SegmentSum": "api.raw.ops:SegmentSum",
-    "raw_ops.Select": "api.raw.ops:Select",
-    "raw_ops.SelectV2": "api.raw.ops:SelectV2",
-    "raw_ops.SelfAdjointEigV2": "api.raw.ops:SelfAdjointEigV2",
-    "raw_ops.Selu": "api.raw.ops:Selu",
-    "raw_ops.SeluGrad": "api.raw.ops:SeluGrad",
-    "raw_ops.Shape": "api.raw.ops:Shape",
-    "raw_ops.ShapeN": "api.raw.ops:ShapeN",
-    "raw_ops.Sigmoid": "api.raw.ops:Sigmoid",
-    "raw_ops.SigmoidGrad": "api.raw.ops:SigmoidGrad",
-    "raw_ops.Sign": "api.raw.ops:Sign",
-    "raw_ops.Sin": "api.raw.ops:Sin",
-    "raw_ops.Sinh": "api.raw.ops:Sinh",
-    "raw_ops.Size": "api.raw.ops:Size",
-    "raw_ops.Slice": "api.raw.ops:Slice",
-    "raw_ops.Snapshot": "api.raw.ops:Snapshot",
-    "raw_ops.SobolSample": "api.raw.ops:SobolSample",
-    "raw_ops.Softmax": "api.raw.ops:Softmax",
-    "raw_ops.SoftmaxCrossEntropyWithLogits": "api.raw.ops:SoftmaxCrossEntropyWithLogits",
-    "raw_ops.Softplus": "api.raw.ops:Softplus",
-    "raw_ops.SoftplusGrad": "api.raw.ops:SoftplusGrad",
-    "raw_ops.Softsign": "api.raw.ops:Softsign",
-    "raw_ops.SoftsignGrad": "api.raw.ops:SoftsignGrad",
-    "raw_ops.SpaceToBatch": "api.raw.ops:SpaceToBatch",
-    "raw_ops.SpaceToBatchND": "api.raw.ops:SpaceToBatchND",
-    "raw_ops.SpaceToDepth": "api.raw.ops:SpaceToDepth",
-    "raw_ops.SparseAdd": "api.raw.ops:SparseAdd",
-    "raw_ops.SparseConcat": "api.raw.ops:SparseConcat",
-    "raw_ops.SparseDenseCwiseAdd": "api.raw.ops:SparseDenseCwiseAdd",
-    "raw_ops.SparseDenseCwiseDiv": "api.raw.ops:SparseDenseCwiseDiv",
-    "raw_ops.SparseDenseCwiseMul": "api.raw.ops:SparseDenseCwiseMul",
-    "raw_ops.SparseFillEmptyRows": "api.raw.ops:SparseFillEmptyRows",
-    "raw_ops.SparseMatMul": "api.raw.ops:SparseMatMul",
-    "raw_ops.SparseReduceMax": "api.raw.ops:SparseReduceMax",
-    "raw_ops.SparseReduceSum": "api.raw.ops:SparseReduceSum",
-    "raw_ops.SparseReorder": "api.raw.ops:SparseReorder",
-    "raw_ops.SparseReshape": "api.raw.ops:SparseReshape",
-    "raw_ops.SparseSegmentMean": "api.raw.ops:SparseSegmentMean",
-    "raw_ops.SparseSegmentMeanWithNumSegments": "api.raw.ops:SparseSegmentMeanWithNumSegments",
-    "raw_ops.SparseSegmentSqrtN": "api.raw.ops:SparseSegmentSqrtN",
-    "raw_ops.SparseSegmentSqrtNWithNumSegments": "api.raw.ops:SparseSegmentSqrtNWithNumSegments",
-    "raw_ops.SparseSegmentSum": "api.raw.ops:SparseSegmentSum",
-    "raw_ops.SparseSegmentSumWithNumSegments": "api.raw.ops:SparseSegmentSumWithNumSegments",
-    "raw_ops.SparseSlice": "api.raw.ops:SparseSlice",
-    "raw_ops.SparseSoftmax": "api.raw.ops:SparseSoftmax",
-    "raw_ops.SparseSoftmaxCrossEntropyWithLogits": "api.raw.ops:SparseSoftmaxCrossEntropyWithLogits",
-    "raw_ops.SparseSparseMaximum": "api.raw.ops:SparseSparseMaximum",
-    "raw_ops.SparseSparseMinimum": "api.raw.ops:SparseSparseMinimum",
-    "raw_ops.SparseTensorDenseAdd": "api.raw.ops:SparseTensorDenseAdd",
-    "raw_ops.SparseTensorDenseMatMul": "api.raw.ops:SparseTensorDenseMatMul",
-    "raw_ops.SparseToDense": "api.raw.ops:SparseToDense",
-    "raw_ops.Spence": "api.raw.ops:Spence",
-    "raw_ops.Split": "api.raw.ops:Split",
-    "raw_ops.SplitV": "api.raw.ops:SplitV",
-    "raw_ops.Sqrt": "api.raw.ops:Sqrt",
-    "raw_ops.SqrtGrad": "api.raw.ops:SqrtGrad",
-    "raw_ops.Square": "api.raw.ops:Square",
-    "raw_ops.SquaredDifference": "api.raw.ops:SquaredDifference",
-    "raw_ops.Squeeze": "api.raw.ops:Squeeze",
-    "raw_ops.StatelessMultinomial": "api.raw.ops:StatelessMultinomial",
-    "raw_ops.StatelessParameterizedTruncatedNormal": "api.raw.ops:StatelessParameterizedTruncatedNormal",
-    "raw_ops.StatelessRandomBinomial": "api.raw.ops:StatelessRandomBinomial",
-    "raw_ops.StatelessRandomGammaV2": "api.raw.ops:StatelessRandomGammaV2",
-    "raw_ops.StatelessRandomNormal": "api.raw.ops:StatelessRandomNormal",
-    "raw_ops.StatelessRandomPoisson": "api.raw.ops:StatelessRandomPoisson",
-    "raw_ops.StatelessRandomUniform": "api.raw.ops:StatelessRandomUniform",
-    "raw_ops.StatelessRandomUniformFullInt": "api.raw.ops:StatelessRandomUniformFullInt",
-    "raw_ops.StatelessRandomUniformInt": "api.raw.ops:StatelessRandomUniformInt",
-    "raw_ops.StatelessTruncatedNormal": "api.raw.ops:StatelessTruncatedNormal",
-    "raw_ops.StaticRegexFullMatch": "api.raw.ops:StaticRegexFullMatch",
-    "raw_ops.StaticRegexReplace": "api.raw.ops:StaticRegexReplace",
-    "raw_ops.StopGradient": "api.raw.ops:StopGradient",
-    "raw_ops.StridedSlice": "api.raw.ops:StridedSlice",
-    "raw_ops.StridedSliceGrad": "api.raw.ops:StridedSliceGrad",
-    "raw_ops.StringJoin": "api.raw.ops:StringJoin",
-    "raw_ops.StringLength": "api.raw.ops:StringLength",
-    "raw_ops.StringLower": "api.raw.ops:StringLower",
-    "raw_ops.StringStrip": "api.raw.ops:StringStrip",
-    "raw_ops.StringToNumber": "api.raw.ops:StringToNumber",
-    "raw_ops.StringUpper": "api.raw.ops:StringUpper",
-    "raw_ops.Sub": "api.raw.ops:Sub",
-    "raw_ops.Substr": "api.raw.ops:Substr",
-    "raw_ops.Sum": "api.raw.ops:Sum",
-    "raw_ops.Svd": "api.raw.ops:Svd",
-    "raw_ops.Tan": "api.raw.ops:Tan",
-    "raw_ops.Tanh": "api.raw.ops:Tanh",
-    "raw_ops.TanhGrad": "api.raw.ops:TanhGrad",
-    "raw_ops.TensorScatterAdd": "api.raw.ops:TensorScatterAdd",
-    "raw_ops.TensorScatterMax": "api.raw.ops:TensorScatterMax",
-    "raw_ops.TensorScatterMin": "api.raw.ops:TensorScatterMin",
-    "raw_ops.TensorScatterSub": "api.raw.ops:TensorScatterSub",
-    "raw_ops.TensorScatterUpdate": "api.raw.ops:TensorScatterUpdate",
-    "raw_ops.Tile": "api.raw.ops:Tile",
-    "raw_ops.Timestamp": "api.raw.ops:Timestamp",
-    "raw_ops.TopKV2": "api.raw.ops:TopKV2",
-    "raw_ops.Transpose": "api.raw.ops:Transpose",
-    "raw_ops.TridiagonalMatMul": "api.raw.ops:TridiagonalMatMul",
-    "raw_ops.TridiagonalSolve": "api.raw.ops:TridiagonalSolve",
-    "raw_ops.TruncateDiv": "api.raw.ops:TruncateDiv",
-    "raw_ops.TruncateMod": "api.raw.ops:TruncateMod",
-    "raw_ops.Unique": "api.raw.ops:Unique",
-    "raw_ops.UniqueWithCounts": "api.raw.ops:UniqueWithCounts",
-    "raw_ops.Unpack": "api.raw.ops:Unpack",
-    "raw_ops.UnravelIndex": "api.raw.ops:UnravelIndex",
-    "raw_ops.UnsortedSegmentMax": "api.raw.ops:UnsortedSegmentMax",
-    "raw_ops.UnsortedSegmentMin": "api.raw.ops:UnsortedSegmentMin",
-    "raw_ops.UnsortedSegmentProd": "api.raw.ops:UnsortedSegmentProd",
-    "raw_ops.UnsortedSegmentSum": "api.raw.ops:UnsortedSegmentSum",
-    "raw_ops.UpperBound": "api.raw.ops:UpperBound",
-    "raw_ops.VarIsInitializedOp": "api.raw.ops:VarIsInitializedOp",
-    "raw_ops.VariableShape": "api.raw.ops:VariableShape",
-    "raw_ops.Where": "api.raw.ops:Where",
-    "raw_ops.WriteFile": "api.raw.ops:WriteFile",
-    "raw_ops.Xdivy": "api.raw.ops:Xdivy",
-    "raw_ops.Xlog1py": "api.raw.ops:Xlog1py",
-    "raw_ops.Xlogy": "api.raw.ops:Xlogy",
-    "raw_ops.ZerosLike": "api.raw.ops:ZerosLike",
-    "raw_ops.Zeta": "api.raw.ops:Zeta",
-    "realdiv": "api.math.elementwise:realdiv",
-    "recompute_grad": "api.control.custom_gradient:recompute_grad",
-    "reduce_all": "api.math.reductions:reduce_all",
-    "reduce_any": "api.math.reductions:reduce_any",
-    "reduce_logsumexp": "api.math.reductions:reduce_logsumexp",
-    "reduce_max": "api.math.reductions:reduce_max",
-    "reduce_mean": "api.math.reductions:reduce_mean",
-    "reduce_min": "api.math.reductions:reduce_min",
-    "reduce_prod": "api.math.reductions:reduce_prod",
-    "reduce_sum": "api.math.reductions:reduce_sum",
-    "register_tensor_conversion_function": "api.arrays.conversion:register_tensor_conversion_function",
-    "repeat": "api.arrays.repeating:repeat",
-    "required_space_to_batch_paddings": "api.arrays.slicing:required_space_to_batch_paddings",
-    "reshape": "api.arrays.shaping:reshape",
-    "resource": "api.arrays.dtypes:resource",
-    "reverse": "api.arrays.slicing:reverse",
-    "reverse_sequence": "api.arrays.slicing:reverse_sequence",
-    "rfftnd": "api.signal.whole:rfftnd",
-    "roll": "api.arrays.slicing:roll",
-    "round": "api.math.elementwise:round",
-    "saturate_cast": "api.arrays.casting:saturate_cast",
-    "scalar_mul": "api.math.elementwise:scalar_mul",
-    "scan": "api.control.functional:scan",
-    "scatter_nd": "api.arrays.indexing:scatter_nd",
-    "searchsorted": "api.math.sorting:searchsorted",
-    "sequence_mask": "api.arrays.indexing:sequence_mask",
-    "sets.difference": "api.sparse.sets:difference",
-    "sets.intersection": "api.sparse.sets:intersection",
-    "sets.size": "api.sparse.sets:size",
-    "sets.union": "api.sparse.sets:union",
-    "shape": "api.arrays.shaping:shape",
-    "shape_n": "api.arrays.shaping:shape_n",
-    "sigmoid": "api.math.analysis:sigmoid",
-    "sign": "api.math.elementwise:sign",
-    "signal.dct": "api.signal.cosine:dct",
-    "signal.fft": "api.signal.fourier:fft",
-    "signal.fft2d": "api.signal.fourier:fft2d",
-    "signal.fft3d": "api.signal.fourier:fft3d",
-    "signal.fftnd": "api.signal.fourier:fftnd",
-    "signal.fftshift": "api.signal.fourier:fftshift",
-    "signal.frame": "api.signal.frames:frame",
-    "signal.hamming_window": "api.signal.windows:hamming_window",
-    "signal.hann_window": "api.signal.windows:hann_window",
-    "signal.idct": "api.signal.cosine:idct",
-    "signal.ifft": "api.signal.fourier:ifft",
-    "signal.ifft2d": "api.signal.fourier:ifft2d",
-    "signal.ifft3d": "api.signal.fourier:ifft3d",
-    "signal.ifftnd": "api.signal.fourier:ifftnd",
-    "signal.ifftshift": "api.signal.fourier:ifftshift",
-    "signal.inverse_mdct": "api.signal.cosine:inverse_mdct",
-    "signal.inverse_stft": "api.signal.frames:inverse_stft",
-    "signal.inverse_stft_window_fn": "api.signal.frames:inverse_stft_window_fn",
-    "signal.irfft": "api.signal.fourier:irfft",
-    "signal.irfft2d": "api.signal.fourier:irfft2d",
-    "signal.irfft3d": "api.signal.fourier:irfft3d",
-    "signal.irfftnd": "api.signal.fourier:irfftnd",
-    "signal.kaiser_bessel_derived_window": "api.signal.windows:kaiser_bessel_derived_window",
-    "signal.kaiser_window": "api.signal.windows:kaiser_window",
-    "signal.linear_to_mel_weight_matrix": "api.signal.cosine:linear_to_mel_weight_matrix",
-    "signal.mdct": "api.signal.cosine:mdct",
-    "signal.mfccs_from_log_mel_spectrograms": "api.signal.cosine:mfccs_from_log_mel_spectrograms",
-    "signal.overlap_and_add": "api.signal.frames:overlap_and_add",
-    "signal.rfft": "api.signal.fourier:rfft",
-    "signal.rfft2d": "api.signal.fourier:rfft2d",
-    "signal.rfft3d": "api.signal.fourier:rfft3d",
-    "signal.rfftnd": "api.signal.fourier:rfftnd",
-    "signal.stft": "api.signal.frames:stft",
-    "signal.vorbis_window": "api.signal.windows:vorbis_window",
-    "sin": "api.math.analysis:sin",
-    "sinh": "api.math.analysis:sinh",
-    "size": "api.arrays.shaping:size",
-    "slice": "api.arrays.slicing:slice",
-    "sort": "api.math.sorting:sort",
-    "space_to_batch": "api.arrays.slicing:space_to_batch",
-    "space_to_batch_nd": "api.arrays.slicing:space_to_batch_nd",
-    "sparse.SparseTensor": "api.sparse.tensors:SparseTensor",
-    "sparse.add": "api.sparse.arithmetic:add",
-    "sparse.bincount": "api.sparse.segments:bincount",
-    "sparse.concat": "api.sparse.shaping:concat",
-    "sparse.cross": "api.sparse.crossing:cross",
-    "sparse.cross_hashed": "api.sparse.crossing:cross_hashed",
-    "sparse.expand_dims": "api.sparse.shaping:expand_dims",
-    "sparse.eye": "api.sparse.tensors:eye",
-    "sparse.fill_empty_rows": "api.sparse.tensors:fill_empty_rows",
-    "sparse.from_dense": "api.sparse.tensors:from_dense",
-    "sparse.map_values": "api.sparse.tensors:map_values",
-    "sparse.mask": "api.sparse.tensors:mask",
-    "sparse.maximum": "api.sparse.arithmetic:maximum",
-    "sparse.minimum": "api.sparse.arithmetic:minimum",
-    "sparse.reduce_max": "api.sparse.arithmetic:reduce_max",
-    "sparse.reduce_sum": "api.sparse.arithmetic:reduce_sum",
-    "sparse.reorder": "api.sparse.tensors:reorder",
-    "sparse.reset_shape": "api.sparse.shaping:reset_shape",
-    "sparse.reshape": "api.sparse.shaping:reshape",
-    "sparse.retain": "api.sparse.tensors:retain",
-    "sparse.sampled_addmm": "api.sparse.arithmetic:sampled_addmm",
-    "sparse.segment_mean": "api.sparse.segments:segment_mean",
-    "sparse.segment_sqrt_n": "api.sparse.segments:segment_sqrt_n",
-    "sparse.segment_sum": "api.sparse.segments:segment_sum",
-    "sparse.slice": "api.sparse.shaping:slice",
-    "sparse.softmax": "api.sparse.arithmetic:softmax",
-    "sparse.sparse_dense_matmul": "api.sparse.arithmetic:sparse_dense_matmul",
-    "sparse.split": "api.sparse.shaping:split",
-    "sparse.to_dense": "api.sparse.tensors:to_dense",
-    "sparse.to_indicator": "api.sparse.tensors:to_indicator",
-    "sparse.transpose": "api.sparse.shaping:transpose",
-    "split": "api.arrays.concat:split",
-    "sqrt": "api.math.analysis:sqrt",
-    "square": "api.math.analysis:square",
-    "squeeze": "api.arrays.shaping:squeeze",
-    "stack": "api.arrays.concat:stack",
-    "stop_gradient": "api.control.custom_gradient:stop_gradient",
-    "strided_slice": "api.arrays.slicing:strided_slice",
-    "string": "api.arrays.dtypes:string",
-    "strings.as_string": "api.text.strings:as_string",
-    "strings.bytes_split": "api.text.splitting:bytes_split",
-    "strings.format": "api.text.strings:format",
-    "strings.join": "api.text.strings:join",
-    "strings.length": "api.text.strings:length",
-    "strings.lower": "api.text.strings:lower",
-    "strings.ngrams": "api.text.splitting:ngrams",
-    "strings.reduce_join": "api.text.strings:reduce_join",
-    "strings.regex_full_match": "api.text.strings:regex_full_match",
-    "strings.regex_replace": "api.text.strings:regex_replace",
-    "strings.split": "api.text.splitting:split",
-    "strings.strip": "api.text.strings:strip",
-    "strings.substr": "api.text.strings:substr",
-    "strings.to_hash_bucket": "api.text.buckets:to_hash_bucket",
-    "strings.to_hash_bucket_fast": "api.text.buckets:to_hash_bucket_fast",
-    "strings.to_hash_bucket_strong": "api.text.buckets:to_hash_bucket_strong",
-    "strings.to_number": "api.text.strings:to_number",
-    "strings.unicode_decode": "api.text.unicode:unicode_decode",
-    "strings.unicode_decode_with_offsets": "api.text.unicode:unicode_decode_with_offsets",
-    "strings.unicode_encode": "api.text.unicode:unicode_encode",
-    "strings.unicode_script": "api.text.unicode:unicode_script",
-    "strings.unicode_split": "api.text.unicode:unicode_split",
-    "strings.unicode_split_with_offsets": "api.text.unicode:unicode_split_with_offsets",
-    "strings.unicode_transcode": "api.text.unicode:unicode_transcode",
-    "strings.unsorted_segment_join": "api.text.strings:unsorted_segment_join",
-    "strings.upper": "api.text.strings:upper",
-    "subtract": "api.math.elementwise:subtract",
-    "summary.SummaryWriter": "api.summary.scalars:SummaryWriter",
-    "summary.create_file_writer": "api.summary.scalars:create_file_writer",
-    "summary.create_noop_writer": "api.summary.scalars:create_noop_writer",
-    "summary.experimental.get_step": "api.summary.experimental:get_step",
-    "summary.experimental.set_step": "api.summary.experimental:set_step",
-    "summary.experimental.summary_scope": "api.summary.experimental:summary_scope",
-    "summary.flush": "api.summary.scalars:flush",
-    "summary.histogram": "api.summary.tensors:histogram",
-    "summary.image": "api.summary.tensors:image",
-    "summary.record_if": "api.summary.scalars:record_if",
-    "summary.scalar": "api.summary.scalars:scalar",
-    "summary.should_record_summaries": "api.summary.scalars:should_record_summaries",
-    "summary.text": "api.summary.tensors:text",
-    "summary.write": "api.summary.tensors:write",
-    "switch_case": "api.control.control_flow:switch_case",
-    "sysconfig.get_build_info": "api.runtime.sysconfig:get_build_info",
-    "tan": "api.math.analysis:tan",
-    "tanh": "api.math.analysis:tanh",
-    "tensor_scatter_nd_add": "api.arrays.indexing:tensor_scatter_nd_add",
-    "tensor_scatter_nd_max": "api.arrays.indexing:tensor_scatter_nd_max",
-    "tensor_scatter_nd_min": "api.arrays.indexing:tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub": "api.arrays.indexing:tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update": "api.arrays.indexing:tensor_scatter_nd_update",
-    "tensordot": "api.math.contraction:tensordot",
-    "test.TestCase": "api.testing.cases:TestCase",
-    "test.compute_gradient": "api.testing.compared_gradients:compute_gradient",
-    "test.disable_with_predicate": "api.runtime.execution:disable_with_predicate",
-    "test.experimental.sync_devices": "api.runtime.execution:sync_devices",
-    "test.gpu_device_name": "api.testing.cases:gpu_device_name",
-    "test.is_built_with_cuda": "api.testing.cases:is_built_with_cuda",
-    "test.is_built_with_gpu_support": "api.testing.cases:is_built_with_gpu_support",
-    "test.is_built_with_rocm": "api.runtime.sysconfig:is_built_with_rocm",
-    "test.is_built_with_xla": "api.runtime.sysconfig:is_built_with_xla",
-    "test.is_cpu_target_available": "api.runtime.sysconfig:is_cpu_target_available",
-    "test.is_gpu_available": "api.testing.cases:is_gpu_available",
-    "test.main": "api.testing.cases:main",
-    "test.with_eager_op_as_function": "api.runtime.execution:with_eager_op_as_function",
-    "tile": "api.arrays.repeating:tile",
-    "timestamp": "api.runtime.system:timestamp",
-    "train.BytesList": "api.io.examples:BytesList",
-    "train.Checkpoint": "api.data.train:Checkpoint",
-    "train.CheckpointManager": "api.data.train:CheckpointManager",
-    "train.CheckpointOptions": "api.data.train:CheckpointOptions",
-    "train.ClusterSpec": "api.runtime.threads:ClusterSpec",
-    "train.Coordinator": "api.runtime.threads:Coordinator",
-    "train.Example": "api.io.examples:Example",
-    "train.ExponentialMovingAverage": "api.data.train:ExponentialMovingAverage",
-    "train.Feature": "api.io.examples:Feature",
-    "train.FeatureList": "api.io.examples:FeatureList",
-    "train.FeatureLists": "api.io.examples:FeatureLists",
-    "train.Features": "api.io.examples:Features",
-    "train.FloatList": "api.io.examples:FloatList",
-    "train.Int64List": "api.io.examples:Int64List",
-    "train.SequenceExample": "api.io.examples:SequenceExample",
-    "train.get_checkpoint_state": "api.data.train:get_checkpoint_state",
-    "train.latest_checkpoint": "api.data.train:latest_checkpoint",
-    "train.list_variables": "api.data.train:list_variables",
-    "train.load_checkpoint": "api.data.train:load_checkpoint",
-    "train.load_variable": "api.data.train:load_variable",
-    "transpose": "api.arrays.shaping:transpose",
-    "truediv": "api.math.elementwise:truediv",
-    "truncatediv": "api.math.elementwise:truncatediv",
-    "truncatemod": "api.math.elementwise:truncatemod",
-    "tuple": "api.runtime.system:tuple",
-    "type_spec_from_value": "api.arrays.values:type_spec_from_value",
-    "types.experimental.Callable": "api.compat.types:Callable",
-    "types.experimental.ConcreteFunction": "api.compat.types:ConcreteFunction",
-    "types.experimental.GenericFunction": "api.compat.types:GenericFunction",
-    "types.experimental.PolymorphicFunction": "api.compat.types:PolymorphicFunction",
-    "types.experimental.SupportsTracingProtocol": "api.compat.types:SupportsTracingProtocol",
-    "types.experimental.TensorLike": "api.compat.types:TensorLike",
-    "types.experimental.TraceType": "api.compat.types:TraceType",
-    "uint16": "api.arrays.dtypes:uint16",
-    "uint32": "api.arrays.dtypes:uint32",
-    "uint64": "api.arrays.dtypes:uint64",
-    "uint8": "api.arrays.dtypes:uint8",
-    "unique": "api.math.bincount:unique",
-    "unique_with_counts": "api.math.bincount:unique_with_counts",
-    "unravel_index": "api.arrays.indexing:unravel_index",
-    "unstack": "api.arrays.concat:unstack",
-    "variable_creator_scope": "api.arrays.values:variable_creator_scope",
-    "variant": "api.arrays.dtypes:variant",
-    "vectorized_map": "api.control.functional:vectorized_map",
-    "version.COMPILER_VERSION": "api.runtime.version:COMPILER_VERSION",
-    "version.GIT_VERSION": "api.runtime.version:GIT_VERSION",
-    "version.GRAPH_DEF_VERSION": "api.runtime.version:GRAPH_DEF_VERSION",
-    "version.GRAPH_DEF_VERSION_MIN_CONSUMER": "api.runtime.version:GRAPH_DEF_VERSION_MIN_CONSUMER",
-    "version.GRAPH_DEF_VERSION_MIN_PRODUCER": "api.runtime.version:GRAPH_DEF_VERSION_MIN_PRODUCER",
-    "version.VERSION": "api.runtime.version:VERSION",
-    "where": "api.math.comparison:where",
-    "while_loop": "api.control.control_flow:while_loop",
-    "zeros": "api.arrays.creation:zeros",
-    "zeros_initializer": "api.nn.initializers:zeros_initializer",
-    "zeros_like": "api.arrays.creation:zeros_like",
-}
+NAMES: dict[str, str] = dict(
+    line.split()  # type: ignore[misc]
+    for line in """\
+AggregationMethod api.arrays.values:AggregationMethod
+Assert api.debug.checks:Assert
+DType api.arrays.dtypes:DType
+DeviceSpec api.runtime.devices:DeviceSpec
+GradientTape api.control.autodiff:GradientTape
+Graph api.runtime.graphs:Graph
+IndexedSlices api.arrays.values:IndexedSlices
+IndexedSlicesSpec api.arrays.values:IndexedSlicesSpec
+Module api.arrays.values:Module
+NoneTensorSpec api.data.optional:NoneTensorSpec
+Operation api.runtime.graphs:Operation
+OptionalSpec api.data.optional:OptionalSpec
+RaggedTensor api.ragged.values:RaggedTensor
+RaggedTensorSpec api.ragged.values:RaggedTensorSpec
+RegisterGradient api.control.custom_gradient:RegisterGradient
+SparseTensor api.sparse.tensors:SparseTensor
+SparseTensorSpec api.arrays.values:SparseTensorSpec
+Tensor api.arrays.values:Tensor
+TensorArray api.arrays.values:TensorArray
+TensorArraySpec api.arrays.values:TensorArraySpec
+TensorShape api.arrays.values:TensorShape
+TensorSpec api.arrays.values:TensorSpec
+TypeSpec api.arrays.values:TypeSpec
+UnconnectedGradients api.control.autodiff:UnconnectedGradients
+Variable api.arrays.values:Variable
+VariableAggregation api.arrays.values:VariableAggregation
+VariableSynchronization api.arrays.values:VariableSynchronization
+abs api.math.elementwise:abs
+acos api.math.analysis:acos
+acosh api.math.analysis:acosh
+add api.math.elementwise:add
+add_n api.math.elementwise:add_n
+approx_top_k api.math.sorting:approx_top_k
+argmax api.math.sorting:argmax
+argmin api.math.sorting:argmin
+argsort api.math.sorting:argsort
+as_dtype api.arrays.dtypes:as_dtype
+as_string api.text.strings:as_string
+asin api.math.analysis:asin
+asinh api.math.analysis:asinh
+assert_equal api.debug.checks:assert_equal
+assert_greater api.debug.checks:assert_greater
+assert_less api.debug.checks:assert_less
+assert_rank api.debug.shape_checks:assert_rank
+atan api.math.analysis:atan
+atan2 api.math.analysis:atan2
+atanh api.math.analysis:atanh
+audio.decode_wav api.io.audio:decode_wav
+audio.encode_wav api.io.audio:encode_wav
+autodiff.ForwardAccumulator api.control.autodiff:ForwardAccumulator
+autodiff.GradientTape api.control.autodiff:GradientTape
+autograph.experimental.Feature autograph.functions:Feature
+autograph.experimental.do_not_convert autograph.functions:do_not_convert
+autograph.experimental.set_loop_options autograph.functions:set_loop_options
+autograph.set_verbosity autograph.functions:set_verbosity
+autograph.to_code autograph.functions:to_code
+autograph.to_graph autograph.functions:to_graph
+autograph.trace autograph.functions:trace
+batch_to_space api.arrays.slicing:batch_to_space
+bfloat16 api.arrays.dtypes:bfloat16
+bitcast api.arrays.casting:bitcast
+bitwise.bitwise_and api.math.bitwise:bitwise_and
+bitwise.bitwise_or api.math.bitwise:bitwise_or
+bitwise.bitwise_xor api.math.bitwise:bitwise_xor
+bitwise.invert api.math.bitwise:invert
+bitwise.left_shift api.math.bitwise:left_shift
+bitwise.right_shift api.math.bitwise:right_shift
+bool api.arrays.dtypes:bool
+boolean_mask api.arrays.indexing:boolean_mask
+broadcast_dynamic_shape api.arrays.repeating:broadcast_dynamic_shape
+broadcast_static_shape api.arrays.repeating:broadcast_static_shape
+broadcast_to api.arrays.repeating:broadcast_to
+case api.control.control_flow:case
+cast api.arrays.casting:cast
+clip_by_global_norm api.math.clipping:clip_by_global_norm
+clip_by_norm api.math.clipping:clip_by_norm
+clip_by_value api.math.clipping:clip_by_value
+compat.as_bytes api.compat.text:as_bytes
+compat.as_str api.compat.text:as_str
+compat.as_str_any api.compat.text:as_str_any
+compat.as_text api.compat.text:as_text
+compat.dimension_value api.compat.text:dimension_value
+compat.v1.AUTO_REUSE api.compat.v1_variables:AUTO_REUSE
+compat.v1.Dimension api.compat.v1_graph:Dimension
+compat.v1.GraphKeys api.compat.v1_variables:GraphKeys
+compat.v1.InteractiveSession api.compat.v1_graph:InteractiveSession
+compat.v1.Print api.compat.v1_graph:Print
+compat.v1.Session api.compat.v1_graph:Session
+compat.v1.SparseTensorValue api.compat.v1_graph:SparseTensorValue
+compat.v1.SummaryMetadata api.summary.metadata:SummaryMetadata
+compat.v1.Variable api.compat.v1_variables:Variable
+compat.v1.VariableScope api.compat.v1_variables:VariableScope
+compat.v1.accumulate_n api.compat.v1_functions:accumulate_n
+compat.v1.add_to_collection api.compat.v1_variables:add_to_collection
+compat.v1.add_to_collections api.compat.v1_variables:add_to_collections
+compat.v1.all_variables api.compat.v1_variables:all_variables
+compat.v1.angle api.compat.v1_functions:angle
+compat.v1.arg_max api.compat.v1_functions:arg_max
+compat.v1.arg_min api.compat.v1_functions:arg_min
+compat.v1.argmax api.compat.v1_functions:argmax
+compat.v1.argmin api.compat.v1_functions:argmin
+compat.v1.assert_equal api.compat.v1_functions:assert_equal
+compat.v1.assert_greater api.compat.v1_functions:assert_greater
+compat.v1.assert_greater_equal api.compat.v1_functions:assert_greater_equal
+compat.v1.assert_integer api.compat.v1_functions:assert_integer
+compat.v1.assert_less api.compat.v1_functions:assert_less
+compat.v1.assert_less_equal api.compat.v1_functions:assert_less_equal
+compat.v1.assert_near api.compat.v1_functions:assert_near
+compat.v1.assert_negative api.compat.v1_functions:assert_negative
+compat.v1.assert_non_negative api.compat.v1_functions:assert_non_negative
+compat.v1.assert_non_positive api.compat.v1_functions:assert_non_positive
+compat.v1.assert_none_equal api.compat.v1_functions:assert_none_equal
+compat.v1.assert_positive api.compat.v1_functions:assert_positive
+compat.v1.assert_rank api.compat.v1_functions:assert_rank
+compat.v1.assert_rank_at_least api.compat.v1_functions:assert_rank_at_least
+compat.v1.assert_rank_in api.compat.v1_functions:assert_rank_in
+compat.v1.assert_scalar api.compat.v1_functions:assert_scalar
+compat.v1.assert_type api.compat.v1_functions:assert_type
+compat.v1.assign api.compat.v1_functions:assign
+compat.v1.assign_add api.compat.v1_functions:assign_add
+compat.v1.assign_sub api.compat.v1_functions:assign_sub
+compat.v1.batch_gather api.compat.v1_functions:batch_gather
+compat.v1.batch_to_space api.compat.v1_functions:batch_to_space
+compat.v1.betainc api.compat.v1_functions:betainc
+compat.v1.bincount api.compat.v1_functions:bincount
+compat.v1.boolean_mask api.compat.v1_functions:boolean_mask
+compat.v1.ceil api.compat.v1_functions:ceil
+compat.v1.cholesky api.compat.v1_functions:cholesky
+compat.v1.cholesky_solve api.compat.v1_functions:cholesky_solve
+compat.v1.clip_by_average_norm api.compat.v1_functions:clip_by_average_norm
+compat.v1.colocate_with api.compat.v1_graph:colocate_with
+compat.v1.cond api.compat.v1_functions:cond
+compat.v1.confusion_matrix api.compat.v1_functions:confusion_matrix
+compat.v1.conj api.compat.v1_functions:conj
+compat.v1.constant api.compat.v1_functions:constant
+compat.v1.constant_initializer api.compat.v1_initializers:constant_initializer
+compat.v1.container api.compat.v1_graph:container
+compat.v1.control_flow_v2_enabled api.compat.v1_functions:control_flow_v2_enabled
+compat.v1.convert_to_tensor api.compat.v1_functions:convert_to_tensor
+compat.v1.convert_to_tensor_or_indexed_slices api.compat.v1_graph:convert_to_tensor_or_indexed_slices
+compat.v1.convert_to_tensor_or_sparse_tensor api.compat.v1_graph:convert_to_tensor_or_sparse_tensor
+compat.v1.count_nonzero api.compat.v1_functions:count_nonzero
+compat.v1.cross api.compat.v1_functions:cross
+compat.v1.cumprod api.compat.v1_functions:cumprod
+compat.v1.debugging.assert_all_finite api.compat.v1_functions:debugging.assert_all_finite
+compat.v1.debugging.assert_equal api.compat.v1_functions:debugging.assert_equal
+compat.v1.debugging.assert_greater api.compat.v1_functions:debugging.assert_greater
+compat.v1.debugging.assert_greater_equal api.compat.v1_functions:debugging.assert_greater_equal
+compat.v1.debugging.assert_less api.compat.v1_functions:debugging.assert_less
+compat.v1.debugging.assert_less_equal api.compat.v1_functions:debugging.assert_less_equal
+compat.v1.debugging.assert_near api.compat.v1_functions:debugging.assert_near
+compat.v1.debugging.assert_negative api.compat.v1_functions:debugging.assert_negative
+compat.v1.debugging.assert_non_negative api.compat.v1_functions:debugging.assert_non_negative
+compat.v1.debugging.assert_non_positive api.compat.v1_functions:debugging.assert_non_positive
+compat.v1.debugging.assert_none_equal api.compat.v1_functions:debugging.assert_none_equal
+compat.v1.debugging.assert_positive api.compat.v1_functions:debugging.assert_positive
+compat.v1.debugging.assert_rank api.compat.v1_functions:debugging.assert_rank
+compat.v1.debugging.assert_rank_at_least api.compat.v1_functions:debugging.assert_rank_at_least
+compat.v1.debugging.assert_rank_in api.compat.v1_functions:debugging.assert_rank_in
+compat.v1.debugging.assert_scalar api.compat.v1_functions:debugging.assert_scalar
+compat.v1.decode_base64 api.compat.v1_functions:decode_base64
+compat.v1.depth_to_space api.compat.v1_functions:depth_to_space
+compat.v1.diag api.compat.v1_functions:diag
+compat.v1.diag_part api.compat.v1_functions:diag_part
+compat.v1.digamma api.compat.v1_functions:digamma
+compat.v1.dimension_at_index api.compat.v1_graph:dimension_at_index
+compat.v1.dimension_value api.compat.v1_graph:dimension_value
+compat.v1.disable_control_flow_v2 api.compat.v1_graph:disable_control_flow_v2
+compat.v1.disable_eager_execution api.compat.v1_graph:disable_eager_execution
+compat.v1.disable_resource_variables api.compat.v1_graph:disable_resource_variables
+compat.v1.disable_tensor_equality api.compat.v1_graph:disable_tensor_equality
+compat.v1.disable_v2_behavior api.compat.v1_graph:disable_v2_behavior
+compat.v1.disable_v2_tensorshape api.compat.v1_graph:disable_v2_tensorshape
+compat.v1.div api.compat.v1_functions:div
+compat.v1.div_no_nan api.compat.v1_functions:div_no_nan
+compat.v1.enable_control_flow_v2 api.compat.v1_graph:enable_control_flow_v2
+compat.v1.enable_eager_execution api.compat.v1:enable_eager_execution
+compat.v1.enable_resource_variables api.compat.v1_graph:enable_resource_variables
+compat.v1.enable_tensor_equality api.compat.v1_graph:enable_tensor_equality
+compat.v1.enable_v2_behavior api.compat.v1:enable_v2_behavior
+compat.v1.enable_v2_tensorshape api.compat.v1_graph:enable_v2_tensorshape
+compat.v1.erf api.compat.v1_functions:erf
+compat.v1.erfc api.compat.v1_functions:erfc
+compat.v1.executing_eagerly_outside_functions api.compat.v1_functions:executing_eagerly_outside_functions
+compat.v1.expand_dims api.compat.v1_functions:expand_dims
+compat.v1.expm1 api.compat.v1_functions:expm1
+compat.v1.extract_image_patches api.compat.v1_functions:extract_image_patches
+compat.v1.fft api.compat.v1_functions:fft
+compat.v1.fft2d api.compat.v1_functions:fft2d
+compat.v1.fft3d api.compat.v1_functions:fft3d
+compat.v1.floordiv api.compat.v1_functions:floordiv
+compat.v1.gather api.compat.v1_functions:gather
+compat.v1.gather_nd api.compat.v1_functions:gather_nd
+compat.v1.get_collection api.compat.v1_variables:get_collection
+compat.v1.get_collection_ref api.compat.v1_variables:get_collection_ref
+compat.v1.get_default_graph api.compat.v1_graphs:get_default_graph
+compat.v1.get_default_session api.compat.v1_graph:get_default_session
+compat.v1.get_local_variable api.compat.v1_variables:get_local_variable
+compat.v1.get_seed api.compat.v1_functions:get_seed
+compat.v1.get_variable api.compat.v1_variables:get_variable
+compat.v1.get_variable_scope api.compat.v1_variables:get_variable_scope
+compat.v1.global_norm api.compat.v1_functions:global_norm
+compat.v1.global_variables api.compat.v1_variables:global_variables
+compat.v1.global_variables_initializer api.compat.v1_variables:global_variables_initializer
+compat.v1.glorot_normal_initializer api.compat.v1_initializers:glorot_normal_initializer
+compat.v1.glorot_uniform_initializer api.compat.v1_initializers:glorot_uniform_initializer
+compat.v1.gradients api.compat.v1_functions:gradients
+compat.v1.hessians api.compat.v1_functions:hessians
+compat.v1.ifft api.compat.v1_functions:ifft
+compat.v1.ifft2d api.compat.v1_functions:ifft2d
+compat.v1.ifft3d api.compat.v1_functions:ifft3d
+compat.v1.igamma api.compat.v1_functions:igamma
+compat.v1.igammac api.compat.v1_functions:igammac
+compat.v1.imag api.compat.v1_functions:imag
+compat.v1.image.crop_and_resize api.compat.v1_functions:image.crop_and_resize
+compat.v1.image.extract_image_patches api.compat.v1_functions:image.extract_image_patches
+compat.v1.image.resize api.compat.v1_functions:image.resize
+compat.v1.image.resize_area api.compat.v1_functions:image.resize_area
+compat.v1.image.resize_bicubic api.compat.v1_functions:image.resize_bicubic
+compat.v1.image.resize_bilinear api.compat.v1_functions:image.resize_bilinear
+compat.v1.image.resize_image_with_crop_or_pad api.compat.v1_functions:image.resize_image_with_crop_or_pad
+compat.v1.image.resize_images api.compat.v1_functions:image.resize_images
+compat.v1.image.resize_nearest_neighbor api.compat.v1_functions:image.resize_nearest_neighbor
+compat.v1.image.transpose_image api.compat.v1_functions:image.transpose_image
+compat.v1.initialize_all_variables api.compat.v1_variables:initialize_all_variables
+compat.v1.initialize_local_variables api.compat.v1_variables:initialize_local_variables
+compat.v1.initialize_variables api.compat.v1_variables:initialize_variables
+compat.v1.invert_permutation api.compat.v1_functions:invert_permutation
+compat.v1.is_finite api.compat.v1_functions:is_finite
+compat.v1.is_inf api.compat.v1_functions:is_inf
+compat.v1.is_nan api.compat.v1_functions:is_nan
+compat.v1.is_non_decreasing api.compat.v1_functions:is_non_decreasing
+compat.v1.is_strictly_increasing api.compat.v1_functions:is_strictly_increasing
+compat.v1.is_variable_initialized api.compat.v1_variables:is_variable_initialized
+compat.v1.lbeta api.compat.v1_functions:lbeta
+compat.v1.lgamma api.compat.v1_functions:lgamma
+compat.v1.lin_space api.compat.v1_functions:lin_space
+compat.v1.linalg.norm api.compat.v1_functions:linalg.norm
+compat.v1.local_variables api.compat.v1_variables:local_variables
+compat.v1.local_variables_initializer api.compat.v1_variables:local_variables_initializer
+compat.v1.log api.compat.v1_functions:log
+compat.v1.log1p api.compat.v1_functions:log1p
+compat.v1.log_sigmoid api.compat.v1_functions:log_sigmoid
+compat.v1.logging.DEBUG api.compat.v1_logging:DEBUG
+compat.v1.logging.ERROR api.compat.v1_logging:ERROR
+compat.v1.logging.FATAL api.compat.v1_logging:FATAL
+compat.v1.logging.INFO api.compat.v1_logging:INFO
+compat.v1.logging.TaskLevelStatusMessage api.compat.v1_logging:TaskLevelStatusMessage
+compat.v1.logging.WARN api.compat.v1_logging:WARN
+compat.v1.logging.debug api.compat.v1_logging:debug
+compat.v1.logging.error api.compat.v1_logging:error
+compat.v1.logging.fatal api.compat.v1_logging:fatal
+compat.v1.logging.flush api.compat.v1_logging:flush
+compat.v1.logging.get_verbosity api.compat.v1_logging:get_verbosity
+compat.v1.logging.info api.compat.v1_logging:info
+compat.v1.logging.log api.compat.v1_logging:log
+compat.v1.logging.log_every_n api.compat.v1_logging:log_every_n
+compat.v1.logging.log_first_n api.compat.v1_logging:log_first_n
+compat.v1.logging.log_if api.compat.v1_logging:log_if
+compat.v1.logging.set_verbosity api.compat.v1_logging:set_verbosity
+compat.v1.logging.vlog api.compat.v1_logging:vlog
+compat.v1.logging.warn api.compat.v1_logging:warn
+compat.v1.logging.warning api.compat.v1_logging:warning
+compat.v1.logical_xor api.compat.v1_functions:logical_xor
+compat.v1.make_template api.compat.v1_variables:make_template
+compat.v1.math.argmax api.compat.v1_functions:math.argmax
+compat.v1.math.argmin api.compat.v1_functions:math.argmin
+compat.v1.math.bincount api.compat.v1_functions:math.bincount
+compat.v1.math.confusion_matrix api.compat.v1_functions:math.confusion_matrix
+compat.v1.math.count_nonzero api.compat.v1_functions:math.count_nonzero
+compat.v1.math.in_top_k api.compat.v1_functions:math.in_top_k
+compat.v1.math.log_softmax api.compat.v1_functions:math.log_softmax
+compat.v1.math.reduce_all api.compat.v1_functions:math.reduce_all
+compat.v1.math.reduce_any api.compat.v1_functions:math.reduce_any
+compat.v1.math.reduce_logsumexp api.compat.v1_functions:math.reduce_logsumexp
+compat.v1.math.reduce_max api.compat.v1_functions:math.reduce_max
+compat.v1.math.reduce_mean api.compat.v1_functions:math.reduce_mean
+compat.v1.math.reduce_min api.compat.v1_functions:math.reduce_min
+compat.v1.math.reduce_prod api.compat.v1_functions:math.reduce_prod
+compat.v1.math.reduce_sum api.compat.v1_functions:math.reduce_sum
+compat.v1.math.softmax api.compat.v1_functions:math.softmax
+compat.v1.matrix_band_part api.compat.v1_functions:matrix_band_part
+compat.v1.matrix_determinant api.compat.v1_functions:matrix_determinant
+compat.v1.matrix_diag api.compat.v1_functions:matrix_diag
+compat.v1.matrix_diag_part api.compat.v1_functions:matrix_diag_part
+compat.v1.matrix_inverse api.compat.v1_functions:matrix_inverse
+compat.v1.matrix_set_diag api.compat.v1_functions:matrix_set_diag
+compat.v1.matrix_solve api.compat.v1_functions:matrix_solve
+compat.v1.matrix_solve_ls api.compat.v1_functions:matrix_solve_ls
+compat.v1.matrix_transpose api.compat.v1_functions:matrix_transpose
+compat.v1.matrix_triangular_solve api.compat.v1_functions:matrix_triangular_solve
+compat.v1.mod api.compat.v1_functions:mod
+compat.v1.model_variables api.compat.v1_variables:model_variables
+compat.v1.moving_average_variables api.compat.v1_variables:moving_average_variables
+compat.v1.multinomial api.compat.v1_functions:multinomial
+compat.v1.nn.avg_pool api.compat.v1_functions:nn.avg_pool
+compat.v1.nn.avg_pool2d api.compat.v1_functions:nn.avg_pool2d
+compat.v1.nn.avg_pool_v2 api.compat.v1_functions:nn.avg_pool_v2
+compat.v1.nn.conv1d api.compat.v1_functions:nn.conv1d
+compat.v1.nn.conv2d api.compat.v1_functions:nn.conv2d
+compat.v1.nn.conv2d_backprop_filter api.compat.v1_functions:nn.conv2d_backprop_filter
+compat.v1.nn.conv2d_backprop_input api.compat.v1_functions:nn.conv2d_backprop_input
+compat.v1.nn.conv2d_transpose api.compat.v1_functions:nn.conv2d_transpose
+compat.v1.nn.conv3d api.compat.v1_functions:nn.conv3d
+compat.v1.nn.conv3d_transpose api.compat.v1_functions:nn.conv3d_transpose
+compat.v1.nn.convolution api.compat.v1_functions:nn.convolution
+compat.v1.nn.crelu api.compat.v1_functions:nn.crelu
+compat.v1.nn.depth_to_space api.compat.v1_functions:nn.depth_to_space
+compat.v1.nn.depthwise_conv2d api.compat.v1_functions:nn.depthwise_conv2d
+compat.v1.nn.depthwise_conv2d_native api.compat.v1_functions:nn.depthwise_conv2d_native
+compat.v1.nn.dropout api.compat.v1_functions:nn.dropout
+compat.v1.nn.embedding_lookup api.compat.v1_functions:nn.embedding_lookup
+compat.v1.nn.fused_batch_norm api.compat.v1_functions:nn.fused_batch_norm
+compat.v1.nn.in_top_k api.compat.v1_functions:nn.in_top_k
+compat.v1.nn.log_softmax api.compat.v1_functions:nn.log_softmax
+compat.v1.nn.max_pool api.compat.v1_functions:nn.max_pool
+compat.v1.nn.max_pool_v2 api.compat.v1_functions:nn.max_pool_v2
+compat.v1.nn.moments api.compat.v1_functions:nn.moments
+compat.v1.nn.pool api.compat.v1_functions:nn.pool
+compat.v1.nn.relu_layer api.compat.v1_functions:nn.relu_layer
+compat.v1.nn.separable_conv2d api.compat.v1_functions:nn.separable_conv2d
+compat.v1.nn.softmax api.compat.v1_functions:nn.softmax
+compat.v1.nn.softmax_cross_entropy_with_logits api.compat.v1_functions:nn.softmax_cross_entropy_with_logits
+compat.v1.nn.softmax_cross_entropy_with_logits_v2 api.compat.v1_functions:nn.softmax_cross_entropy_with_logits_v2
+compat.v1.nn.space_to_batch api.compat.v1_functions:nn.space_to_batch
+compat.v1.nn.space_to_depth api.compat.v1_functions:nn.space_to_depth
+compat.v1.nn.sparse_softmax_cross_entropy_with_logits api.compat.v1_functions:nn.sparse_softmax_cross_entropy_with_logits
+compat.v1.nn.sufficient_statistics api.compat.v1_functions:nn.sufficient_statistics
+compat.v1.nn.weighted_cross_entropy_with_logits api.compat.v1_functions:nn.weighted_cross_entropy_with_logits
+compat.v1.nn.weighted_moments api.compat.v1_functions:nn.weighted_moments
+compat.v1.nn.xw_plus_b api.compat.v1_functions:nn.xw_plus_b
+compat.v1.no_regularizer api.compat.v1_variables:no_regularizer
+compat.v1.norm api.compat.v1_functions:norm
+compat.v1.ones_initializer api.compat.v1_initializers:ones_initializer
+compat.v1.ones_like api.compat.v1_functions:ones_like
+compat.v1.orthogonal_initializer api.compat.v1_initializers:orthogonal_initializer
+compat.v1.pad api.compat.v1_functions:pad
+compat.v1.placeholder api.compat.v1_graph:placeholder
+compat.v1.placeholder_with_default api.compat.v1_functions:placeholder_with_default
+compat.v1.polygamma api.compat.v1_functions:polygamma
+compat.v1.py_func api.compat.v1_functions:py_func
+compat.v1.qr api.compat.v1_functions:qr
+compat.v1.random.get_seed api.compat.v1_functions:random.get_seed
+compat.v1.random.multinomial api.compat.v1_functions:random.multinomial
+compat.v1.random.poisson api.compat.v1_functions:random.poisson
+compat.v1.random_crop api.compat.v1_functions:random_crop
+compat.v1.random_gamma api.compat.v1_functions:random_gamma
+compat.v1.random_normal api.compat.v1_functions:random_normal
+compat.v1.random_normal_initializer api.compat.v1_initializers:random_normal_initializer
+compat.v1.random_poisson api.compat.v1_functions:random_poisson
+compat.v1.random_shuffle api.compat.v1_functions:random_shuffle
+compat.v1.random_uniform api.compat.v1_functions:random_uniform
+compat.v1.random_uniform_initializer api.compat.v1_initializers:random_uniform_initializer
+compat.v1.read_file api.compat.v1_functions:read_file
+compat.v1.real api.compat.v1_functions:real
+compat.v1.reciprocal api.compat.v1_functions:reciprocal
+compat.v1.reduce_all api.compat.v1_functions:reduce_all
+compat.v1.reduce_any api.compat.v1_functions:reduce_any
+compat.v1.reduce_logsumexp api.compat.v1_functions:reduce_logsumexp
+compat.v1.reduce_max api.compat.v1_functions:reduce_max
+compat.v1.reduce_mean api.compat.v1_functions:reduce_mean
+compat.v1.reduce_min api.compat.v1_functions:reduce_min
+compat.v1.reduce_prod api.compat.v1_functions:reduce_prod
+compat.v1.reduce_sum api.compat.v1_functions:reduce_sum
+compat.v1.regex_replace api.compat.v1_functions:regex_replace
+compat.v1.reset_default_graph api.compat.v1_graphs:reset_default_graph
+compat.v1.resource_variables_enabled api.compat.v1_functions:resource_variables_enabled
+compat.v1.reverse_sequence api.compat.v1_functions:reverse_sequence
+compat.v1.reverse_v2 api.compat.v1_functions:reverse_v2
+compat.v1.rint api.compat.v1_functions:rint
+compat.v1.rsqrt api.compat.v1_functions:rsqrt
+compat.v1.scatter_add api.compat.v1_functions:scatter_add
+compat.v1.scatter_div api.compat.v1_functions:scatter_div
+compat.v1.scatter_max api.compat.v1_functions:scatter_max
+compat.v1.scatter_min api.compat.v1_functions:scatter_min
+compat.v1.scatter_mul api.compat.v1_functions:scatter_mul
+compat.v1.scatter_nd_add api.compat.v1_functions:scatter_nd_add
+compat.v1.scatter_nd_sub api.compat.v1_functions:scatter_nd_sub
+compat.v1.scatter_nd_update api.compat.v1_functions:scatter_nd_update
+compat.v1.scatter_sub api.compat.v1_functions:scatter_sub
+compat.v1.scatter_update api.compat.v1_functions:scatter_update
+compat.v1.segment_max api.compat.v1_functions:segment_max
+compat.v1.segment_mean api.compat.v1_functions:segment_mean
+compat.v1.segment_min api.compat.v1_functions:segment_min
+compat.v1.segment_prod api.compat.v1_functions:segment_prod
+compat.v1.segment_sum api.compat.v1_functions:segment_sum
+compat.v1.self_adjoint_eig api.compat.v1_functions:self_adjoint_eig
+compat.v1.self_adjoint_eigvals api.compat.v1_functions:self_adjoint_eigvals
+compat.v1.set_random_seed api.compat.v1:set_random_seed
+compat.v1.setdiff1d api.compat.v1_graph:setdiff1d
+compat.v1.shape api.compat.v1_functions:shape
+compat.v1.size api.compat.v1_functions:size
+compat.v1.space_to_batch api.compat.v1_functions:space_to_batch
+compat.v1.space_to_depth api.compat.v1_functions:space_to_depth
+compat.v1.sparse.add api.compat.v1_functions:sparse.add
+compat.v1.sparse.reduce_max api.compat.v1_functions:sparse.reduce_max
+compat.v1.sparse.reduce_sum api.compat.v1_functions:sparse.reduce_sum
+compat.v1.sparse_add api.compat.v1_functions:sparse_add
+compat.v1.sparse_fill_empty_rows api.compat.v1_functions:sparse_fill_empty_rows
+compat.v1.sparse_maximum api.compat.v1_functions:sparse_maximum
+compat.v1.sparse_minimum api.compat.v1_functions:sparse_minimum
+compat.v1.sparse_placeholder api.compat.v1_graph:sparse_placeholder
+compat.v1.sparse_reduce_max api.compat.v1_functions:sparse_reduce_max
+compat.v1.sparse_reduce_sum api.compat.v1_functions:sparse_reduce_sum
+compat.v1.sparse_reorder api.compat.v1_functions:sparse_reorder
+compat.v1.sparse_reshape api.compat.v1_functions:sparse_reshape
+compat.v1.sparse_retain api.compat.v1_functions:sparse_retain
+compat.v1.sparse_segment_mean api.compat.v1_functions:sparse_segment_mean
+compat.v1.sparse_segment_sqrt_n api.compat.v1_functions:sparse_segment_sqrt_n
+compat.v1.sparse_segment_sum api.compat.v1_functions:sparse_segment_sum
+compat.v1.sparse_slice api.compat.v1_functions:sparse_slice
+compat.v1.sparse_softmax api.compat.v1_functions:sparse_softmax
+compat.v1.sparse_tensor_dense_matmul api.compat.v1_functions:sparse_tensor_dense_matmul
+compat.v1.sparse_tensor_to_dense api.compat.v1_functions:sparse_tensor_to_dense
+compat.v1.sparse_to_indicator api.compat.v1_functions:sparse_to_indicator
+compat.v1.sparse_transpose api.compat.v1_functions:sparse_transpose
+compat.v1.spectral.dct api.compat.v1_functions:spectral.dct
+compat.v1.spectral.idct api.compat.v1_functions:spectral.idct
+compat.v1.squared_difference api.compat.v1_functions:squared_difference
+compat.v1.squeeze api.compat.v1_functions:squeeze
+compat.v1.string_join api.compat.v1_functions:string_join
+compat.v1.string_strip api.compat.v1_functions:string_strip
+compat.v1.string_to_number api.compat.v1_functions:string_to_number
+compat.v1.strings.length api.compat.v1_functions:strings.length
+compat.v1.strings.reduce_join api.compat.v1_functions:strings.reduce_join
+compat.v1.strings.substr api.compat.v1_functions:strings.substr
+compat.v1.strings.to_number api.compat.v1_functions:strings.to_number
+compat.v1.substr api.compat.v1_functions:substr
+compat.v1.svd api.compat.v1_functions:svd
+compat.v1.tables_initializer api.compat.v1_variables:tables_initializer
+compat.v1.tensor_scatter_add api.compat.v1_functions:tensor_scatter_add
+compat.v1.tensor_scatter_sub api.compat.v1_functions:tensor_scatter_sub
+compat.v1.tensor_scatter_update api.compat.v1_functions:tensor_scatter_update
+compat.v1.to_bfloat16 api.compat.v1_functions:to_bfloat16
+compat.v1.to_complex128 api.compat.v1_functions:to_complex128
+compat.v1.to_complex64 api.compat.v1_functions:to_complex64
+compat.v1.to_double api.compat.v1_functions:to_double
+compat.v1.to_float api.compat.v1_functions:to_float
+compat.v1.to_int32 api.compat.v1_functions:to_int32
+compat.v1.to_int64 api.compat.v1_functions:to_int64
+compat.v1.trace api.compat.v1_functions:trace
+compat.v1.train.AdadeltaOptimizer api.compat.v1_train:AdadeltaOptimizer
+compat.v1.train.AdagradOptimizer api.compat.v1_train:AdagradOptimizer
+compat.v1.train.AdamOptimizer api.compat.v1_train:AdamOptimizer
+compat.v1.train.FtrlOptimizer api.compat.v1_train:FtrlOptimizer
+compat.v1.train.GradientDescentOptimizer api.compat.v1_train:GradientDescentOptimizer
+compat.v1.train.MomentumOptimizer api.compat.v1_train:MomentumOptimizer
+compat.v1.train.Optimizer api.compat.v1_train:Optimizer
+compat.v1.train.ProximalAdagradOptimizer api.compat.v1_train:ProximalAdagradOptimizer
+compat.v1.train.ProximalGradientDescentOptimizer api.compat.v1_train:ProximalGradientDescentOptimizer
+compat.v1.train.RMSPropOptimizer api.compat.v1_train:RMSPropOptimizer
+compat.v1.train.cosine_decay api.compat.v1_train:cosine_decay
+compat.v1.train.create_global_step api.compat.v1_train:create_global_step
+compat.v1.train.exponential_decay api.compat.v1_train:exponential_decay
+compat.v1.train.get_global_step api.compat.v1_train:get_global_step
+compat.v1.train.get_or_create_global_step api.compat.v1_train:get_or_create_global_step
+compat.v1.train.inverse_time_decay api.compat.v1_train:inverse_time_decay
+compat.v1.train.natural_exp_decay api.compat.v1_train:natural_exp_decay
+compat.v1.train.piecewise_constant api.compat.v1_train:piecewise_constant
+compat.v1.train.piecewise_constant_decay api.compat.v1_train:piecewise_constant_decay
+compat.v1.train.polynomial_decay api.compat.v1_train:polynomial_decay
+compat.v1.trainable_variables api.compat.v1_variables:trainable_variables
+compat.v1.transpose api.compat.v1_functions:transpose
+compat.v1.truncated_normal api.compat.v1_functions:truncated_normal
+compat.v1.truncated_normal_initializer api.compat.v1_initializers:truncated_normal_initializer
+compat.v1.tuple api.compat.v1_functions:tuple
+compat.v1.unsorted_segment_max api.compat.v1_functions:unsorted_segment_max
+compat.v1.unsorted_segment_mean api.compat.v1_functions:unsorted_segment_mean
+compat.v1.unsorted_segment_min api.compat.v1_functions:unsorted_segment_min
+compat.v1.unsorted_segment_prod api.compat.v1_functions:unsorted_segment_prod
+compat.v1.unsorted_segment_sqrt_n api.compat.v1_functions:unsorted_segment_sqrt_n
+compat.v1.unsorted_segment_sum api.compat.v1_functions:unsorted_segment_sum
+compat.v1.variable_scope api.compat.v1_variables:variable_scope
+compat.v1.variables_initializer api.compat.v1_variables:variables_initializer
+compat.v1.variance_scaling_initializer api.compat.v1_initializers:variance_scaling_initializer
+compat.v1.verify_tensor_all_finite api.compat.v1_functions:verify_tensor_all_finite
+compat.v1.where api.compat.v1_functions:where
+compat.v1.where_v2 api.compat.v1_functions:where_v2
+compat.v1.while_loop api.compat.v1_functions:while_loop
+compat.v1.write_file api.compat.v1_functions:write_file
+compat.v1.zeros_initializer api.compat.v1_initializers:zeros_initializer
+compat.v1.zeros_like api.compat.v1_functions:zeros_like
+compat.v1.zeta api.compat.v1_functions:zeta
+complex api.math.complex:complex
+complex128 api.arrays.dtypes:complex128
+complex64 api.arrays.dtypes:complex64
+concat api.arrays.concat:concat
+cond api.control.control_flow:cond
+config.LogicalDevice api.runtime.config:LogicalDevice
+config.LogicalDeviceConfiguration api.runtime.config:LogicalDeviceConfiguration
+config.PhysicalDevice api.runtime.config:PhysicalDevice
+config.experimental.VirtualDeviceConfiguration api.runtime.config:LogicalDeviceConfiguration
+config.experimental.disable_mlir_bridge api.runtime.execution:disable_mlir_bridge
+config.experimental.enable_mlir_bridge api.runtime.execution:enable_mlir_bridge
+config.experimental.enable_op_determinism api.runtime.config:enable_op_determinism
+config.experimental.enable_tensor_float_32_execution api.runtime.config:enable_tensor_float_32_execution
+config.experimental.get_device_details api.runtime.config:get_device_details
+config.experimental.get_device_policy api.runtime.execution:get_device_policy
+config.experimental.get_memory_growth api.runtime.config:get_memory_growth
+config.experimental.get_memory_info api.runtime.config:get_memory_info
+config.experimental.get_memory_usage api.runtime.config:get_memory_usage
+config.experimental.get_synchronous_execution api.runtime.execution:get_synchronous_execution
+config.experimental.get_virtual_device_configuration api.runtime.config:get_logical_device_configuration
+config.experimental.get_visible_devices api.runtime.config:get_visible_devices
+config.experimental.list_logical_devices api.runtime.config:list_logical_devices
+config.experimental.list_physical_devices api.runtime.config:list_physical_devices
+config.experimental.reset_memory_stats api.runtime.config:reset_memory_stats
+config.experimental.set_device_policy api.runtime.execution:set_device_policy
+config.experimental.set_memory_growth api.runtime.config:set_memory_growth
+config.experimental.set_synchronous_execution api.runtime.execution:set_synchronous_execution
+config.experimental.set_virtual_device_configuration api.runtime.config:set_logical_device_configuration
+config.experimental.set_visible_devices api.runtime.config:set_visible_devices
+config.experimental.tensor_float_32_execution_enabled api.runtime.config:tensor_float_32_execution_enabled
+config.experimental_functions_run_eagerly api.runtime.config:experimental_functions_run_eagerly
+config.experimental_run_functions_eagerly api.runtime.config:experimental_run_functions_eagerly
+config.functions_run_eagerly api.runtime.config:functions_run_eagerly
+config.get_logical_device_configuration api.runtime.config:get_logical_device_configuration
+config.get_soft_device_placement api.runtime.config:get_soft_device_placement
+config.get_visible_devices api.runtime.config:get_visible_devices
+config.list_logical_devices api.runtime.config:list_logical_devices
+config.list_physical_devices api.runtime.config:list_physical_devices
+config.optimizer.get_experimental_options api.runtime.execution:get_experimental_options
+config.optimizer.get_jit api.runtime.config:get_jit
+config.optimizer.set_experimental_options api.runtime.execution:set_experimental_options
+config.optimizer.set_jit api.runtime.config:set_jit
+config.run_functions_eagerly api.runtime.config:run_functions_eagerly
+config.set_logical_device_configuration api.runtime.config:set_logical_device_configuration
+config.set_soft_device_placement api.runtime.config:set_soft_device_placement
+config.set_visible_devices api.runtime.config:set_visible_devices
+config.threading.get_inter_op_parallelism_threads api.runtime.config:get_inter_op_parallelism_threads
+config.threading.get_intra_op_parallelism_threads api.runtime.config:get_intra_op_parallelism_threads
+config.threading.set_inter_op_parallelism_threads api.runtime.config:set_inter_op_parallelism_threads
+config.threading.set_intra_op_parallelism_threads api.runtime.config:set_intra_op_parallelism_threads
+constant api.arrays.conversion:constant
+constant_initializer api.nn.initializers:constant_initializer
+control_dependencies api.runtime.system:control_dependencies
+conv api.nn.backward:conv
+convert_to_tensor api.arrays.conversion:convert_to_tensor
+cos api.math.analysis:cos
+cosh api.math.analysis:cosh
+cumsum api.math.scans:cumsum
+custom_gradient api.control.custom_gradient:custom_gradient
+data.AUTOTUNE api.data.datasets:AUTOTUNE
+data.Dataset api.data.datasets:Dataset
+data.DatasetSpec api.data.datasets:DatasetSpec
+data.FixedLengthRecordDataset api.data.records:FixedLengthRecordDataset
+data.INFINITE_CARDINALITY api.data.datasets:INFINITE_CARDINALITY
+data.Iterator api.data.datasets:Iterator
+data.NumpyIterator api.data.datasets:NumpyIterator
+data.Options api.data.datasets:Options
+data.TFRecordDataset api.data.records:TFRecordDataset
+data.TextLineDataset api.data.datasets:TextLineDataset
+data.ThreadingOptions api.data.datasets:ThreadingOptions
+data.UNKNOWN_CARDINALITY api.data.datasets:UNKNOWN_CARDINALITY
+data.experimental.AUTOTUNE api.data.experimental:AUTOTUNE
+data.experimental.AutoShardPolicy api.data.policies:AutoShardPolicy
+data.experimental.Counter api.data.experimental:Counter
+data.experimental.CsvDataset api.data.csv_files:CsvDataset
+data.experimental.ExternalStatePolicy api.data.policies:ExternalStatePolicy
+data.experimental.INFINITE_CARDINALITY api.data.experimental:INFINITE_CARDINALITY
+data.experimental.Optional api.data.optional:Optional
+data.experimental.RandomDataset api.data.older:RandomDataset
+data.experimental.Reducer api.data.older:Reducer
+data.experimental.ThreadingOptions api.data.datasets:ThreadingOptions
+data.experimental.UNKNOWN_CARDINALITY api.data.experimental:UNKNOWN_CARDINALITY
+data.experimental.assert_cardinality api.data.experimental:assert_cardinality
+data.experimental.at api.data.older:at
+data.experimental.bucket_by_sequence_length api.data.older:bucket_by_sequence_length
+data.experimental.cardinality api.data.experimental:cardinality
+data.experimental.choose_from_datasets api.data.experimental:choose_from_datasets
+data.experimental.copy_to_device api.data.older:copy_to_device
+data.experimental.dense_to_ragged_batch api.data.experimental:dense_to_ragged_batch
+data.experimental.enable_debug_mode api.data.older:enable_debug_mode
+data.experimental.enumerate_dataset api.data.experimental:enumerate_dataset
+data.experimental.from_list api.data.older:from_list
+data.experimental.get_next_as_optional api.data.experimental:get_next_as_optional
+data.experimental.get_single_element api.data.experimental:get_single_element
+data.experimental.get_structure api.data.experimental:get_structure
+data.experimental.group_by_reducer api.data.older:group_by_reducer
+data.experimental.group_by_window api.data.older:group_by_window
+data.experimental.make_csv_dataset api.data.csv_files:make_csv_dataset
+data.experimental.map_and_batch api.data.older:map_and_batch
+data.experimental.parallel_interleave api.data.older:parallel_interleave
+data.experimental.prefetch_to_device api.data.older:prefetch_to_device
+data.experimental.sample_from_datasets api.data.experimental:sample_from_datasets
+data.experimental.scan api.data.experimental:scan
+data.experimental.shuffle_and_repeat api.data.older:shuffle_and_repeat
+data.experimental.take_while api.data.experimental:take_while
+data.experimental.unbatch api.data.experimental:unbatch
+data.experimental.unique api.data.experimental:unique
+debugging.Assert api.debug.checks:Assert
+debugging.assert_all_finite api.debug.checks:assert_all_finite
+debugging.assert_equal api.debug.checks:assert_equal
+debugging.assert_greater api.debug.checks:assert_greater
+debugging.assert_greater_equal api.debug.checks:assert_greater_equal
+debugging.assert_integer api.debug.checks:assert_integer
+debugging.assert_less api.debug.checks:assert_less
+debugging.assert_less_equal api.debug.checks:assert_less_equal
+debugging.assert_near api.debug.checks:assert_near
+debugging.assert_negative api.debug.checks:assert_negative
+debugging.assert_non_negative api.debug.checks:assert_non_negative
+debugging.assert_non_positive api.debug.checks:assert_non_positive
+debugging.assert_none_equal api.debug.checks:assert_none_equal
+debugging.assert_positive api.debug.checks:assert_positive
+debugging.assert_proper_iterable api.debug.checks:assert_proper_iterable
+debugging.assert_rank api.debug.shape_checks:assert_rank
+debugging.assert_rank_at_least api.debug.shape_checks:assert_rank_at_least
+debugging.assert_rank_in api.debug.shape_checks:assert_rank_in
+debugging.assert_same_float_dtype api.debug.checks:assert_same_float_dtype
+debugging.assert_scalar api.debug.shape_checks:assert_scalar
+debugging.assert_shapes api.debug.shape_checks:assert_shapes
+debugging.assert_type api.debug.checks:assert_type
+debugging.check_numerics api.debug.checks:check_numerics
+debugging.disable_check_numerics api.debug.checks:disable_check_numerics
+debugging.disable_traceback_filtering api.debug.checks:disable_traceback_filtering
+debugging.enable_check_numerics api.debug.checks:enable_check_numerics
+debugging.enable_traceback_filtering api.debug.checks:enable_traceback_filtering
+debugging.get_log_device_placement api.debug.checks:get_log_device_placement
+debugging.is_numeric_tensor api.debug.checks:is_numeric_tensor
+debugging.is_traceback_filtering_enabled api.debug.checks:is_traceback_filtering_enabled
+debugging.set_log_device_placement api.debug.checks:set_log_device_placement
+device api.runtime.devices:device
+distribute.DistributedDataset api.distribute.strategies:DistributedDataset
+distribute.InputContext api.distribute.strategies:InputContext
+distribute.MirroredStrategy api.distribute.strategies:MirroredStrategy
+distribute.OneDeviceStrategy api.distribute.strategies:OneDeviceStrategy
+distribute.ReduceOp api.distribute.strategies:ReduceOp
+distribute.ReplicaContext api.distribute.strategies:ReplicaContext
+distribute.Strategy api.distribute.strategies:Strategy
+distribute.TPUStrategy api.distribute.strategies:TPUStrategy
+distribute.cluster_resolver.TPUClusterResolver api.distribute.cluster_resolver:TPUClusterResolver
+distribute.experimental_set_strategy api.distribute.strategies:experimental_set_strategy
+distribute.get_replica_context api.distribute.strategies:get_replica_context
+distribute.get_strategy api.distribute.strategies:get_strategy
+distribute.has_strategy api.distribute.strategies:has_strategy
+distribute.in_cross_replica_context api.distribute.strategies:in_cross_replica_context
+divide api.math.elementwise:divide
+double api.arrays.dtypes:double
+dtypes.DType api.arrays.dtypes:DType
+dtypes.QUANTIZED_DTYPES api.arrays.dtypes:QUANTIZED_DTYPES
+dtypes.as_dtype api.arrays.dtypes:as_dtype
+dtypes.bfloat16 api.arrays.dtypes:bfloat16
+dtypes.bool api.arrays.dtypes:bool
+dtypes.cast api.arrays.casting:cast
+dtypes.complex api.math.complex:complex
+dtypes.complex128 api.arrays.dtypes:complex128
+dtypes.complex64 api.arrays.dtypes:complex64
+dtypes.double api.arrays.dtypes:double
+dtypes.experimental.float4_e2m1fn api.nn.low_precision:float4_e2m1fn
+dtypes.experimental.float8_e4m3b11fnuz api.nn.low_precision:float8_e4m3b11fnuz
+dtypes.experimental.float8_e4m3fn api.nn.low_precision:float8_e4m3fn
+dtypes.experimental.float8_e4m3fnuz api.nn.low_precision:float8_e4m3fnuz
+dtypes.experimental.float8_e5m2 api.nn.low_precision:float8_e5m2
+dtypes.experimental.float8_e5m2fnuz api.nn.low_precision:float8_e5m2fnuz
+dtypes.experimental.int2 api.nn.low_precision:int2
+dtypes.experimental.int4 api.nn.low_precision:int4
+dtypes.experimental.uint2 api.nn.low_precision:uint2
+dtypes.experimental.uint4 api.nn.low_precision:uint4
+dtypes.float16 api.arrays.dtypes:float16
+dtypes.float32 api.arrays.dtypes:float32
+dtypes.float64 api.arrays.dtypes:float64
+dtypes.half api.arrays.dtypes:half
+dtypes.int16 api.arrays.dtypes:int16
+dtypes.int32 api.arrays.dtypes:int32
+dtypes.int64 api.arrays.dtypes:int64
+dtypes.int8 api.arrays.dtypes:int8
+dtypes.qint16 api.arrays.dtypes:qint16
+dtypes.qint32 api.arrays.dtypes:qint32
+dtypes.qint8 api.arrays.dtypes:qint8
+dtypes.quint16 api.arrays.dtypes:quint16
+dtypes.quint8 api.arrays.dtypes:quint8
+dtypes.resource api.arrays.dtypes:resource
+dtypes.saturate_cast api.arrays.casting:saturate_cast
+dtypes.string api.arrays.dtypes:string
+dtypes.uint16 api.arrays.dtypes:uint16
+dtypes.uint32 api.arrays.dtypes:uint32
+dtypes.uint64 api.arrays.dtypes:uint64
+dtypes.uint8 api.arrays.dtypes:uint8
+dtypes.variant api.arrays.dtypes:variant
+dynamic_partition api.math.segments:dynamic_partition
+dynamic_stitch api.math.segments:dynamic_stitch
+edit_distance api.text.edit_distance:edit_distance
+eig api.linalg.decompositions:eig
+eigvals api.linalg.decompositions:eigvals
+einsum api.math.contraction:einsum
+ensure_shape api.arrays.shaping:ensure_shape
+equal api.math.comparison:equal
+errors.ABORTED api.runtime.errors:ABORTED
+errors.ALREADY_EXISTS api.runtime.errors:ALREADY_EXISTS
+errors.AbortedError api.runtime.errors:AbortedError
+errors.AlreadyExistsError api.runtime.errors:AlreadyExistsError
+errors.CANCELLED api.runtime.errors:CANCELLED
+errors.CancelledError api.runtime.errors:CancelledError
+errors.DATA_LOSS api.runtime.errors:DATA_LOSS
+errors.DEADLINE_EXCEEDED api.runtime.errors:DEADLINE_EXCEEDED
+errors.DataLossError api.runtime.errors:DataLossError
+errors.DeadlineExceededError api.runtime.errors:DeadlineExceededError
+errors.FAILED_PRECONDITION api.runtime.errors:FAILED_PRECONDITION
+errors.FailedPreconditionError api.runtime.errors:FailedPreconditionError
+errors.INTERNAL api.runtime.errors:INTERNAL
+errors.INVALID_ARGUMENT api.runtime.errors:INVALID_ARGUMENT
+errors.InternalError api.runtime.errors:InternalError
+errors.InvalidArgumentError api.runtime.errors:InvalidArgumentError
+errors.NOT_FOUND api.runtime.errors:NOT_FOUND
+errors.NotFoundError api.runtime.errors:NotFoundError
+errors.OK api.runtime.errors:OK
+errors.OUT_OF_RANGE api.runtime.errors:OUT_OF_RANGE
+errors.OpError api.runtime.errors:OpError
+errors.OperatorNotAllowedInGraphError api.runtime.errors:OperatorNotAllowedInGraphError
+errors.OutOfRangeError api.runtime.errors:OutOfRangeError
+errors.PERMISSION_DENIED api.runtime.errors:PERMISSION_DENIED
+errors.PermissionDeniedError api.runtime.errors:PermissionDeniedError
+errors.RESOURCE_EXHAUSTED api.runtime.errors:RESOURCE_EXHAUSTED
+errors.ResourceExhaustedError api.runtime.errors:ResourceExhaustedError
+errors.UNAUTHENTICATED api.runtime.errors:UNAUTHENTICATED
+errors.UNAVAILABLE api.runtime.errors:UNAVAILABLE
+errors.UNIMPLEMENTED api.runtime.errors:UNIMPLEMENTED
+errors.UNKNOWN api.runtime.errors:UNKNOWN
+errors.UnauthenticatedError api.runtime.errors:UnauthenticatedError
+errors.UnavailableError api.runtime.errors:UnavailableError
+errors.UnimplementedError api.runtime.errors:UnimplementedError
+errors.UnknownError api.runtime.errors:UnknownError
+executing_eagerly api.runtime.system:executing_eagerly
+exp api.math.analysis:exp
+expand_dims api.arrays.shaping:expand_dims
+experimental.BatchableExtensionType api.extension.extension_type:BatchableExtensionType
+experimental.DynamicRaggedShape api.ragged.shape:DynamicRaggedShape
+experimental.ExtensionType api.extension.extension_type:ExtensionType
+experimental.ExtensionTypeBatchEncoder api.extension.extension_type:ExtensionTypeBatchEncoder
+experimental.ExtensionTypeSpec api.extension.extension_type:ExtensionTypeSpec
+experimental.Optional api.data.optional:Optional
+experimental.RowPartition api.ragged.values:RowPartition
+experimental.async_clear_error api.runtime.execution:async_clear_error
+experimental.async_scope api.runtime.execution:async_scope
+experimental.dispatch_for_api api.extension.dispatch:dispatch_for_api
+experimental.dispatch_for_binary_elementwise_apis api.extension.dispatch:dispatch_for_binary_elementwise_apis
+experimental.dispatch_for_binary_elementwise_assert_apis api.extension.dispatch:dispatch_for_binary_elementwise_assert_apis
+experimental.dispatch_for_unary_elementwise_apis api.extension.dispatch:dispatch_for_unary_elementwise_apis
+experimental.dlpack.from_dlpack api.runtime.dlpack:from_dlpack
+experimental.dlpack.to_dlpack api.runtime.dlpack:to_dlpack
+experimental.enable_strict_mode api.runtime.execution:enable_strict_mode
+experimental.extension_type.as_dict api.extension.as_dict:as_dict
+experimental.float4_e2m1fn api.nn.low_precision:float4_e2m1fn
+experimental.float8_e4m3b11fnuz api.nn.low_precision:float8_e4m3b11fnuz
+experimental.float8_e4m3fn api.nn.low_precision:float8_e4m3fn
+experimental.float8_e4m3fnuz api.nn.low_precision:float8_e4m3fnuz
+experimental.float8_e5m2 api.nn.low_precision:float8_e5m2
+experimental.float8_e5m2fnuz api.nn.low_precision:float8_e5m2fnuz
+experimental.function_executor_type api.runtime.execution:function_executor_type
+experimental.int2 api.nn.low_precision:int2
+experimental.int4 api.nn.low_precision:int4
+experimental.numpy.abs api.numpy.elementwise:abs
+experimental.numpy.absolute api.numpy.elementwise:absolute
+experimental.numpy.add api.numpy.elementwise:add
+experimental.numpy.all api.numpy.reductions:all
+experimental.numpy.allclose api.numpy.reductions:allclose
+experimental.numpy.amax api.numpy.statistics:amax
+experimental.numpy.amin api.numpy.statistics:amin
+experimental.numpy.angle api.numpy.elementwise:angle
+experimental.numpy.any api.numpy.reductions:any
+experimental.numpy.append api.numpy.shaping:append
+experimental.numpy.arange api.numpy.arrays:arange
+experimental.numpy.arccos api.numpy.elementwise:arccos
+experimental.numpy.arccosh api.numpy.elementwise:arccosh
+experimental.numpy.arcsin api.numpy.elementwise:arcsin
+experimental.numpy.arcsinh api.numpy.elementwise:arcsinh
+experimental.numpy.arctan api.numpy.elementwise:arctan
+experimental.numpy.arctan2 api.numpy.elementwise:arctan2
+experimental.numpy.arctanh api.numpy.elementwise:arctanh
+experimental.numpy.argmax api.numpy.reductions:argmax
+experimental.numpy.argmin api.numpy.reductions:argmin
+experimental.numpy.argsort api.numpy.statistics:argsort
+experimental.numpy.around api.numpy.elementwise:around
+experimental.numpy.array api.numpy.arrays:array
+experimental.numpy.array_equal api.numpy.statistics:array_equal
+experimental.numpy.asanyarray api.numpy.shaping:asanyarray
+experimental.numpy.asarray api.numpy.arrays:asarray
+experimental.numpy.ascontiguousarray api.numpy.shaping:ascontiguousarray
+experimental.numpy.atleast_1d api.numpy.shaping:atleast_1d
+experimental.numpy.atleast_2d api.numpy.shaping:atleast_2d
+experimental.numpy.atleast_3d api.numpy.shaping:atleast_3d
+experimental.numpy.average api.numpy.statistics:average
+experimental.numpy.bitwise_and api.numpy.elementwise:bitwise_and
+experimental.numpy.bitwise_not api.numpy.elementwise:bitwise_not
+experimental.numpy.bitwise_or api.numpy.elementwise:bitwise_or
+experimental.numpy.bitwise_xor api.numpy.elementwise:bitwise_xor
+experimental.numpy.bool_ api.numpy.types:bool_
+experimental.numpy.broadcast_arrays api.numpy.shaping:broadcast_arrays
+experimental.numpy.broadcast_to api.numpy.arrays:broadcast_to
+experimental.numpy.cbrt api.numpy.elementwise:cbrt
+experimental.numpy.ceil api.numpy.elementwise:ceil
+experimental.numpy.clip api.numpy.arrays:clip
+experimental.numpy.complex128 api.numpy.types:complex_
+experimental.numpy.complex64 api.numpy.types:complex64
+experimental.numpy.complex_ api.numpy.types:complex_
+experimental.numpy.compress api.numpy.shaping:compress
+experimental.numpy.concatenate api.numpy.arrays:concatenate
+experimental.numpy.conj api.numpy.elementwise:conj
+experimental.numpy.conjugate api.numpy.elementwise:conjugate
+experimental.numpy.copy api.numpy.shaping:copy
+experimental.numpy.cos api.numpy.elementwise:cos
+experimental.numpy.cosh api.numpy.elementwise:cosh
+experimental.numpy.count_nonzero api.numpy.statistics:count_nonzero
+experimental.numpy.cross api.numpy.statistics:cross
+experimental.numpy.cumprod api.numpy.statistics:cumprod
+experimental.numpy.cumsum api.numpy.reductions:cumsum
+experimental.numpy.deg2rad api.numpy.elementwise:deg2rad
+experimental.numpy.diag api.numpy.arrays:diag
+experimental.numpy.diag_indices api.numpy.matrices:diag_indices
+experimental.numpy.diagflat api.numpy.matrices:diagflat
+experimental.numpy.diagonal api.numpy.matrices:diagonal
+experimental.numpy.diff api.numpy.statistics:diff
+experimental.numpy.divide api.numpy.elementwise:divide
+experimental.numpy.divmod api.numpy.elementwise:divmod
+experimental.numpy.dot api.numpy.reductions:dot
+experimental.numpy.dsplit api.numpy.shaping:dsplit
+experimental.numpy.dstack api.numpy.shaping:dstack
+experimental.numpy.e api.numpy.arrays:e
+experimental.numpy.einsum api.numpy.reductions:einsum
+experimental.numpy.empty api.numpy.matrices:empty
+experimental.numpy.empty_like api.numpy.matrices:empty_like
+experimental.numpy.equal api.numpy.elementwise:equal
+experimental.numpy.exp api.numpy.elementwise:exp
+experimental.numpy.exp2 api.numpy.elementwise:exp2
+experimental.numpy.expand_dims api.numpy.arrays:expand_dims
+experimental.numpy.experimental_enable_numpy_behavior api.numpy.behavior:experimental_enable_numpy_behavior
+experimental.numpy.expm1 api.numpy.elementwise:expm1
+experimental.numpy.eye api.numpy.arrays:eye
+experimental.numpy.fabs api.numpy.elementwise:fabs
+experimental.numpy.finfo api.numpy.types:finfo
+experimental.numpy.fix api.numpy.elementwise:fix
+experimental.numpy.flatten api.numpy.shaping:flatten
+experimental.numpy.flip api.numpy.arrays:flip
+experimental.numpy.fliplr api.numpy.shaping:fliplr
+experimental.numpy.flipud api.numpy.shaping:flipud
+experimental.numpy.float16 api.numpy.types:float16
+experimental.numpy.float32 api.numpy.types:float32
+experimental.numpy.float64 api.numpy.types:float_
+experimental.numpy.float_ api.numpy.types:float_
+experimental.numpy.float_power api.numpy.elementwise:float_power
+experimental.numpy.floor api.numpy.elementwise:floor
+experimental.numpy.floor_divide api.numpy.elementwise:floor_divide
+experimental.numpy.full api.numpy.arrays:full
+experimental.numpy.full_like api.numpy.matrices:full_like
+experimental.numpy.gcd api.numpy.elementwise:gcd
+experimental.numpy.geomspace api.numpy.matrices:geomspace
+experimental.numpy.greater api.numpy.elementwise:greater
+experimental.numpy.greater_equal api.numpy.elementwise:greater_equal
+experimental.numpy.heaviside api.numpy.elementwise:heaviside
+experimental.numpy.hsplit api.numpy.shaping:hsplit
+experimental.numpy.hstack api.numpy.shaping:hstack
+experimental.numpy.hypot api.numpy.elementwise:hypot
+experimental.numpy.identity api.numpy.arrays:identity
+experimental.numpy.iinfo api.numpy.types:iinfo
+experimental.numpy.imag api.numpy.elementwise:imag
+experimental.numpy.inexact api.numpy.types:inexact
+experimental.numpy.inf api.numpy.arrays:inf
+experimental.numpy.inner api.numpy.statistics:inner
+experimental.numpy.int16 api.numpy.types:int16
+experimental.numpy.int32 api.numpy.types:int32
+experimental.numpy.int64 api.numpy.types:int_
+experimental.numpy.int8 api.numpy.types:int8
+experimental.numpy.int_ api.numpy.types:int_
+experimental.numpy.isclose api.numpy.reductions:isclose
+experimental.numpy.iscomplex api.numpy.elementwise:iscomplex
+experimental.numpy.iscomplexobj api.numpy.types:iscomplexobj
+experimental.numpy.isfinite api.numpy.elementwise:isfinite
+experimental.numpy.isinf api.numpy.elementwise:isinf
+experimental.numpy.isnan api.numpy.elementwise:isnan
+experimental.numpy.isneginf api.numpy.elementwise:isneginf
+experimental.numpy.isposinf api.numpy.elementwise:isposinf
+experimental.numpy.isreal api.numpy.elementwise:isreal
+experimental.numpy.isrealobj api.numpy.types:isrealobj
+experimental.numpy.isscalar api.numpy.types:isscalar
+experimental.numpy.issubdtype api.numpy.types:issubdtype
+experimental.numpy.ix_ api.numpy.shaping:ix_
+experimental.numpy.kron api.numpy.statistics:kron
+experimental.numpy.lcm api.numpy.elementwise:lcm
+experimental.numpy.less api.numpy.elementwise:less
+experimental.numpy.less_equal api.numpy.elementwise:less_equal
+experimental.numpy.linspace api.numpy.arrays:linspace
+experimental.numpy.log api.numpy.elementwise:log
+experimental.numpy.log10 api.numpy.elementwise:log10
+experimental.numpy.log1p api.numpy.elementwise:log1p
+experimental.numpy.log2 api.numpy.elementwise:log2
+experimental.numpy.logaddexp api.numpy.elementwise:logaddexp
+experimental.numpy.logaddexp2 api.numpy.elementwise:logaddexp2
+experimental.numpy.logical_and api.numpy.elementwise:logical_and
+experimental.numpy.logical_not api.numpy.elementwise:logical_not
+experimental.numpy.logical_or api.numpy.elementwise:logical_or
+experimental.numpy.logical_xor api.numpy.elementwise:logical_xor
+experimental.numpy.logspace api.numpy.matrices:logspace
+experimental.numpy.matmul api.numpy.reductions:matmul
+experimental.numpy.max api.numpy.reductions:max
+experimental.numpy.maximum api.numpy.elementwise:maximum
+experimental.numpy.mean api.numpy.reductions:mean
+experimental.numpy.meshgrid api.numpy.shaping:meshgrid
+experimental.numpy.min api.numpy.reductions:min
+experimental.numpy.minimum api.numpy.elementwise:minimum
+experimental.numpy.mod api.numpy.elementwise:mod
+experimental.numpy.moveaxis api.numpy.arrays:moveaxis
+experimental.numpy.multiply api.numpy.elementwise:multiply
+experimental.numpy.nanmean api.numpy.statistics:nanmean
+experimental.numpy.nanprod api.numpy.statistics:nanprod
+experimental.numpy.nansum api.numpy.statistics:nansum
+experimental.numpy.ndarray api.arrays.values:Tensor
+experimental.numpy.ndim api.numpy.arrays:ndim
+experimental.numpy.negative api.numpy.elementwise:negative
+experimental.numpy.newaxis api.numpy.arrays:newaxis
+experimental.numpy.nextafter api.numpy.elementwise:nextafter
+experimental.numpy.nonzero api.numpy.shaping:nonzero
+experimental.numpy.not_equal api.numpy.elementwise:not_equal
+experimental.numpy.object_ api.numpy.types:object_
+experimental.numpy.ones api.numpy.arrays:ones
+experimental.numpy.ones_like api.numpy.arrays:ones_like
+experimental.numpy.outer api.numpy.reductions:outer
+experimental.numpy.pad api.numpy.shaping:pad
+experimental.numpy.pi api.numpy.arrays:pi
+experimental.numpy.polyval api.numpy.statistics:polyval
+experimental.numpy.positive api.numpy.elementwise:positive
+experimental.numpy.power api.numpy.elementwise:power
+experimental.numpy.prod api.numpy.reductions:prod
+experimental.numpy.promote_types api.numpy.types:promote_types
+experimental.numpy.ptp api.numpy.statistics:ptp
+experimental.numpy.rad2deg api.numpy.elementwise:rad2deg
+experimental.numpy.random.poisson api.numpy.random:poisson
+experimental.numpy.random.rand api.numpy.random:rand
+experimental.numpy.random.randint api.numpy.random:randint
+experimental.numpy.random.randn api.numpy.random:randn
+experimental.numpy.random.random api.numpy.random:random
+experimental.numpy.random.seed api.numpy.random:seed
+experimental.numpy.random.standard_normal api.numpy.random:standard_normal
+experimental.numpy.random.uniform api.numpy.random:uniform
+experimental.numpy.ravel api.numpy.arrays:ravel
+experimental.numpy.real api.numpy.elementwise:real
+experimental.numpy.reciprocal api.numpy.elementwise:reciprocal
+experimental.numpy.remainder api.numpy.elementwise:remainder
+experimental.numpy.repeat api.numpy.arrays:repeat
+experimental.numpy.reshape api.numpy.arrays:reshape
+experimental.numpy.result_type api.numpy.types:result_type
+experimental.numpy.roll api.numpy.shaping:roll
+experimental.numpy.rot90 api.numpy.shaping:rot90
+experimental.numpy.round api.numpy.elementwise:round
+experimental.numpy.select api.numpy.shaping:select
+experimental.numpy.shape api.numpy.arrays:shape
+experimental.numpy.sign api.numpy.elementwise:sign
+experimental.numpy.signbit api.numpy.elementwise:signbit
+experimental.numpy.sin api.numpy.elementwise:sin
+experimental.numpy.sinc api.numpy.elementwise:sinc
+experimental.numpy.sinh api.numpy.elementwise:sinh
+experimental.numpy.size api.numpy.arrays:size
+experimental.numpy.sort api.numpy.statistics:sort
+experimental.numpy.split api.numpy.arrays:split
+experimental.numpy.sqrt api.numpy.elementwise:sqrt
+experimental.numpy.square api.numpy.elementwise:square
+experimental.numpy.squeeze api.numpy.arrays:squeeze
+experimental.numpy.stack api.numpy.arrays:stack
+experimental.numpy.std api.numpy.reductions:std
+experimental.numpy.string_ api.numpy.types:string_
+experimental.numpy.subtract api.numpy.elementwise:subtract
+experimental.numpy.sum api.numpy.reductions:sum
+experimental.numpy.swapaxes api.numpy.arrays:swapaxes
+experimental.numpy.take api.numpy.arrays:take
+experimental.numpy.take_along_axis api.numpy.shaping:take_along_axis
+experimental.numpy.tan api.numpy.elementwise:tan
+experimental.numpy.tanh api.numpy.elementwise:tanh
+experimental.numpy.tensordot api.numpy.reductions:tensordot
+experimental.numpy.tile api.numpy.arrays:tile
+experimental.numpy.trace api.numpy.matrices:trace
+experimental.numpy.transpose api.numpy.arrays:transpose
+experimental.numpy.tri api.numpy.matrices:tri
+experimental.numpy.tril api.numpy.matrices:tril
+experimental.numpy.triu api.numpy.matrices:triu
+experimental.numpy.true_divide api.numpy.elementwise:true_divide
+experimental.numpy.uint16 api.numpy.types:uint16
+experimental.numpy.uint32 api.numpy.types:uint32
+experimental.numpy.uint64 api.numpy.types:uint64
+experimental.numpy.uint8 api.numpy.types:uint8
+experimental.numpy.unicode_ api.numpy.types:unicode_
+experimental.numpy.vander api.numpy.matrices:vander
+experimental.numpy.var api.numpy.reductions:var
+experimental.numpy.vdot api.numpy.statistics:vdot
+experimental.numpy.vsplit api.numpy.shaping:vsplit
+experimental.numpy.vstack api.numpy.shaping:vstack
+experimental.numpy.where api.numpy.arrays:where
+experimental.numpy.zeros api.numpy.arrays:zeros
+experimental.numpy.zeros_like api.numpy.arrays:zeros_like
+experimental.uint2 api.nn.low_precision:uint2
+experimental.uint4 api.nn.low_precision:uint4
+experimental.unregister_dispatch_for api.extension.dispatch:unregister_dispatch_for
+extract_volume_patches api.arrays.slicing:extract_volume_patches
+eye api.arrays.creation:eye
+fftnd api.signal.whole:fftnd
+fill api.arrays.creation:fill
+fingerprint api.text.fingerprints:fingerprint
+float16 api.arrays.dtypes:float16
+float32 api.arrays.dtypes:float32
+float64 api.arrays.dtypes:float64
+floor api.math.elementwise:floor
+foldl api.control.functional:foldl
+foldr api.control.functional:foldr
+function api.control.function:function
+gather api.arrays.indexing:gather
+gather_nd api.arrays.indexing:gather_nd
+get_current_name_scope api.arrays.values:get_current_name_scope
+get_logger api.runtime.system:get_logger
+get_static_value api.arrays.conversion:get_static_value
+grad_pass_through api.control.custom_gradient:grad_pass_through
+gradients api.control.autodiff:gradients
+greater api.math.comparison:greater
+greater_equal api.math.comparison:greater_equal
+group api.runtime.system:group
+half api.arrays.dtypes:half
+hessians api.control.autodiff:hessians
+histogram_fixed_width api.math.bincount:histogram_fixed_width
+histogram_fixed_width_bins api.math.bincount:histogram_fixed_width_bins
+identity api.arrays.shaping:identity
+identity_n api.arrays.shaping:identity_n
+ifftnd api.signal.whole:ifftnd
+image.ResizeMethod api.image.resampling:ResizeMethod
+image.adjust_brightness api.image.color:adjust_brightness
+image.adjust_contrast api.image.color:adjust_contrast
+image.adjust_gamma api.image.color:adjust_gamma
+image.adjust_hue api.image.color:adjust_hue
+image.adjust_jpeg_quality api.image.color:adjust_jpeg_quality
+image.adjust_saturation api.image.color:adjust_saturation
+image.central_crop api.image.geometry:central_crop
+image.combined_non_max_suppression api.image.boxes:combined_non_max_suppression
+image.convert_image_dtype api.image.color:convert_image_dtype
+image.crop_and_resize api.image.resampling:crop_and_resize
+image.crop_to_bounding_box api.image.geometry:crop_to_bounding_box
+image.decode_bmp api.image.codecs:decode_bmp
+image.decode_gif api.image.codecs:decode_gif
+image.decode_image api.image.codecs:decode_image
+image.decode_jpeg api.image.codecs:decode_jpeg
+image.decode_png api.image.codecs:decode_png
+image.draw_bounding_boxes api.image.boxes:draw_bounding_boxes
+image.encode_jpeg api.image.codecs:encode_jpeg
+image.encode_png api.image.codecs:encode_png
+image.extract_patches api.image.geometry:extract_patches
+image.flip_left_right api.image.geometry:flip_left_right
+image.flip_up_down api.image.geometry:flip_up_down
+image.grayscale_to_rgb api.image.color:grayscale_to_rgb
+image.hsv_to_rgb api.image.color:hsv_to_rgb
+image.image_gradients api.image.quality:image_gradients
+image.is_jpeg api.image.codecs:is_jpeg
+image.non_max_suppression api.image.boxes:non_max_suppression
+image.non_max_suppression_overlaps api.image.boxes:non_max_suppression_overlaps
+image.non_max_suppression_padded api.image.boxes:non_max_suppression_padded
+image.non_max_suppression_with_scores api.image.boxes:non_max_suppression_with_scores
+image.pad_to_bounding_box api.image.geometry:pad_to_bounding_box
+image.per_image_standardization api.image.color:per_image_standardization
+image.psnr api.image.quality:psnr
+image.random_brightness api.image.augmentation:random_brightness
+image.random_contrast api.image.augmentation:random_contrast
+image.random_crop api.image.augmentation:random_crop
+image.random_flip_left_right api.image.augmentation:random_flip_left_right
+image.random_flip_up_down api.image.augmentation:random_flip_up_down
+image.random_hue api.image.augmentation:random_hue
+image.random_jpeg_quality api.image.augmentation:random_jpeg_quality
+image.random_saturation api.image.augmentation:random_saturation
+image.resize api.image.resampling:resize
+image.resize_with_crop_or_pad api.image.geometry:resize_with_crop_or_pad
+image.resize_with_pad api.image.resampling:resize_with_pad
+image.rgb_to_grayscale api.image.color:rgb_to_grayscale
+image.rgb_to_hsv api.image.color:rgb_to_hsv
+image.rgb_to_yiq api.image.color:rgb_to_yiq
+image.rgb_to_yuv api.image.color:rgb_to_yuv
+image.rot90 api.image.geometry:rot90
+image.sample_distorted_bounding_box api.image.boxes:sample_distorted_bounding_box
+image.sobel_edges api.image.quality:sobel_edges
+image.ssim api.image.quality:ssim
+image.ssim_multiscale api.image.quality:ssim_multiscale
+image.stateless_random_brightness api.image.augmentation:stateless_random_brightness
+image.stateless_random_contrast api.image.augmentation:stateless_random_contrast
+image.stateless_random_crop api.image.augmentation:stateless_random_crop
+image.stateless_random_flip_left_right api.image.augmentation:stateless_random_flip_left_right
+image.stateless_random_flip_up_down api.image.augmentation:stateless_random_flip_up_down
+image.stateless_random_hue api.image.augmentation:stateless_random_hue
+image.stateless_random_jpeg_quality api.image.augmentation:stateless_random_jpeg_quality
+image.stateless_random_saturation api.image.augmentation:stateless_random_saturation
+image.stateless_sample_distorted_bounding_box api.image.augmentation:stateless_sample_distorted_bounding_box
+image.total_variation api.image.quality:total_variation
+image.transpose api.image.geometry:transpose
+image.yiq_to_rgb api.image.color:yiq_to_rgb
+image.yuv_to_rgb api.image.color:yuv_to_rgb
+init_scope api.runtime.system:init_scope
+inside_function api.runtime.system:inside_function
+int16 api.arrays.dtypes:int16
+int32 api.arrays.dtypes:int32
+int64 api.arrays.dtypes:int64
+int8 api.arrays.dtypes:int8
+io.FixedLenFeature api.io.features:FixedLenFeature
+io.FixedLenSequenceFeature api.io.features:FixedLenSequenceFeature
+io.RaggedFeature api.io.features:RaggedFeature
+io.SparseFeature api.io.features:SparseFeature
+io.TFRecordOptions api.io.records:TFRecordOptions
+io.TFRecordWriter api.io.records:TFRecordWriter
+io.VarLenFeature api.io.features:VarLenFeature
+io.decode_base64 api.io.bytes:decode_base64
+io.decode_bmp api.image.codecs:decode_bmp
+io.decode_compressed api.io.text_records:decode_compressed
+io.decode_csv api.io.text_records:decode_csv
+io.decode_gif api.image.codecs:decode_gif
+io.decode_image api.image.codecs:decode_image
+io.decode_jpeg api.image.codecs:decode_jpeg
+io.decode_json_example api.io.text_records:decode_json_example
+io.decode_png api.image.codecs:decode_png
+io.decode_raw api.io.bytes:decode_raw
+io.deserialize_many_sparse api.io.tensors:deserialize_many_sparse
+io.encode_base64 api.io.bytes:encode_base64
+io.encode_jpeg api.image.codecs:encode_jpeg
+io.encode_png api.image.codecs:encode_png
+io.gfile.GFile api.io.files:GFile
+io.gfile.copy api.io.files:copy
+io.gfile.exists api.io.files:exists
+io.gfile.glob api.io.files:glob
+io.gfile.isdir api.io.files:isdir
+io.gfile.join api.io.files:join
+io.gfile.listdir api.io.files:listdir
+io.gfile.makedirs api.io.files:makedirs
+io.gfile.mkdir api.io.files:mkdir
+io.gfile.remove api.io.files:remove
+io.gfile.rename api.io.files:rename
+io.gfile.rmtree api.io.files:rmtree
+io.gfile.stat api.io.files:stat
+io.gfile.walk api.io.files:walk
+io.is_jpeg api.image.codecs:is_jpeg
+io.matching_files api.io.bytes:matching_files
+io.parse_example api.io.parsing:parse_example
+io.parse_sequence_example api.io.sequence_parsing:parse_sequence_example
+io.parse_single_example api.io.parsing:parse_single_example
+io.parse_single_sequence_example api.io.sequence_parsing:parse_single_sequence_example
+io.parse_tensor api.io.tensors:parse_tensor
+io.read_file api.io.bytes:read_file
+io.serialize_many_sparse api.io.tensors:serialize_many_sparse
+io.serialize_sparse api.io.tensors:serialize_sparse
+io.serialize_tensor api.io.tensors:serialize_tensor
+io.write_file api.io.bytes:write_file
+irfftnd api.signal.whole:irfftnd
+is_symbolic_tensor api.runtime.system:is_symbolic_tensor
+is_tensor api.arrays.conversion:is_tensor
+less api.math.comparison:less
+less_equal api.math.comparison:less_equal
+linalg.LinearOperator api.linalg.operators.base:LinearOperator
+linalg.LinearOperatorAdjoint api.linalg.operators.wrapping:LinearOperatorAdjoint
+linalg.LinearOperatorBlockDiag api.linalg.operators.blocks:LinearOperatorBlockDiag
+linalg.LinearOperatorBlockLowerTriangular api.linalg.operators.block_triangular:LinearOperatorBlockLowerTriangular
+linalg.LinearOperatorCirculant api.linalg.operators.circulant:LinearOperatorCirculant
+linalg.LinearOperatorCirculant2D api.linalg.operators.circulant:LinearOperatorCirculant2D
+linalg.LinearOperatorCirculant3D api.linalg.operators.circulant:LinearOperatorCirculant3D
+linalg.LinearOperatorComposition api.linalg.operators.composition:LinearOperatorComposition
+linalg.LinearOperatorDiag api.linalg.operators.diag:LinearOperatorDiag
+linalg.LinearOperatorFullMatrix api.linalg.operators.triangular:LinearOperatorFullMatrix
+linalg.LinearOperatorHouseholder api.linalg.operators.householder:LinearOperatorHouseholder
+linalg.LinearOperatorIdentity api.linalg.operators.identity:LinearOperatorIdentity
+linalg.LinearOperatorInversion api.linalg.operators.wrapping:LinearOperatorInversion
+linalg.LinearOperatorKronecker api.linalg.operators.kronecker:LinearOperatorKronecker
+linalg.LinearOperatorLowRankUpdate api.linalg.operators.low_rank:LinearOperatorLowRankUpdate
+linalg.LinearOperatorLowerTriangular api.linalg.operators.triangular:LinearOperatorLowerTriangular
+linalg.LinearOperatorPermutation api.linalg.operators.householder:LinearOperatorPermutation
+linalg.LinearOperatorScaledIdentity api.linalg.operators.identity:LinearOperatorScaledIdentity
+linalg.LinearOperatorToeplitz api.linalg.operators.toeplitz:LinearOperatorToeplitz
+linalg.LinearOperatorTridiag api.linalg.operators.tridiag:LinearOperatorTridiag
+linalg.LinearOperatorZeros api.linalg.operators.zeros:LinearOperatorZeros
+linalg.adjoint api.linalg.structure:adjoint
+linalg.band_part api.linalg.structure:band_part
+linalg.banded_triangular_solve api.linalg.banded:banded_triangular_solve
+linalg.cholesky api.linalg.decompositions:cholesky
+linalg.cholesky_solve api.linalg.solvers:cholesky_solve
+linalg.cross api.linalg.structure:cross
+linalg.det api.linalg.solvers:det
+linalg.diag api.linalg.structure:diag
+linalg.diag_part api.linalg.structure:diag_part
+linalg.eig api.linalg.decompositions:eig
+linalg.eigh api.linalg.decompositions:eigh
+linalg.eigh_tridiagonal api.linalg.banded:eigh_tridiagonal
+linalg.eigvals api.linalg.decompositions:eigvals
+linalg.eigvalsh api.linalg.decompositions:eigvalsh
+linalg.einsum api.math.contraction:einsum
+linalg.experimental.conjugate_gradient api.linalg.operators.conjugate_gradient:conjugate_gradient
+linalg.expm api.linalg.functions:expm
+linalg.eye api.arrays.creation:eye
+linalg.global_norm api.math.clipping:global_norm
+linalg.inv api.linalg.solvers:inv
+linalg.l2_normalize api.math.reductions:l2_normalize
+linalg.logdet api.linalg.solvers:logdet
+linalg.logm api.linalg.functions:logm
+linalg.lstsq api.linalg.solvers:lstsq
+linalg.lu api.linalg.decompositions:lu
+linalg.lu_matrix_inverse api.linalg.solvers:lu_matrix_inverse
+linalg.lu_reconstruct api.linalg.solvers:lu_reconstruct
+linalg.lu_solve api.linalg.solvers:lu_solve
+linalg.matmul api.math.contraction:matmul
+linalg.matrix_rank api.linalg.solvers:matrix_rank
+linalg.matrix_transpose api.linalg.structure:matrix_transpose
+linalg.matvec api.math.contraction:matvec
+linalg.norm api.math.reductions:norm
+linalg.normalize api.math.reductions:normalize
+linalg.pinv api.linalg.solvers:pinv
+linalg.qr api.linalg.decompositions:qr
+linalg.set_diag api.linalg.structure:set_diag
+linalg.slogdet api.linalg.solvers:slogdet
+linalg.solve api.linalg.solvers:solve
+linalg.sqrtm api.linalg.functions:sqrtm
+linalg.svd api.linalg.decompositions:svd
+linalg.tensor_diag api.linalg.structure:tensor_diag
+linalg.tensor_diag_part api.linalg.structure:tensor_diag_part
+linalg.tensordot api.math.contraction:tensordot
+linalg.trace api.math.reductions:trace
+linalg.triangular_solve api.linalg.solvers:triangular_solve
+linalg.tridiagonal_matmul api.linalg.banded:tridiagonal_matmul
+linalg.tridiagonal_solve api.linalg.banded:tridiagonal_solve
+linspace api.arrays.creation:linspace
+logical_and api.math.comparison:logical_and
+logical_not api.math.comparison:logical_not
+logical_or api.math.comparison:logical_or
+lookup.KeyValueTensorInitializer api.lookup.initializers:KeyValueTensorInitializer
+lookup.StaticHashTable api.lookup.static_tables:StaticHashTable
+lookup.StaticVocabularyTable api.lookup.static_tables:StaticVocabularyTable
+lookup.TextFileIndex api.lookup.initializers:TextFileIndex
+lookup.TextFileInitializer api.lookup.initializers:TextFileInitializer
+lookup.experimental.DenseHashTable api.lookup.mutable_tables:DenseHashTable
+lookup.experimental.MutableHashTable api.lookup.mutable_tables:MutableHashTable
+map_fn api.control.functional:map_fn
+math.abs api.math.elementwise:abs
+math.accumulate_n api.math.elementwise:accumulate_n
+math.acos api.math.analysis:acos
+math.acosh api.math.analysis:acosh
+math.add api.math.elementwise:add
+math.add_n api.math.elementwise:add_n
+math.angle api.math.complex:angle
+math.approx_max_k api.math.sorting:approx_max_k
+math.approx_min_k api.math.sorting:approx_min_k
+math.argmax api.math.sorting:argmax
+math.argmin api.math.sorting:argmin
+math.asin api.math.analysis:asin
+math.asinh api.math.analysis:asinh
+math.atan api.math.analysis:atan
+math.atan2 api.math.analysis:atan2
+math.atanh api.math.analysis:atanh
+math.bessel_i0 api.math.special:bessel_i0
+math.bessel_i0e api.math.special:bessel_i0e
+math.bessel_i1 api.math.special:bessel_i1
+math.bessel_i1e api.math.special:bessel_i1e
+math.betainc api.math.special:betainc
+math.bincount api.math.bincount:bincount
+math.ceil api.math.elementwise:ceil
+math.confusion_matrix api.math.bincount:confusion_matrix
+math.conj api.math.complex:conj
+math.cos api.math.analysis:cos
+math.cosh api.math.analysis:cosh
+math.count_nonzero api.math.reductions:count_nonzero
+math.cumprod api.math.scans:cumprod
+math.cumsum api.math.scans:cumsum
+math.cumulative_logsumexp api.math.scans:cumulative_logsumexp
+math.digamma api.math.special:digamma
+math.divide api.math.elementwise:divide
+math.divide_no_nan api.math.elementwise:divide_no_nan
+math.equal api.math.comparison:equal
+math.erf api.math.special:erf
+math.erfc api.math.special:erfc
+math.erfcinv api.math.special:erfcinv
+math.erfinv api.math.special:erfinv
+math.exp api.math.analysis:exp
+math.expm1 api.math.analysis:expm1
+math.floor api.math.elementwise:floor
+math.floordiv api.math.elementwise:floordiv
+math.floormod api.math.elementwise:floormod
+math.greater api.math.comparison:greater
+math.greater_equal api.math.comparison:greater_equal
+math.igamma api.math.special:igamma
+math.igammac api.math.special:igammac
+math.imag api.math.complex:imag
+math.in_top_k api.math.sorting:in_top_k
+math.invert_permutation api.math.sorting:invert_permutation
+math.is_finite api.math.comparison:is_finite
+math.is_inf api.math.comparison:is_inf
+math.is_nan api.math.comparison:is_nan
+math.is_non_decreasing api.math.sorting:is_non_decreasing
+math.is_strictly_increasing api.math.sorting:is_strictly_increasing
+math.l2_normalize api.math.reductions:l2_normalize
+math.lbeta api.math.special:lbeta
+math.less api.math.comparison:less
+math.less_equal api.math.comparison:less_equal
+math.lgamma api.math.special:lgamma
+math.log api.math.analysis:log
+math.log1p api.math.analysis:log1p
+math.log_sigmoid api.math.analysis:log_sigmoid
+math.log_softmax api.math.reductions:log_softmax
+math.logical_and api.math.comparison:logical_and
+math.logical_not api.math.comparison:logical_not
+math.logical_or api.math.comparison:logical_or
+math.logical_xor api.math.comparison:logical_xor
+math.maximum api.math.elementwise:maximum
+math.minimum api.math.elementwise:minimum
+math.mod api.math.elementwise:floormod
+math.multiply api.math.elementwise:multiply
+math.multiply_no_nan api.math.elementwise:multiply_no_nan
+math.ndtri api.math.special:ndtri
+math.negative api.math.elementwise:negative
+math.nextafter api.math.elementwise:nextafter
+math.not_equal api.math.comparison:not_equal
+math.polygamma api.math.special:polygamma
+math.polyval api.math.elementwise:polyval
+math.pow api.math.analysis:pow
+math.real api.math.complex:real
+math.reciprocal api.math.elementwise:reciprocal
+math.reciprocal_no_nan api.math.elementwise:reciprocal_no_nan
+math.reduce_all api.math.reductions:reduce_all
+math.reduce_any api.math.reductions:reduce_any
+math.reduce_euclidean_norm api.math.reductions:reduce_euclidean_norm
+math.reduce_logsumexp api.math.reductions:reduce_logsumexp
+math.reduce_max api.math.reductions:reduce_max
+math.reduce_mean api.math.reductions:reduce_mean
+math.reduce_min api.math.reductions:reduce_min
+math.reduce_prod api.math.reductions:reduce_prod
+math.reduce_std api.math.reductions:reduce_std
+math.reduce_sum api.math.reductions:reduce_sum
+math.reduce_variance api.math.reductions:reduce_variance
+math.rint api.math.elementwise:rint
+math.round api.math.elementwise:round
+math.rsqrt api.math.analysis:rsqrt
+math.scalar_mul api.math.elementwise:scalar_mul
+math.segment_max api.math.segments:segment_max
+math.segment_mean api.math.segments:segment_mean
+math.segment_min api.math.segments:segment_min
+math.segment_prod api.math.segments:segment_prod
+math.segment_sum api.math.segments:segment_sum
+math.sigmoid api.math.analysis:sigmoid
+math.sign api.math.elementwise:sign
+math.sin api.math.analysis:sin
+math.sinh api.math.analysis:sinh
+math.sobol_sample api.math.special:sobol_sample
+math.softmax api.math.reductions:softmax
+math.softplus api.math.analysis:softplus
+math.softsign api.math.analysis:softsign
+math.special.bessel_i0 api.math.special:bessel_i0
+math.special.bessel_i0e api.math.special:bessel_i0e
+math.special.bessel_i1 api.math.special:bessel_i1
+math.special.bessel_i1e api.math.special:bessel_i1e
+math.special.bessel_j0 api.math.special:bessel_j0
+math.special.bessel_j1 api.math.special:bessel_j1
+math.special.bessel_k0 api.math.special:bessel_k0
+math.special.bessel_k0e api.math.special:bessel_k0e
+math.special.bessel_k1 api.math.special:bessel_k1
+math.special.bessel_k1e api.math.special:bessel_k1e
+math.special.bessel_y0 api.math.special:bessel_y0
+math.special.bessel_y1 api.math.special:bessel_y1
+math.special.dawsn api.math.special:dawsn
+math.special.expint api.math.special:expint
+math.special.fresnel_cos api.math.special:fresnel_cos
+math.special.fresnel_sin api.math.special:fresnel_sin
+math.special.spence api.math.special:spence
+math.sqrt api.math.analysis:sqrt
+math.square api.math.analysis:square
+math.squared_difference api.math.elementwise:squared_difference
+math.subtract api.math.elementwise:subtract
+math.tan api.math.analysis:tan
+math.tanh api.math.analysis:tanh
+math.top_k api.math.sorting:top_k
+math.truediv api.math.elementwise:truediv
+math.unsorted_segment_max api.math.segments:unsorted_segment_max
+math.unsorted_segment_mean api.math.segments:unsorted_segment_mean
+math.unsorted_segment_min api.math.segments:unsorted_segment_min
+math.unsorted_segment_prod api.math.segments:unsorted_segment_prod
+math.unsorted_segment_sqrt_n api.math.segments:unsorted_segment_sqrt_n
+math.unsorted_segment_sum api.math.segments:unsorted_segment_sum
+math.xdivy api.math.analysis:xdivy
+math.xlog1py api.math.analysis:xlog1py
+math.xlogy api.math.analysis:xlogy
+math.zero_fraction api.math.reductions:zero_fraction
+math.zeta api.math.special:zeta
+matmul api.math.contraction:matmul
+matrix_square_root api.linalg.functions:sqrtm
+maximum api.math.elementwise:maximum
+meshgrid api.arrays.repeating:meshgrid
+minimum api.math.elementwise:minimum
+multiply api.math.elementwise:multiply
+name_scope api.arrays.values:name_scope
+negative api.math.elementwise:negative
+nest.assert_same_structure api.arrays.nest:assert_same_structure
+nest.flatten api.arrays.nest:flatten
+nest.is_nested api.arrays.nest:is_nested
+nest.map_structure api.arrays.nest:map_structure
+nest.pack_sequence_as api.arrays.nest:pack_sequence_as
+newaxis api.arrays.values:newaxis
+nn.all_candidate_sampler api.random.candidates:all_candidate_sampler
+nn.approx_max_k api.math.sorting:approx_max_k
+nn.approx_min_k api.math.sorting:approx_min_k
+nn.atrous_conv2d api.nn.convolution:atrous_conv2d
+nn.atrous_conv2d_transpose api.nn.convolution:atrous_conv2d_transpose
+nn.avg_pool api.nn.pooling:avg_pool
+nn.avg_pool1d api.nn.pooling:avg_pool1d
+nn.avg_pool2d api.nn.pooling:avg_pool2d
+nn.avg_pool3d api.nn.pooling:avg_pool3d
+nn.batch_norm_with_global_normalization api.nn.normalization:batch_norm_with_global_normalization
+nn.batch_normalization api.nn.normalization:batch_normalization
+nn.bias_add api.nn.normalization:bias_add
+nn.collapse_repeated api.nn.ctc:collapse_repeated
+nn.compute_accidental_hits api.nn.accidental_hits:compute_accidental_hits
+nn.compute_average_loss api.nn.losses:compute_average_loss
+nn.conv1d api.nn.convolution:conv1d
+nn.conv1d_transpose api.nn.convolution:conv1d_transpose
+nn.conv2d api.nn.convolution:conv2d
+nn.conv2d_transpose api.nn.convolution:conv2d_transpose
+nn.conv3d api.nn.convolution:conv3d
+nn.conv3d_transpose api.nn.convolution:conv3d_transpose
+nn.conv_transpose api.nn.convolution:conv_transpose
+nn.convolution api.nn.convolution:convolution
+nn.crelu api.nn.activations:crelu
+nn.ctc_beam_search_decoder api.nn.ctc_decoders:ctc_beam_search_decoder
+nn.ctc_greedy_decoder api.nn.ctc_decoders:ctc_greedy_decoder
+nn.ctc_loss api.nn.ctc:ctc_loss
+nn.ctc_unique_labels api.nn.accidental_hits:ctc_unique_labels
+nn.depth_to_space api.arrays.slicing:depth_to_space
+nn.depthwise_conv2d api.nn.convolution:depthwise_conv2d
+nn.depthwise_conv2d_backprop_filter api.nn.backward:depthwise_conv2d_backprop_filter
+nn.depthwise_conv2d_backprop_input api.nn.backward:depthwise_conv2d_backprop_input
+nn.dilation2d api.nn.pooling:dilation2d
+nn.dropout api.nn.activations:dropout
+nn.elu api.nn.activations:elu
+nn.embedding_lookup api.nn.embedding:embedding_lookup
+nn.embedding_lookup_sparse api.nn.embedding:embedding_lookup_sparse
+nn.erosion2d api.nn.pooling:erosion2d
+nn.experimental.general_dropout api.nn.activations:general_dropout
+nn.experimental.stateless_dropout api.nn.activations:stateless_dropout
+nn.fractional_avg_pool api.nn.pooling:fractional_avg_pool
+nn.fractional_max_pool api.nn.pooling:fractional_max_pool
+nn.gelu api.nn.activations:gelu
+nn.in_top_k api.math.sorting:in_top_k
+nn.isotonic_regression api.nn.sampled_losses:isotonic_regression
+nn.l2_loss api.nn.losses:l2_loss
+nn.l2_normalize api.math.reductions:l2_normalize
+nn.leaky_relu api.nn.activations:leaky_relu
+nn.local_response_normalization api.nn.normalization:local_response_normalization
+nn.log_poisson_loss api.nn.losses:log_poisson_loss
+nn.log_softmax api.math.reductions:log_softmax
+nn.lrn api.nn.normalization:local_response_normalization
+nn.max_pool api.nn.pooling:max_pool
+nn.max_pool1d api.nn.pooling:max_pool1d
+nn.max_pool2d api.nn.pooling:max_pool2d
+nn.max_pool3d api.nn.pooling:max_pool3d
+nn.max_pool_with_argmax api.nn.pooling:max_pool_with_argmax
+nn.moments api.nn.normalization:moments
+nn.nce_loss api.nn.sampled_losses:nce_loss
+nn.normalize_moments api.nn.normalization:normalize_moments
+nn.pool api.nn.pooling:pool
+nn.relu api.nn.activations:relu
+nn.relu6 api.nn.activations:relu6
+nn.safe_embedding_lookup_sparse api.nn.embedding:safe_embedding_lookup_sparse
+nn.sampled_softmax_loss api.nn.sampled_losses:sampled_softmax_loss
+nn.scale_regularization_loss api.nn.losses:scale_regularization_loss
+nn.selu api.nn.activations:selu
+nn.separable_conv2d api.nn.convolution:separable_conv2d
+nn.sigmoid api.math.analysis:sigmoid
+nn.sigmoid_cross_entropy_with_logits api.nn.losses:sigmoid_cross_entropy_with_logits
+nn.silu api.nn.activations:swish
+nn.softmax api.math.reductions:softmax
+nn.softmax_cross_entropy_with_logits api.nn.losses:softmax_cross_entropy_with_logits
+nn.softplus api.math.analysis:softplus
+nn.softsign api.math.analysis:softsign
+nn.space_to_batch api.arrays.slicing:space_to_batch
+nn.space_to_depth api.arrays.slicing:space_to_depth
+nn.sparse_softmax_cross_entropy_with_logits api.nn.losses:sparse_softmax_cross_entropy_with_logits
+nn.sufficient_statistics api.nn.normalization:sufficient_statistics
+nn.swish api.nn.activations:swish
+nn.tanh api.math.analysis:tanh
+nn.top_k api.math.sorting:top_k
+nn.weighted_cross_entropy_with_logits api.nn.losses:weighted_cross_entropy_with_logits
+nn.weighted_moments api.nn.normalization:weighted_moments
+nn.zero_fraction api.math.reductions:zero_fraction
+no_gradient api.control.custom_gradient:no_gradient
+no_op api.runtime.system:no_op
+norm api.math.reductions:norm
+not_equal api.math.comparison:not_equal
+numpy_function api.runtime.system:numpy_function
+one_hot api.arrays.creation:one_hot
+ones api.arrays.creation:ones
+ones_initializer api.nn.initializers:ones_initializer
+ones_like api.arrays.creation:ones_like
+pad api.arrays.slicing:pad
+parallel_stack api.arrays.concat:parallel_stack
+pow api.math.analysis:pow
+print api.runtime.system:print
+py_function api.runtime.system:py_function
+qint16 api.arrays.dtypes:qint16
+qint32 api.arrays.dtypes:qint32
+qint8 api.arrays.dtypes:qint8
+quantization.fake_quant_with_min_max_args api.nn.quantized:fake_quant_with_min_max_args
+quantization.fake_quant_with_min_max_args_gradient api.nn.quantized:fake_quant_with_min_max_args_gradient
+quantization.fake_quant_with_min_max_vars api.nn.quantized:fake_quant_with_min_max_vars
+quantization.fake_quant_with_min_max_vars_gradient api.nn.quantized:fake_quant_with_min_max_vars_gradient
+quantization.fake_quant_with_min_max_vars_per_channel api.nn.quantized:fake_quant_with_min_max_vars_per_channel
+quantization.fake_quant_with_min_max_vars_per_channel_gradient api.nn.quantized:fake_quant_with_min_max_vars_per_channel_gradient
+quantization.quantize_and_dequantize api.nn.quantized:quantize_and_dequantize
+quantization.quantize_and_dequantize_v2 api.nn.quantized:quantize_and_dequantize_v2
+quint16 api.arrays.dtypes:quint16
+quint8 api.arrays.dtypes:quint8
+ragged.boolean_mask api.ragged.factory:boolean_mask
+ragged.constant api.ragged.factory:constant
+ragged.cross api.ragged.crossing:cross
+ragged.cross_hashed api.ragged.crossing:cross_hashed
+ragged.map_flat_values api.ragged.factory:map_flat_values
+ragged.range api.ragged.factory:range
+ragged.row_splits_to_segment_ids api.ragged.factory:row_splits_to_segment_ids
+ragged.segment_ids_to_row_splits api.ragged.factory:segment_ids_to_row_splits
+ragged.stack api.ragged.factory:stack
+ragged.stack_dynamic_partitions api.ragged.factory:stack_dynamic_partitions
+ragged_fill_empty_rows api.ragged.filling:ragged_fill_empty_rows
+ragged_fill_empty_rows_grad api.ragged.filling:ragged_fill_empty_rows_grad
+random.Algorithm api.random.arguments:Algorithm
+random.Generator api.random.generator:Generator
+random.all_candidate_sampler api.random.candidates:all_candidate_sampler
+random.categorical api.random.draws:categorical
+random.create_rng_state api.random.generator:create_rng_state
+random.experimental.Algorithm api.random.arguments:Algorithm
+random.experimental.Generator api.random.generator:Generator
+random.experimental.create_rng_state api.random.generator:create_rng_state
+random.experimental.get_global_generator api.random.generator:get_global_generator
+random.experimental.set_global_generator api.random.generator:set_global_generator
+random.experimental.stateless_fold_in api.random.stateless:fold_in
+random.experimental.stateless_shuffle api.random.shuffling:stateless_shuffle
+random.experimental.stateless_split api.random.stateless:split
+random.fold_in api.random.stateless:fold_in
+random.gamma api.random.draws:gamma
+random.get_global_generator api.random.generator:get_global_generator
+random.log_uniform_candidate_sampler api.random.candidates:log_uniform_candidate_sampler
+random.normal api.random.draws:normal
+random.poisson api.random.draws:poisson
+random.set_global_generator api.random.generator:set_global_generator
+random.set_seed api.random.draws:set_seed
+random.shuffle api.random.draws:shuffle
+random.split api.random.stateless:split
+random.stateless_binomial api.random.stateless:stateless_binomial
+random.stateless_categorical api.random.stateless:stateless_categorical
+random.stateless_gamma api.random.stateless:stateless_gamma
+random.stateless_normal api.random.stateless:stateless_normal
+random.stateless_parameterized_truncated_normal api.random.stateless:stateless_parameterized_truncated_normal
+random.stateless_poisson api.random.stateless:stateless_poisson
+random.stateless_truncated_normal api.random.stateless:stateless_truncated_normal
+random.stateless_uniform api.random.stateless:stateless_uniform
+random.truncated_normal api.random.draws:truncated_normal
+random.uniform api.random.draws:uniform
+random.uniform_candidate_sampler api.random.candidates:uniform_candidate_sampler
+random_normal_initializer api.nn.initializers:random_normal_initializer
+random_uniform_initializer api.nn.initializers:random_uniform_initializer
+range api.arrays.creation:range
+rank api.arrays.shaping:rank
+raw_ops.Abs api.raw.ops:Abs
+raw_ops.Acos api.raw.ops:Acos
+raw_ops.Acosh api.raw.ops:Acosh
+raw_ops.Add api.raw.ops:Add
+raw_ops.AddN api.raw.ops:AddN
+raw_ops.AddV2 api.raw.ops:AddV2
+raw_ops.AdjustContrastv2 api.raw.ops:AdjustContrastv2
+raw_ops.AdjustHue api.raw.ops:AdjustHue
+raw_ops.AdjustSaturation api.raw.ops:AdjustSaturation
+raw_ops.All api.raw.ops:All
+raw_ops.Angle api.raw.ops:Angle
+raw_ops.Any api.raw.ops:Any
+raw_ops.ApproximateEqual api.raw.ops:ApproximateEqual
+raw_ops.ArgMax api.raw.ops:ArgMax
+raw_ops.ArgMin api.raw.ops:ArgMin
+raw_ops.AsString api.raw.ops:AsString
+raw_ops.Asin api.raw.ops:Asin
+raw_ops.Asinh api.raw.ops:Asinh
+raw_ops.Assert api.raw.ops:Assert
+raw_ops.AssignAddVariableOp api.raw.ops:AssignAddVariableOp
+raw_ops.AssignSubVariableOp api.raw.ops:AssignSubVariableOp
+raw_ops.AssignVariableOp api.raw.ops:AssignVariableOp
+raw_ops.Atan api.raw.ops:Atan
+raw_ops.Atan2 api.raw.ops:Atan2
+raw_ops.Atanh api.raw.ops:Atanh
+raw_ops.AvgPool api.raw.ops:AvgPool
+raw_ops.AvgPool3D api.raw.ops:AvgPool3D
+raw_ops.AvgPool3DGrad api.raw.ops:AvgPool3DGrad
+raw_ops.AvgPoolGrad api.raw.ops:AvgPoolGrad
+raw_ops.BandedTriangularSolve api.raw.ops:BandedTriangularSolve
+raw_ops.BatchMatMul api.raw.ops:BatchMatMul
+raw_ops.BatchMatMulV2 api.raw.ops:BatchMatMulV2
+raw_ops.BatchMatMulV3 api.raw.ops:BatchMatMulV3
+raw_ops.BatchToSpace api.raw.ops:BatchToSpace
+raw_ops.BatchToSpaceND api.raw.ops:BatchToSpaceND
+raw_ops.BesselI0 api.raw.ops:BesselI0
+raw_ops.BesselI0e api.raw.ops:BesselI0e
+raw_ops.BesselI1 api.raw.ops:BesselI1
+raw_ops.BesselI1e api.raw.ops:BesselI1e
+raw_ops.BesselJ0 api.raw.ops:BesselJ0
+raw_ops.BesselJ1 api.raw.ops:BesselJ1
+raw_ops.BesselK0 api.raw.ops:BesselK0
+raw_ops.BesselK0e api.raw.ops:BesselK0e
+raw_ops.BesselK1 api.raw.ops:BesselK1
+raw_ops.BesselK1e api.raw.ops:BesselK1e
+raw_ops.BesselY0 api.raw.ops:BesselY0
+raw_ops.BesselY1 api.raw.ops:BesselY1
+raw_ops.Betainc api.raw.ops:Betainc
+raw_ops.BiasAdd api.raw.ops:BiasAdd
+raw_ops.BiasAddGrad api.raw.ops:BiasAddGrad
+raw_ops.BiasAddV1 api.raw.ops:BiasAddV1
+raw_ops.Bincount api.raw.ops:Bincount
+raw_ops.Bitcast api.raw.ops:Bitcast
+raw_ops.BitwiseAnd api.raw.ops:BitwiseAnd
+raw_ops.BitwiseOr api.raw.ops:BitwiseOr
+raw_ops.BitwiseXor api.raw.ops:BitwiseXor
+raw_ops.BlockLSTMV2 api.raw.ops:BlockLSTMV2
+raw_ops.BroadcastArgs api.raw.ops:BroadcastArgs
+raw_ops.BroadcastGradientArgs api.raw.ops:BroadcastGradientArgs
+raw_ops.BroadcastTo api.raw.ops:BroadcastTo
+raw_ops.Bucketize api.raw.ops:Bucketize
+raw_ops.Cast api.raw.ops:Cast
+raw_ops.Ceil api.raw.ops:Ceil
+raw_ops.CheckNumerics api.raw.ops:CheckNumerics
+raw_ops.CheckNumericsV2 api.raw.ops:CheckNumericsV2
+raw_ops.Cholesky api.raw.ops:Cholesky
+raw_ops.CholeskyGrad api.raw.ops:CholeskyGrad
+raw_ops.ClipByValue api.raw.ops:ClipByValue
+raw_ops.Complex api.raw.ops:Complex
+raw_ops.ComplexAbs api.raw.ops:ComplexAbs
+raw_ops.Concat api.raw.ops:Concat
+raw_ops.ConcatV2 api.raw.ops:ConcatV2
+raw_ops.Conj api.raw.ops:Conj
+raw_ops.ConjugateTranspose api.raw.ops:ConjugateTranspose
+raw_ops.Const api.raw.ops:Const
+raw_ops.Conv2D api.raw.ops:Conv2D
+raw_ops.Conv2DBackpropFilter api.raw.ops:Conv2DBackpropFilter
+raw_ops.Conv2DBackpropInput api.raw.ops:Conv2DBackpropInput
+raw_ops.Conv3D api.raw.ops:Conv3D
+raw_ops.Conv3DBackpropFilterV2 api.raw.ops:Conv3DBackpropFilterV2
+raw_ops.Conv3DBackpropInputV2 api.raw.ops:Conv3DBackpropInputV2
+raw_ops.Copy api.raw.ops:Copy
+raw_ops.Cos api.raw.ops:Cos
+raw_ops.Cosh api.raw.ops:Cosh
+raw_ops.CropAndResize api.raw.ops:CropAndResize
+raw_ops.Cross api.raw.ops:Cross
+raw_ops.Cumprod api.raw.ops:Cumprod
+raw_ops.Cumsum api.raw.ops:Cumsum
+raw_ops.CumulativeLogsumexp api.raw.ops:CumulativeLogsumexp
+raw_ops.Dawsn api.raw.ops:Dawsn
+raw_ops.DecodeBase64 api.raw.ops:DecodeBase64
+raw_ops.DecodeBmp api.raw.ops:DecodeBmp
+raw_ops.DecodeGif api.raw.ops:DecodeGif
+raw_ops.DecodePng api.raw.ops:DecodePng
+raw_ops.DecodeRaw api.raw.ops:DecodeRaw
+raw_ops.DeepCopy api.raw.ops:DeepCopy
+raw_ops.DenseBincount api.raw.ops:DenseBincount
+raw_ops.DepthToSpace api.raw.ops:DepthToSpace
+raw_ops.DepthwiseConv2dNative api.raw.ops:DepthwiseConv2dNative
+raw_ops.DepthwiseConv2dNativeBackpropFilter api.raw.ops:DepthwiseConv2dNativeBackpropFilter
+raw_ops.DepthwiseConv2dNativeBackpropInput api.raw.ops:DepthwiseConv2dNativeBackpropInput
+raw_ops.Diag api.raw.ops:Diag
+raw_ops.DiagPart api.raw.ops:DiagPart
+raw_ops.Digamma api.raw.ops:Digamma
+raw_ops.Dilation2D api.raw.ops:Dilation2D
+raw_ops.Dilation2DBackpropFilter api.raw.ops:Dilation2DBackpropFilter
+raw_ops.Dilation2DBackpropInput api.raw.ops:Dilation2DBackpropInput
+raw_ops.Div api.raw.ops:Div
+raw_ops.DivNoNan api.raw.ops:DivNoNan
+raw_ops.DynamicPartition api.raw.ops:DynamicPartition
+raw_ops.DynamicStitch api.raw.ops:DynamicStitch
+raw_ops.Eig api.raw.ops:Eig
+raw_ops.Einsum api.raw.ops:Einsum
+raw_ops.Elu api.raw.ops:Elu
+raw_ops.EluGrad api.raw.ops:EluGrad
+raw_ops.Empty api.raw.ops:Empty
+raw_ops.EncodeBase64 api.raw.ops:EncodeBase64
+raw_ops.EncodePng api.raw.ops:EncodePng
+raw_ops.EnsureShape api.raw.ops:EnsureShape
+raw_ops.Equal api.raw.ops:Equal
+raw_ops.Erf api.raw.ops:Erf
+raw_ops.Erfc api.raw.ops:Erfc
+raw_ops.Erfinv api.raw.ops:Erfinv
+raw_ops.EuclideanNorm api.raw.ops:EuclideanNorm
+raw_ops.Exp api.raw.ops:Exp
+raw_ops.ExpandDims api.raw.ops:ExpandDims
+raw_ops.Expint api.raw.ops:Expint
+raw_ops.Expm1 api.raw.ops:Expm1
+raw_ops.ExtractImagePatches api.raw.ops:ExtractImagePatches
+raw_ops.ExtractVolumePatches api.raw.ops:ExtractVolumePatches
+raw_ops.FFT api.raw.ops:FFT
+raw_ops.FFT2D api.raw.ops:FFT2D
+raw_ops.FFT3D api.raw.ops:FFT3D
+raw_ops.FakeQuantWithMinMaxArgs api.raw.ops:FakeQuantWithMinMaxArgs
+raw_ops.FakeQuantWithMinMaxVars api.raw.ops:FakeQuantWithMinMaxVars
+raw_ops.FakeQuantWithMinMaxVarsPerChannel api.raw.ops:FakeQuantWithMinMaxVarsPerChannel
+raw_ops.Fill api.raw.ops:Fill
+raw_ops.Floor api.raw.ops:Floor
+raw_ops.FloorDiv api.raw.ops:FloorDiv
+raw_ops.FloorMod api.raw.ops:FloorMod
+raw_ops.FresnelCos api.raw.ops:FresnelCos
+raw_ops.FresnelSin api.raw.ops:FresnelSin
+raw_ops.FusedBatchNorm api.raw.ops:FusedBatchNorm
+raw_ops.FusedBatchNormV2 api.raw.ops:FusedBatchNormV2
+raw_ops.FusedBatchNormV3 api.raw.ops:FusedBatchNormV3
+raw_ops.Gather api.raw.ops:Gather
+raw_ops.GatherNd api.raw.ops:GatherNd
+raw_ops.GatherV2 api.raw.ops:GatherV2
+raw_ops.Greater api.raw.ops:Greater
+raw_ops.GreaterEqual api.raw.ops:GreaterEqual
+raw_ops.GuaranteeConst api.raw.ops:GuaranteeConst
+raw_ops.HSVToRGB api.raw.ops:HSVToRGB
+raw_ops.HistogramFixedWidth api.raw.ops:HistogramFixedWidth
+raw_ops.IFFT api.raw.ops:IFFT
+raw_ops.IFFT2D api.raw.ops:IFFT2D
+raw_ops.IFFT3D api.raw.ops:IFFT3D
+raw_ops.IRFFT api.raw.ops:IRFFT
+raw_ops.IRFFT2D api.raw.ops:IRFFT2D
+raw_ops.IRFFT3D api.raw.ops:IRFFT3D
+raw_ops.Identity api.raw.ops:Identity
+raw_ops.IdentityN api.raw.ops:IdentityN
+raw_ops.Igamma api.raw.ops:Igamma
+raw_ops.IgammaGradA api.raw.ops:IgammaGradA
+raw_ops.Igammac api.raw.ops:Igammac
+raw_ops.Imag api.raw.ops:Imag
+raw_ops.InTopK api.raw.ops:InTopK
+raw_ops.InTopKV2 api.raw.ops:InTopKV2
+raw_ops.InplaceAdd api.raw.ops:InplaceAdd
+raw_ops.InplaceSub api.raw.ops:InplaceSub
+raw_ops.InplaceUpdate api.raw.ops:InplaceUpdate
+raw_ops.Inv api.raw.ops:Inv
+raw_ops.InvGrad api.raw.ops:InvGrad
+raw_ops.Invert api.raw.ops:Invert
+raw_ops.InvertPermutation api.raw.ops:InvertPermutation
+raw_ops.IsFinite api.raw.ops:IsFinite
+raw_ops.IsInf api.raw.ops:IsInf
+raw_ops.IsNan api.raw.ops:IsNan
+raw_ops.IsotonicRegression api.raw.ops:IsotonicRegression
+raw_ops.L2Loss api.raw.ops:L2Loss
+raw_ops.LRN api.raw.ops:LRN
+raw_ops.LRNGrad api.raw.ops:LRNGrad
+raw_ops.LeakyRelu api.raw.ops:LeakyRelu
+raw_ops.LeakyReluGrad api.raw.ops:LeakyReluGrad
+raw_ops.LeftShift api.raw.ops:LeftShift
+raw_ops.Less api.raw.ops:Less
+raw_ops.LessEqual api.raw.ops:LessEqual
+raw_ops.Lgamma api.raw.ops:Lgamma
+raw_ops.LinSpace api.raw.ops:LinSpace
+raw_ops.Log api.raw.ops:Log
+raw_ops.Log1p api.raw.ops:Log1p
+raw_ops.LogMatrixDeterminant api.raw.ops:LogMatrixDeterminant
+raw_ops.LogSoftmax api.raw.ops:LogSoftmax
+raw_ops.LogicalAnd api.raw.ops:LogicalAnd
+raw_ops.LogicalNot api.raw.ops:LogicalNot
+raw_ops.LogicalOr api.raw.ops:LogicalOr
+raw_ops.LowerBound api.raw.ops:LowerBound
+raw_ops.Lu api.raw.ops:Lu
+raw_ops.MatMul api.raw.ops:MatMul
+raw_ops.MatrixBandPart api.raw.ops:MatrixBandPart
+raw_ops.MatrixDeterminant api.raw.ops:MatrixDeterminant
+raw_ops.MatrixDiag api.raw.ops:MatrixDiag
+raw_ops.MatrixDiagPart api.raw.ops:MatrixDiagPart
+raw_ops.MatrixDiagPartV2 api.raw.ops:MatrixDiagPartV2
+raw_ops.MatrixDiagPartV3 api.raw.ops:MatrixDiagPartV3
+raw_ops.MatrixDiagV2 api.raw.ops:MatrixDiagV2
+raw_ops.MatrixDiagV3 api.raw.ops:MatrixDiagV3
+raw_ops.MatrixInverse api.raw.ops:MatrixInverse
+raw_ops.MatrixLogarithm api.raw.ops:MatrixLogarithm
+raw_ops.MatrixSetDiag api.raw.ops:MatrixSetDiag
+raw_ops.MatrixSetDiagV2 api.raw.ops:MatrixSetDiagV2
+raw_ops.MatrixSetDiagV3 api.raw.ops:MatrixSetDiagV3
+raw_ops.MatrixSolve api.raw.ops:MatrixSolve
+raw_ops.MatrixSolveLs api.raw.ops:MatrixSolveLs
+raw_ops.MatrixSquareRoot api.raw.ops:MatrixSquareRoot
+raw_ops.MatrixTriangularSolve api.raw.ops:MatrixTriangularSolve
+raw_ops.Max api.raw.ops:Max
+raw_ops.MaxPool api.raw.ops:MaxPool
+raw_ops.MaxPool3D api.raw.ops:MaxPool3D
+raw_ops.MaxPool3DGrad api.raw.ops:MaxPool3DGrad
+raw_ops.MaxPoolGrad api.raw.ops:MaxPoolGrad
+raw_ops.MaxPoolGradV2 api.raw.ops:MaxPoolGradV2
+raw_ops.MaxPoolV2 api.raw.ops:MaxPoolV2
+raw_ops.MaxPoolWithArgmax api.raw.ops:MaxPoolWithArgmax
+raw_ops.Maximum api.raw.ops:Maximum
+raw_ops.Mean api.raw.ops:Mean
+raw_ops.Min api.raw.ops:Min
+raw_ops.Minimum api.raw.ops:Minimum
+raw_ops.MirrorPad api.raw.ops:MirrorPad
+raw_ops.MirrorPadGrad api.raw.ops:MirrorPadGrad
+raw_ops.Mod api.raw.ops:Mod
+raw_ops.Mul api.raw.ops:Mul
+raw_ops.MulNoNan api.raw.ops:MulNoNan
+raw_ops.Ndtri api.raw.ops:Ndtri
+raw_ops.Neg api.raw.ops:Neg
+raw_ops.NextAfter api.raw.ops:NextAfter
+raw_ops.NoOp api.raw.ops:NoOp
+raw_ops.NotEqual api.raw.ops:NotEqual
+raw_ops.OneHot api.raw.ops:OneHot
+raw_ops.OnesLike api.raw.ops:OnesLike
+raw_ops.Pack api.raw.ops:Pack
+raw_ops.Pad api.raw.ops:Pad
+raw_ops.PadV2 api.raw.ops:PadV2
+raw_ops.ParallelConcat api.raw.ops:ParallelConcat
+raw_ops.ParallelDynamicStitch api.raw.ops:ParallelDynamicStitch
+raw_ops.PlaceholderWithDefault api.raw.ops:PlaceholderWithDefault
+raw_ops.Polygamma api.raw.ops:Polygamma
+raw_ops.Pow api.raw.ops:Pow
+raw_ops.PreventGradient api.raw.ops:PreventGradient
+raw_ops.Prod api.raw.ops:Prod
+raw_ops.Qr api.raw.ops:Qr
+raw_ops.RFFT api.raw.ops:RFFT
+raw_ops.RFFT2D api.raw.ops:RFFT2D
+raw_ops.RFFT3D api.raw.ops:RFFT3D
+raw_ops.RGBToHSV api.raw.ops:RGBToHSV
+raw_ops.RandomGammaGrad api.raw.ops:RandomGammaGrad
+raw_ops.Range api.raw.ops:Range
+raw_ops.Rank api.raw.ops:Rank
+raw_ops.ReadFile api.raw.ops:ReadFile
+raw_ops.ReadVariableOp api.raw.ops:ReadVariableOp
+raw_ops.Real api.raw.ops:Real
+raw_ops.RealDiv api.raw.ops:RealDiv
+raw_ops.Reciprocal api.raw.ops:Reciprocal
+raw_ops.ReciprocalGrad api.raw.ops:ReciprocalGrad
+raw_ops.ReduceJoin api.raw.ops:ReduceJoin
+raw_ops.RegexFullMatch api.raw.ops:RegexFullMatch
+raw_ops.RegexReplace api.raw.ops:RegexReplace
+raw_ops.Relu api.raw.ops:Relu
+raw_ops.Relu6 api.raw.ops:Relu6
+raw_ops.Relu6Grad api.raw.ops:Relu6Grad
+raw_ops.ReluGrad api.raw.ops:ReluGrad
+raw_ops.Reshape api.raw.ops:Reshape
+raw_ops.ResizeArea api.raw.ops:ResizeArea
+raw_ops.ResizeBicubic api.raw.ops:ResizeBicubic
+raw_ops.ResizeBilinear api.raw.ops:ResizeBilinear
+raw_ops.ResizeNearestNeighbor api.raw.ops:ResizeNearestNeighbor
+raw_ops.ResourceApplyGradientDescent api.raw.ops:ResourceApplyGradientDescent
+raw_ops.ResourceGather api.raw.ops:ResourceGather
+raw_ops.ResourceGatherNd api.raw.ops:ResourceGatherNd
+raw_ops.ResourceScatterAdd api.raw.ops:ResourceScatterAdd
+raw_ops.ResourceScatterDiv api.raw.ops:ResourceScatterDiv
+raw_ops.ResourceScatterMax api.raw.ops:ResourceScatterMax
+raw_ops.ResourceScatterMin api.raw.ops:ResourceScatterMin
+raw_ops.ResourceScatterMul api.raw.ops:ResourceScatterMul
+raw_ops.ResourceScatterNdAdd api.raw.ops:ResourceScatterNdAdd
+raw_ops.ResourceScatterNdSub api.raw.ops:ResourceScatterNdSub
+raw_ops.ResourceScatterNdUpdate api.raw.ops:ResourceScatterNdUpdate
+raw_ops.ResourceScatterSub api.raw.ops:ResourceScatterSub
+raw_ops.ResourceScatterUpdate api.raw.ops:ResourceScatterUpdate
+raw_ops.Reverse api.raw.ops:Reverse
+raw_ops.ReverseSequence api.raw.ops:ReverseSequence
+raw_ops.ReverseV2 api.raw.ops:ReverseV2
+raw_ops.RightShift api.raw.ops:RightShift
+raw_ops.Rint api.raw.ops:Rint
+raw_ops.Roll api.raw.ops:Roll
+raw_ops.Round api.raw.ops:Round
+raw_ops.Rsqrt api.raw.ops:Rsqrt
+raw_ops.RsqrtGrad api.raw.ops:RsqrtGrad
+raw_ops.ScatterNd api.raw.ops:ScatterNd
+raw_ops.ScatterNdNonAliasingAdd api.raw.ops:ScatterNdNonAliasingAdd
+raw_ops.SegmentMax api.raw.ops:SegmentMax
+raw_ops.SegmentMean api.raw.ops:SegmentMean
+raw_ops.SegmentMin api.raw.ops:SegmentMin
+raw_ops.SegmentProd api.raw.ops:SegmentProd
+raw_ops.SegmentSum api.raw.ops:SegmentSum
+raw_ops.Select api.raw.ops:Select
+raw_ops.SelectV2 api.raw.ops:SelectV2
+raw_ops.SelfAdjointEigV2 api.raw.ops:SelfAdjointEigV2
+raw_ops.Selu api.raw.ops:Selu
+raw_ops.SeluGrad api.raw.ops:SeluGrad
+raw_ops.Shape api.raw.ops:Shape
+raw_ops.ShapeN api.raw.ops:ShapeN
+raw_ops.Sigmoid api.raw.ops:Sigmoid
+raw_ops.SigmoidGrad api.raw.ops:SigmoidGrad
+raw_ops.Sign api.raw.ops:Sign
+raw_ops.Sin api.raw.ops:Sin
+raw_ops.Sinh api.raw.ops:Sinh
+raw_ops.Size api.raw.ops:Size
+raw_ops.Slice api.raw.ops:Slice
+raw_ops.Snapshot api.raw.ops:Snapshot
+raw_ops.SobolSample api.raw.ops:SobolSample
+raw_ops.Softmax api.raw.ops:Softmax
+raw_ops.SoftmaxCrossEntropyWithLogits api.raw.ops:SoftmaxCrossEntropyWithLogits
+raw_ops.Softplus api.raw.ops:Softplus
+raw_ops.SoftplusGrad api.raw.ops:SoftplusGrad
+raw_ops.Softsign api.raw.ops:Softsign
+raw_ops.SoftsignGrad api.raw.ops:SoftsignGrad
+raw_ops.SpaceToBatch api.raw.ops:SpaceToBatch
+raw_ops.SpaceToBatchND api.raw.ops:SpaceToBatchND
+raw_ops.SpaceToDepth api.raw.ops:SpaceToDepth
+raw_ops.SparseAdd api.raw.ops:SparseAdd
+raw_ops.SparseConcat api.raw.ops:SparseConcat
+raw_ops.SparseDenseCwiseAdd api.raw.ops:SparseDenseCwiseAdd
+raw_ops.SparseDenseCwiseDiv api.raw.ops:SparseDenseCwiseDiv
+raw_ops.SparseDenseCwiseMul api.raw.ops:SparseDenseCwiseMul
+raw_ops.SparseFillEmptyRows api.raw.ops:SparseFillEmptyRows
+raw_ops.SparseMatMul api.raw.ops:SparseMatMul
+raw_ops.SparseReduceMax api.raw.ops:SparseReduceMax
+raw_ops.SparseReduceSum api.raw.ops:SparseReduceSum
+raw_ops.SparseReorder api.raw.ops:SparseReorder
+raw_ops.SparseReshape api.raw.ops:SparseReshape
+raw_ops.SparseSegmentMean api.raw.ops:SparseSegmentMean
+raw_ops.SparseSegmentMeanWithNumSegments api.raw.ops:SparseSegmentMeanWithNumSegments
+raw_ops.SparseSegmentSqrtN api.raw.ops:SparseSegmentSqrtN
+raw_ops.SparseSegmentSqrtNWithNumSegments api.raw.ops:SparseSegmentSqrtNWithNumSegments
+raw_ops.SparseSegmentSum api.raw.ops:SparseSegmentSum
+raw_ops.SparseSegmentSumWithNumSegments api.raw.ops:SparseSegmentSumWithNumSegments
+raw_ops.SparseSlice api.raw.ops:SparseSlice
+raw_ops.SparseSoftmax api.raw.ops:SparseSoftmax
+raw_ops.SparseSoftmaxCrossEntropyWithLogits api.raw.ops:SparseSoftmaxCrossEntropyWithLogits
+raw_ops.SparseSparseMaximum api.raw.ops:SparseSparseMaximum
+raw_ops.SparseSparseMinimum api.raw.ops:SparseSparseMinimum
+raw_ops.SparseTensorDenseAdd api.raw.ops:SparseTensorDenseAdd
+raw_ops.SparseTensorDenseMatMul api.raw.ops:SparseTensorDenseMatMul
+raw_ops.SparseToDense api.raw.ops:SparseToDense
+raw_ops.Spence api.raw.ops:Spence
+raw_ops.Split api.raw.ops:Split
+raw_ops.SplitV api.raw.ops:SplitV
+raw_ops.Sqrt api.raw.ops:Sqrt
+raw_ops.SqrtGrad api.raw.ops:SqrtGrad
+raw_ops.Square api.raw.ops:Square
+raw_ops.SquaredDifference api.raw.ops:SquaredDifference
+raw_ops.Squeeze api.raw.ops:Squeeze
+raw_ops.StatelessMultinomial api.raw.ops:StatelessMultinomial
+raw_ops.StatelessParameterizedTruncatedNormal api.raw.ops:StatelessParameterizedTruncatedNormal
+raw_ops.StatelessRandomBinomial api.raw.ops:StatelessRandomBinomial
+raw_ops.StatelessRandomGammaV2 api.raw.ops:StatelessRandomGammaV2
+raw_ops.StatelessRandomNormal api.raw.ops:StatelessRandomNormal
+raw_ops.StatelessRandomPoisson api.raw.ops:StatelessRandomPoisson
+raw_ops.StatelessRandomUniform api.raw.ops:StatelessRandomUniform
+raw_ops.StatelessRandomUniformFullInt api.raw.ops:StatelessRandomUniformFullInt
+raw_ops.StatelessRandomUniformInt api.raw.ops:StatelessRandomUniformInt
+raw_ops.StatelessTruncatedNormal api.raw.ops:StatelessTruncatedNormal
+raw_ops.StaticRegexFullMatch api.raw.ops:StaticRegexFullMatch
+raw_ops.StaticRegexReplace api.raw.ops:StaticRegexReplace
+raw_ops.StopGradient api.raw.ops:StopGradient
+raw_ops.StridedSlice api.raw.ops:StridedSlice
+raw_ops.StridedSliceGrad api.raw.ops:StridedSliceGrad
+raw_ops.StringJoin api.raw.ops:StringJoin
+raw_ops.StringLength api.raw.ops:StringLength
+raw_ops.StringLower api.raw.ops:StringLower
+raw_ops.StringStrip api.raw.ops:StringStrip
+raw_ops.StringToNumber api.raw.ops:StringToNumber
+raw_ops.StringUpper api.raw.ops:StringUpper
+raw_ops.Sub api.raw.ops:Sub
+raw_ops.Substr api.raw.ops:Substr
+raw_ops.Sum api.raw.ops:Sum
+raw_ops.Svd api.raw.ops:Svd
+raw_ops.Tan api.raw.ops:Tan
+raw_ops.Tanh api.raw.ops:Tanh
+raw_ops.TanhGrad api.raw.ops:TanhGrad
+raw_ops.TensorScatterAdd api.raw.ops:TensorScatterAdd
+raw_ops.TensorScatterMax api.raw.ops:TensorScatterMax
+raw_ops.TensorScatterMin api.raw.ops:TensorScatterMin
+raw_ops.TensorScatterSub api.raw.ops:TensorScatterSub
+raw_ops.TensorScatterUpdate api.raw.ops:TensorScatterUpdate
+raw_ops.Tile api.raw.ops:Tile
+raw_ops.Timestamp api.raw.ops:Timestamp
+raw_ops.TopKV2 api.raw.ops:TopKV2
+raw_ops.Transpose api.raw.ops:Transpose
+raw_ops.TridiagonalMatMul api.raw.ops:TridiagonalMatMul
+raw_ops.TridiagonalSolve api.raw.ops:TridiagonalSolve
+raw_ops.TruncateDiv api.raw.ops:TruncateDiv
+raw_ops.TruncateMod api.raw.ops:TruncateMod
+raw_ops.Unique api.raw.ops:Unique
+raw_ops.UniqueWithCounts api.raw.ops:UniqueWithCounts
+raw_ops.Unpack api.raw.ops:Unpack
+raw_ops.UnravelIndex api.raw.ops:UnravelIndex
+raw_ops.UnsortedSegmentMax api.raw.ops:UnsortedSegmentMax
+raw_ops.UnsortedSegmentMin api.raw.ops:UnsortedSegmentMin
+raw_ops.UnsortedSegmentProd api.raw.ops:UnsortedSegmentProd
+raw_ops.UnsortedSegmentSum api.raw.ops:UnsortedSegmentSum
+raw_ops.UpperBound api.raw.ops:UpperBound
+raw_ops.VarIsInitializedOp api.raw.ops:VarIsInitializedOp
+raw_ops.VariableShape api.raw.ops:VariableShape
+raw_ops.Where api.raw.ops:Where
+raw_ops.WriteFile api.raw.ops:WriteFile
+raw_ops.Xdivy api.raw.ops:Xdivy
+raw_ops.Xlog1py api.raw.ops:Xlog1py
+raw_ops.Xlogy api.raw.ops:Xlogy
+raw_ops.ZerosLike api.raw.ops:ZerosLike
+raw_ops.Zeta api.raw.ops:Zeta
+realdiv api.math.elementwise:realdiv
+recompute_grad api.control.custom_gradient:recompute_grad
+reduce_all api.math.reductions:reduce_all
+reduce_any api.math.reductions:reduce_any
+reduce_logsumexp api.math.reductions:reduce_logsumexp
+reduce_max api.math.reductions:reduce_max
+reduce_mean api.math.reductions:reduce_mean
+reduce_min api.math.reductions:reduce_min
+reduce_prod api.math.reductions:reduce_prod
+reduce_sum api.math.reductions:reduce_sum
+register_tensor_conversion_function api.arrays.conversion:register_tensor_conversion_function
+repeat api.arrays.repeating:repeat
+required_space_to_batch_paddings api.arrays.slicing:required_space_to_batch_paddings
+reshape api.arrays.shaping:reshape
+resource api.arrays.dtypes:resource
+reverse api.arrays.slicing:reverse
+reverse_sequence api.arrays.slicing:reverse_sequence
+rfftnd api.signal.whole:rfftnd
+roll api.arrays.slicing:roll
+round api.math.elementwise:round
+saturate_cast api.arrays.casting:saturate_cast
+scalar_mul api.math.elementwise:scalar_mul
+scan api.control.functional:scan
+scatter_nd api.arrays.indexing:scatter_nd
+searchsorted api.math.sorting:searchsorted
+sequence_mask api.arrays.indexing:sequence_mask
+sets.difference api.sparse.sets:difference
+sets.intersection api.sparse.sets:intersection
+sets.size api.sparse.sets:size
+sets.union api.sparse.sets:union
+shape api.arrays.shaping:shape
+shape_n api.arrays.shaping:shape_n
+sigmoid api.math.analysis:sigmoid
+sign api.math.elementwise:sign
+signal.dct api.signal.cosine:dct
+signal.fft api.signal.fourier:fft
+signal.fft2d api.signal.fourier:fft2d
+signal.fft3d api.signal.fourier:fft3d
+signal.fftnd api.signal.fourier:fftnd
+signal.fftshift api.signal.fourier:fftshift
+signal.frame api.signal.frames:frame
+signal.hamming_window api.signal.windows:hamming_window
+signal.hann_window api.signal.windows:hann_window
+signal.idct api.signal.cosine:idct
+signal.ifft api.signal.fourier:ifft
+signal.ifft2d api.signal.fourier:ifft2d
+signal.ifft3d api.signal.fourier:ifft3d
+signal.ifftnd api.signal.fourier:ifftnd
+signal.ifftshift api.signal.fourier:ifftshift
+signal.inverse_mdct api.signal.cosine:inverse_mdct
+signal.inverse_stft api.signal.frames:inverse_stft
+signal.inverse_stft_window_fn api.signal.frames:inverse_stft_window_fn
+signal.irfft api.signal.fourier:irfft
+signal.irfft2d api.signal.fourier:irfft2d
+signal.irfft3d api.signal.fourier:irfft3d
+signal.irfftnd api.signal.fourier:irfftnd
+signal.kaiser_bessel_derived_window api.signal.windows:kaiser_bessel_derived_window
+signal.kaiser_window api.signal.windows:kaiser_window
+signal.linear_to_mel_weight_matrix api.signal.cosine:linear_to_mel_weight_matrix
+signal.mdct api.signal.cosine:mdct
+signal.mfccs_from_log_mel_spectrograms api.signal.cosine:mfccs_from_log_mel_spectrograms
+signal.overlap_and_add api.signal.frames:overlap_and_add
+signal.rfft api.signal.fourier:rfft
+signal.rfft2d api.signal.fourier:rfft2d
+signal.rfft3d api.signal.fourier:rfft3d
+signal.rfftnd api.signal.fourier:rfftnd
+signal.stft api.signal.frames:stft
+signal.vorbis_window api.signal.windows:vorbis_window
+sin api.math.analysis:sin
+sinh api.math.analysis:sinh
+size api.arrays.shaping:size
+slice api.arrays.slicing:slice
+sort api.math.sorting:sort
+space_to_batch api.arrays.slicing:space_to_batch
+space_to_batch_nd api.arrays.slicing:space_to_batch_nd
+sparse.SparseTensor api.sparse.tensors:SparseTensor
+sparse.add api.sparse.arithmetic:add
+sparse.bincount api.sparse.segments:bincount
+sparse.concat api.sparse.shaping:concat
+sparse.cross api.sparse.crossing:cross
+sparse.cross_hashed api.sparse.crossing:cross_hashed
+sparse.expand_dims api.sparse.shaping:expand_dims
+sparse.eye api.sparse.tensors:eye
+sparse.fill_empty_rows api.sparse.tensors:fill_empty_rows
+sparse.from_dense api.sparse.tensors:from_dense
+sparse.map_values api.sparse.tensors:map_values
+sparse.mask api.sparse.tensors:mask
+sparse.maximum api.sparse.arithmetic:maximum
+sparse.minimum api.sparse.arithmetic:minimum
+sparse.reduce_max api.sparse.arithmetic:reduce_max
+sparse.reduce_sum api.sparse.arithmetic:reduce_sum
+sparse.reorder api.sparse.tensors:reorder
+sparse.reset_shape api.sparse.shaping:reset_shape
+sparse.reshape api.sparse.shaping:reshape
+sparse.retain api.sparse.tensors:retain
+sparse.sampled_addmm api.sparse.arithmetic:sampled_addmm
+sparse.segment_mean api.sparse.segments:segment_mean
+sparse.segment_sqrt_n api.sparse.segments:segment_sqrt_n
+sparse.segment_sum api.sparse.segments:segment_sum
+sparse.slice api.sparse.shaping:slice
+sparse.softmax api.sparse.arithmetic:softmax
+sparse.sparse_dense_matmul api.sparse.arithmetic:sparse_dense_matmul
+sparse.split api.sparse.shaping:split
+sparse.to_dense api.sparse.tensors:to_dense
+sparse.to_indicator api.sparse.tensors:to_indicator
+sparse.transpose api.sparse.shaping:transpose
+split api.arrays.concat:split
+sqrt api.math.analysis:sqrt
+square api.math.analysis:square
+squeeze api.arrays.shaping:squeeze
+stack api.arrays.concat:stack
+stop_gradient api.control.custom_gradient:stop_gradient
+strided_slice api.arrays.slicing:strided_slice
+string api.arrays.dtypes:string
+strings.as_string api.text.strings:as_string
+strings.bytes_split api.text.splitting:bytes_split
+strings.format api.text.strings:format
+strings.join api.text.strings:join
+strings.length api.text.strings:length
+strings.lower api.text.strings:lower
+strings.ngrams api.text.splitting:ngrams
+strings.reduce_join api.text.strings:reduce_join
+strings.regex_full_match api.text.strings:regex_full_match
+strings.regex_replace api.text.strings:regex_replace
+strings.split api.text.splitting:split
+strings.strip api.text.strings:strip
+strings.substr api.text.strings:substr
+strings.to_hash_bucket api.text.buckets:to_hash_bucket
+strings.to_hash_bucket_fast api.text.buckets:to_hash_bucket_fast
+strings.to_hash_bucket_strong api.text.buckets:to_hash_bucket_strong
+strings.to_number api.text.strings:to_number
+strings.unicode_decode api.text.unicode:unicode_decode
+strings.unicode_decode_with_offsets api.text.unicode:unicode_decode_with_offsets
+strings.unicode_encode api.text.unicode:unicode_encode
+strings.unicode_script api.text.unicode:unicode_script
+strings.unicode_split api.text.unicode:unicode_split
+strings.unicode_split_with_offsets api.text.unicode:unicode_split_with_offsets
+strings.unicode_transcode api.text.unicode:unicode_transcode
+strings.unsorted_segment_join api.text.strings:unsorted_segment_join
+strings.upper api.text.strings:upper
+subtract api.math.elementwise:subtract
+summary.SummaryWriter api.summary.scalars:SummaryWriter
+summary.create_file_writer api.summary.scalars:create_file_writer
+summary.create_noop_writer api.summary.scalars:create_noop_writer
+summary.experimental.get_step api.summary.experimental:get_step
+summary.experimental.set_step api.summary.experimental:set_step
+summary.experimental.summary_scope api.summary.experimental:summary_scope
+summary.flush api.summary.scalars:flush
+summary.histogram api.summary.tensors:histogram
+summary.image api.summary.tensors:image
+summary.record_if api.summary.scalars:record_if
+summary.scalar api.summary.scalars:scalar
+summary.should_record_summaries api.summary.scalars:should_record_summaries
+summary.text api.summary.tensors:text
+summary.write api.summary.tensors:write
+switch_case api.control.control_flow:switch_case
+sysconfig.get_build_info api.runtime.sysconfig:get_build_info
+tan api.math.analysis:tan
+tanh api.math.analysis:tanh
+tensor_scatter_nd_add api.arrays.indexing:tensor_scatter_nd_add
+tensor_scatter_nd_max api.arrays.indexing:tensor_scatter_nd_max
+tensor_scatter_nd_min api.arrays.indexing:tensor_scatter_nd_min
+tensor_scatter_nd_sub api.arrays.indexing:tensor_scatter_nd_sub
+tensor_scatter_nd_update api.arrays.indexing:tensor_scatter_nd_update
+tensordot api.math.contraction:tensordot
+test.TestCase api.testing.cases:TestCase
+test.compute_gradient api.testing.compared_gradients:compute_gradient
+test.disable_with_predicate api.runtime.execution:disable_with_predicate
+test.experimental.sync_devices api.runtime.execution:sync_devices
+test.gpu_device_name api.testing.cases:gpu_device_name
+test.is_built_with_cuda api.testing.cases:is_built_with_cuda
+test.is_built_with_gpu_support api.testing.cases:is_built_with_gpu_support
+test.is_built_with_rocm api.runtime.sysconfig:is_built_with_rocm
+test.is_built_with_xla api.runtime.sysconfig:is_built_with_xla
+test.is_cpu_target_available api.runtime.sysconfig:is_cpu_target_available
+test.is_gpu_available api.testing.cases:is_gpu_available
+test.main api.testing.cases:main
+test.with_eager_op_as_function api.runtime.execution:with_eager_op_as_function
+tile api.arrays.repeating:tile
+timestamp api.runtime.system:timestamp
+train.BytesList api.io.examples:BytesList
+train.Checkpoint api.data.train:Checkpoint
+train.CheckpointManager api.data.train:CheckpointManager
+train.CheckpointOptions api.data.train:CheckpointOptions
+train.ClusterSpec api.runtime.threads:ClusterSpec
+train.Coordinator api.runtime.threads:Coordinator
+train.Example api.io.examples:Example
+train.ExponentialMovingAverage api.data.train:ExponentialMovingAverage
+train.Feature api.io.examples:Feature
+train.FeatureList api.io.examples:FeatureList
+train.FeatureLists api.io.examples:FeatureLists
+train.Features api.io.examples:Features
+train.FloatList api.io.examples:FloatList
+train.Int64List api.io.examples:Int64List
+train.SequenceExample api.io.examples:SequenceExample
+train.get_checkpoint_state api.data.train:get_checkpoint_state
+train.latest_checkpoint api.data.train:latest_checkpoint
+train.list_variables api.data.train:list_variables
+train.load_checkpoint api.data.train:load_checkpoint
+train.load_variable api.data.train:load_variable
+transpose api.arrays.shaping:transpose
+truediv api.math.elementwise:truediv
+truncatediv api.math.elementwise:truncatediv
+truncatemod api.math.elementwise:truncatemod
+tuple api.runtime.system:tuple
+type_spec_from_value api.arrays.values:type_spec_from_value
+types.experimental.Callable api.compat.types:Callable
+types.experimental.ConcreteFunction api.compat.types:ConcreteFunction
+types.experimental.GenericFunction api.compat.types:GenericFunction
+types.experimental.PolymorphicFunction api.compat.types:PolymorphicFunction
+types.experimental.SupportsTracingProtocol api.compat.types:SupportsTracingProtocol
+types.experimental.TensorLike api.compat.types:TensorLike
+types.experimental.TraceType api.compat.types:TraceType
+uint16 api.arrays.dtypes:uint16
+uint32 api.arrays.dtypes:uint32
+uint64 api.arrays.dtypes:uint64
+uint8 api.arrays.dtypes:uint8
+unique api.math.bincount:unique
+unique_with_counts api.math.bincount:unique_with_counts
+unravel_index api.arrays.indexing:unravel_index
+unstack api.arrays.concat:unstack
+variable_creator_scope api.arrays.values:variable_creator_scope
+variant api.arrays.dtypes:variant
+vectorized_map api.control.functional:vectorized_map
+version.COMPILER_VERSION api.runtime.version:COMPILER_VERSION
+version.GIT_VERSION api.runtime.version:GIT_VERSION
+version.GRAPH_DEF_VERSION api.runtime.version:GRAPH_DEF_VERSION
+version.GRAPH_DEF_VERSION_MIN_CONSUMER api.runtime.version:GRAPH_DEF_VERSION_MIN_CONSUMER
+version.GRAPH_DEF_VERSION_MIN_PRODUCER api.runtime.version:GRAPH_DEF_VERSION_MIN_PRODUCER
+version.VERSION api.runtime.version:VERSION
+where api.math.comparison:where
+while_loop api.control.control_flow:while_loop
+zeros api.arrays.creation:zeros
+zeros_initializer api.nn.initializers:zeros_initializer
+zeros_like api.arrays.creation:zeros_like
+""".splitlines()
+)
