@@ -61,11 +61,12 @@ def fuse_rows(traced: Any) -> Callable[..., Any] | None:
     grid, block = (-(-count // rows),), (threads, rows)
     dtype, numbers = formula.result.dtype, (np.int64(count), np.int32(length))
 
+    def whole(x: Any) -> Any:
+        return x if type(x) is cupy.ndarray and x.flags.c_contiguous else cupy.ascontiguousarray(x)
+
     def run(*arrays: Any) -> Any:
         out = cupy.ndarray(shape, dtype)
-        kernel(
-            grid, block, (*[x if x.flags.c_contiguous else cupy.ascontiguousarray(x) for x in arrays], out, *numbers)
-        )
+        kernel(grid, block, (*map(whole, arrays), out, *numbers))
         return out
 
     return run
