@@ -100,3 +100,15 @@ def test_memory_does_not_grow_with_epochs():
         host, device = zip(*sizes, strict=True)
         assert host[-1] - host[2] < 100_000  # one batch kept at every step would be seven times as much
         assert device[-1] <= device[2]
+
+
+def test_a_warning_of_retracing_names_the_users_step(caplog):
+    class Named(keras.Sequential):
+        def train_step(self, data):
+            return super().train_step(data)
+
+    model = Named([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    for size in range(2, 8):
+        model.train_on_batch(np.zeros((size, 3), "float32"), np.zeros((size, 1), "float32"))
+    assert "Named.train_step" in caplog.text

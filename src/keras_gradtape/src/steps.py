@@ -28,15 +28,22 @@ _OFTEN = 32  # batches of one shape, after which XLA compiles the step for it
 
 def planned(step: Step) -> Step:
     """The step as a graph that NumPy runs."""
+    return _function(step, jit_compile=False)
+
+
+def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
+    """`run`, or the step itself, as a function under the step's name, which warnings of retracing tell."""
     # The parameter must not be bound to the model: what the function was traced for goes with it.
-    return tf.function(lambda data: step(data), autograph=False)
+    call = run or (lambda data: step(data))
+    call.__qualname__ = getattr(step, "__qualname__", call.__qualname__)
+    return tf.function(call, autograph=False, jit_compile=jit_compile)
 
 
 def compiled(step: Step, logs_late: bool) -> Step:
     """The step compiled by XLA; if `logs_late`, it returns scalars in a dictionary, which are fetched when needed."""
     if logs_late:
         return _Running(step)
-    return tf.function(lambda data: step(data), autograph=False, jit_compile=True)
+    return _function(step, jit_compile=True)
 
 
 def best(step: Step, logs_late: bool, has_convolutions: bool) -> Step:
@@ -92,7 +99,7 @@ class _Running:
                         logs[name] = tf.Variable(tf.zeros(value.dims, value.dtype), trainable=False)
                 logs[name].assign(value)
 
-        self._function = tf.function(run, autograph=False, jit_compile=True)
+        self._function = _function(step, jit_compile=True, run=run)
 
     def __call__(self, data: Any) -> dict[str, Late]:
         self._function(data)
