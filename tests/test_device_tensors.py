@@ -32,8 +32,9 @@ CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in
 # What the stand-in, as CuPy, cannot compute: SciPy's functions of matrices, special functions that CuPy has not, and
 # what looks at values on its way.
 BY_WAY_OF_HOST = {
-    "banded_solve", "check_numerics", "dawsn", "expm", "fresnel_cos", "fresnel_sin", "isotonic", "logm", "lu",
-    "random_bounded_normal", "random_candidates", "random_gamma_grad", "random_shuffle", "spence", "sqrtm",
+    "banded_solve", "check_numerics", "combined_boxes", "dawsn", "drawn_boxes", "expm", "fresnel_cos", "fresnel_sin",
+    "isotonic", "logm", "lu", "random_bounded_normal", "random_candidates", "random_gamma_grad", "random_shuffle",
+    "spence", "sqrtm", "suppressed_boxes", "suppressed_overlaps",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from ..core.dtypes import FLOAT
 from ..core.errors import InvalidArgumentError
 from ..core.tensor import Tensor, wrap
 from . import arithmetic, bits, contraction, logic, slicing
-from .powers import pow_, power
+from .arithmetic import pow_, power
 
 
 def _by_kind(on_bools: Any, on_integers: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ops import arithmetic, powers
+from ...ops import arithmetic
 from ...ops import transcendental as functions
 
 NAMESPACES = ("math", "")
@@ -23,7 +23,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> tf.pow([2.0, 3.0], [3.0, 2.0]).numpy()
     array([8., 9.], dtype=float32)
     """
-    return powers.power(x, y)
+    return arithmetic.power(x, y)
 
 
 def square(x: Any, name: str | None = None) -> Tensor:
@@ -43,7 +43,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
     >>> tf.sqrt([4.0, 9.0]).numpy()
     array([2., 3.], dtype=float32)
     """
-    return powers.sqrt.call(x)
+    return arithmetic.sqrt.call(x)
 
 
 def rsqrt(x: Any, name: str | None = None) -> Tensor:
@@ -53,7 +53,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.rsqrt([4.0, 16.0]).numpy()
     array([0.5 , 0.25], dtype=float32)
     """
-    return powers.rsqrt.call(x)
+    return arithmetic.rsqrt.call(x)
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:

@@ -12,7 +12,7 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops import arithmetic, powers
+from ...ops import arithmetic
 from ..arrays.casting import cast
 
 NAMESPACES = ("linalg", "")
@@ -50,7 +50,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     clip_norm = ops.maximum(_limit(clip_norm, values), 0)
     squares = ops.sum(values * values, axis=along, keepdims=True)
     positive = squares > 0
-    norm = ops.where(positive, powers.sqrt(ops.where(positive, squares, 1)), squares)
+    norm = ops.where(positive, arithmetic.sqrt(ops.where(positive, squares, 1)), squares)
     return _like(t, values * clip_norm / ops.maximum(norm, clip_norm))
 
 
@@ -98,7 +98,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
             squares.append(ops.sum(values * values, axis=tuple(range(len(values.dims))), keepdims=False))
     if not squares:
         return to_tensor(0.0)
-    return powers.sqrt(sum(squares[1:], squares[0]))
+    return arithmetic.sqrt(sum(squares[1:], squares[0]))
 
 
 def _like(t: Any, values: Tensor) -> Any:

@@ -8,7 +8,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.tensor import is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...ops import arithmetic, bits, logic
-from ...ops.powers import pow_
+from ...ops.arithmetic import pow_
 from .elementwise import applied
 from .tensor import RaggedTensor
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.registry.families import constant
-from ...engine.registry.op import sample
+from ..engine.registry.families import constant
+from ..engine.registry.op import sample
 
 
 def _overlap(boxes: Any, i: int, others: Any) -> Any:
