@@ -137,7 +137,9 @@ def test_values_are_combined_at_repeated_rows(ufunc, dtype, width):
     with np.errstate(invalid="ignore"):
         getattr(np, ufunc).at(expected, rows, values)
     assert got.dtype == expected.dtype
-    np.testing.assert_allclose(MODULE.to_host(got), expected, rtol=1e-15 if "imum" in ufunc else 2e-3)
+    # A device adds in an order of its own: what cancels leaves another rest.
+    close = {"rtol": 1e-15} if "imum" in ufunc else {"rtol": 2e-3, "atol": 1e-12}
+    np.testing.assert_allclose(MODULE.to_host(got), expected, **close)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
