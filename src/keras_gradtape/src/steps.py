@@ -35,7 +35,8 @@ def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
     """`run`, or the step itself, as a function under the step's name, which warnings of retracing tell."""
     # The parameter must not be bound to the model: what the function was traced for goes with it.
     call = run or (lambda data: step(data))
-    call.__qualname__ = getattr(step, "__qualname__", call.__qualname__)
+    name = getattr(step, "__qualname__", call.__qualname__)
+    call.__qualname__, call.__code__ = name, call.__code__.replace(co_name=name)  # calls are counted by code
     return tf.function(call, autograph=False, jit_compile=jit_compile)
 
 
