@@ -311,7 +311,7 @@ def _in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Ca
 def _rows_in_one_launch(module: ArrayModule, op: Op, there: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of an op along the last axis as one of the device's own, for each combination of shapes, if it can be.
 
-    An op that turns out to be no formula of rows, or one of too many lengths, is left to the library.
+    An op that turns out to be no formula of rows again and again is left to the library.
     """
     fused: dict[Any, Callable[..., Any]] = {}
     hopes = _TRIED

@@ -39,7 +39,7 @@ class Formula(NamedTuple):
     others: tuple[Symbol, ...] = ()
 
 
-class _Neutral:
+class Neutral:
     """NumPy's functions, but not the module: a kernel that does something else with NumPy's arrays does not do it."""
 
     @property
@@ -61,7 +61,7 @@ class _Symbolic:
         return function
 
 
-neutral = _Neutral()
+neutral = Neutral()
 symbolic = _Symbolic()
 
 

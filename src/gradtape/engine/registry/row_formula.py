@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .formula import Formula, NotAFormula, Step, Symbol, _Neutral
+from .formula import Formula, Neutral, NotAFormula, Step, Symbol
 
 EACH, ROW, PLACE = "each", "row", "place"
 REDUCTIONS = {"sum", "max", "min", "prod"}
@@ -48,7 +48,7 @@ def traced_rows(
     return RowFormula(Formula(inputs, steps, result), shape, whole[-1])
 
 
-class _Rows(_Neutral):
+class _Rows(Neutral):
     """NumPy's functions for symbols of rows of `whole`, the shape of the largest array."""
 
     def __init__(self, steps: list[Step], whole: tuple[int, ...]) -> None:

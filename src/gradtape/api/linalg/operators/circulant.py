@@ -224,8 +224,8 @@ class LinearOperatorCirculant(_Circulant):
         is_square: bool | None = True,
         name: str = "LinearOperatorCirculant",
     ) -> None:
+        parameters = given(locals())
         hints = (is_non_singular, is_self_adjoint, is_positive_definite)
-        parameters = {key: value for key, value in given(locals()).items() if key != "hints"}
         self._begin(spectrum, input_output_dtype, hints, is_square, name, parameters)
 
 
@@ -250,8 +250,8 @@ class LinearOperatorCirculant2D(_Circulant):
         is_square: bool | None = True,
         name: str = "LinearOperatorCirculant2D",
     ) -> None:
+        parameters = given(locals())
         hints = (is_non_singular, is_self_adjoint, is_positive_definite)
-        parameters = {key: value for key, value in given(locals()).items() if key != "hints"}
         self._begin(spectrum, input_output_dtype, hints, is_square, name, parameters)
 
 
@@ -275,6 +275,6 @@ class LinearOperatorCirculant3D(_Circulant):
         is_square: bool | None = True,
         name: str = "LinearOperatorCirculant3D",
     ) -> None:
+        parameters = given(locals())
         hints = (is_non_singular, is_self_adjoint, is_positive_definite)
-        parameters = {key: value for key, value in given(locals()).items() if key != "hints"}
         self._begin(spectrum, input_output_dtype, hints, is_square, name, parameters)
