@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....core import nest
 from ....core.composites import CompositeTensor
 from ....core.tensor import Tensor
 from ....engine.run.convert import to_tensor
@@ -199,6 +200,22 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
 
     def __getitem__(self, slices: Any) -> Any:
         return sliced(self, slices)
+
+
+class OfOperators(LinearOperator):
+    """An operator that is made of others: its argument `operators`, in a list or in rows."""
+
+    _composite_tensor_fields = ("operators",)
+    _operators: Any
+
+    @property
+    def operators(self) -> Any:
+        """The operators that it is made of."""
+        return self._operators
+
+    @property
+    def _experimental_parameter_ndims_to_matrix_ndims(self) -> Any:  # type: ignore[override]
+        return {"operators": nest.map_structure(lambda _: 0, self._operators)}
 
 
 def _column(x: Any) -> Tensor:

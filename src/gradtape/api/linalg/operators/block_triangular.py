@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from ....core import nest
 from ....core.shapes import TensorShape
 from ....engine.run.namespace import ops
 from ...arrays.concat import concat
@@ -65,15 +64,6 @@ class LinearOperatorBlockLowerTriangular(Blocks):
                 f"Expected argument `is_non_singular` to be {found}. Received: {hint}."
             )
         return hint if found is None else found
-
-    @property
-    def operators(self) -> list[list[Any]]:
-        """The blocks, row by row."""
-        return self._operators
-
-    @property
-    def _experimental_parameter_ndims_to_matrix_ndims(self) -> Any:  # type: ignore[override]
-        return {"operators": nest.map_structure(lambda _: 0, self.operators)}
 
     def _shape(self) -> TensorShape:
         batch = broadcast(*[operator.batch_shape for row in self.operators for operator in row])

@@ -12,17 +12,16 @@ from ....engine.run.convert import to_tensor
 from ....engine.run.namespace import ops
 from ...arrays.concat import concat, split
 from ...arrays.creation import zeros
-from .base import LinearOperator
+from .base import LinearOperator, OfOperators
 from .support import both_non_singular, broadcast, given, of_one_batch, one_dtype, shared_hints, some_operators
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorBlockDiag"]
 
 
-class Blocks(LinearOperator):
+class Blocks(OfOperators):
     """An operator whose argument may be given, and is answered, in blocks: a list of tensors, one for each block."""
 
-    _composite_tensor_fields = ("operators",)
     _diagonal_operators: list[Any]
 
     def _block_range_dimensions(self) -> list[int]:
@@ -174,15 +173,6 @@ class LinearOperatorBlockDiag(Blocks):
             one_dtype(operators), None, *hints, is_square,
             name or "_ds_".join(operator.name for operator in operators), parameters,
         )  # fmt: skip
-
-    @property
-    def operators(self) -> list[Any]:
-        """The blocks."""
-        return self._operators
-
-    @property
-    def _experimental_parameter_ndims_to_matrix_ndims(self) -> Any:  # type: ignore[override]
-        return {"operators": [0] * len(self.operators)}
 
     def _shape(self) -> TensorShape:
         batch = broadcast(*[operator.batch_shape for operator in self.operators])

@@ -9,7 +9,7 @@ from typing import Any
 from ....core.shapes import TensorShape
 from ....engine.run.namespace import ops
 from ...math.elementwise import sign
-from .base import LinearOperator
+from .base import OfOperators
 from .support import broadcast, given, implied, one_dtype, some_operators
 from .triangular import LinearOperatorLowerTriangular
 
@@ -17,7 +17,7 @@ NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorComposition"]
 
 
-class LinearOperatorComposition(LinearOperator):
+class LinearOperatorComposition(OfOperators):
     """The product of operators, the last of which is applied first.
 
     >>> import gradtape as tf
@@ -26,8 +26,6 @@ class LinearOperatorComposition(LinearOperator):
     >>> tf.linalg.LinearOperatorComposition([diagonal, full]).to_dense().numpy().tolist()
     [[1.0, 1.0], [0.0, 2.0]]
     """
-
-    _composite_tensor_fields = ("operators",)
 
     def __init__(
         self,
@@ -70,15 +68,6 @@ class LinearOperatorComposition(LinearOperator):
             dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square,
             name or "_o_".join(operator.name for operator in operators), parameters,
         )  # fmt: skip
-
-    @property
-    def operators(self) -> list[Any]:
-        """The factors."""
-        return self._operators
-
-    @property
-    def _experimental_parameter_ndims_to_matrix_ndims(self) -> Any:  # type: ignore[override]
-        return {"operators": [0] * len(self.operators)}
 
     def _shape(self) -> TensorShape:
         first, last = self.operators[0], self.operators[-1]

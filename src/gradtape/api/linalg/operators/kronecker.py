@@ -12,14 +12,14 @@ from ....engine.run.namespace import ops
 from ...arrays.casting import cast
 from ...math.complex import conj
 from ..structure import matrix_transpose
-from .base import LinearOperator
+from .base import OfOperators
 from .support import broadcast, given, one_dtype, shared_hints, some_operators
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorKronecker"]
 
 
-class LinearOperatorKronecker(LinearOperator):
+class LinearOperatorKronecker(OfOperators):
     """The Kronecker product of operators: each entry of the first times the second, and so on.
 
     >>> import gradtape as tf
@@ -28,8 +28,6 @@ class LinearOperatorKronecker(LinearOperator):
     >>> tf.linalg.LinearOperatorKronecker([first, second]).to_dense().numpy().tolist()
     [[1.0, 2.0], [10.0, 20.0]]
     """
-
-    _composite_tensor_fields = ("operators",)
 
     def __init__(
         self,
@@ -51,15 +49,6 @@ class LinearOperatorKronecker(LinearOperator):
             one_dtype(operators), None, *hints, is_square,
             name or "_x_".join(operator.name for operator in operators), parameters,
         )  # fmt: skip
-
-    @property
-    def operators(self) -> list[Any]:
-        """The factors."""
-        return self._operators
-
-    @property
-    def _experimental_parameter_ndims_to_matrix_ndims(self) -> Any:  # type: ignore[override]
-        return {"operators": [0] * len(self.operators)}
 
     def _shape(self) -> TensorShape:
         rows = math.prod(operator.range_dimension for operator in self.operators)
