@@ -1,4 +1,4 @@
-"""Writes `gradtape/api/names.py`, where each of TensorFlow's public names lives, and `docs/missing-names.md`.
+"""Writes `gradtape/api/names.txt`, where each of TensorFlow's public names lives, and `docs/missing-names.md`.
 
     python tools/index_names.py
 
@@ -17,15 +17,6 @@ from pathlib import Path
 import gradtape.api
 
 ROOT = Path(__file__).parent.parent
-# A text is read by Python in no time, a dict of 2,000 lines is compiled in 40 ms where bytecode is not kept.
-TEMPLATE = '''"""TensorFlow's public names and where each lives: `module:attribute`. Written by tools/index_names.py."""
-
-NAMES: dict[str, str] = dict(
-    line.split()  # type: ignore[misc]
-    for line in """\\
-{lines}""".splitlines()
-)
-'''
 
 
 def index(table: dict) -> tuple[dict[str, str], list[str]]:
@@ -77,7 +68,7 @@ def main() -> None:
     table = json.loads((ROOT / "tests/data/tensorflow_api.json").read_text())["names"]
     found, wrong = index(table)
     lines = "".join(f"{path} {where}\n" for path, where in sorted(found.items()))
-    (ROOT / "src/gradtape/api/names.py").write_text(TEMPLATE.format(lines=lines))
+    (ROOT / "src/gradtape/api/names.txt").write_text(lines)
     data = ROOT / "tests/data"
     public = set((data / "tensorflow_public_names.txt").read_text().split())
     page = missing_page((data / "absent_names.txt").read_text(), public, found)
