@@ -12,12 +12,9 @@ from .graph import Graph, Value, unique
 
 # What TensorFlow calls the ops whose names here are not its own in other letters.
 _TYPES = {
-    "add": "AddV2", "argmax": "ArgMax", "argmin": "ArgMin", "broadcast": "BroadcastTo", "concat": "ConcatV2",
-    "conv2d": "Conv2D", "conv3d": "Conv3D", "div": "RealDiv", "expand_dims": "ExpandDims", "floordiv": "FloorDiv",
-    "gather": "GatherV2", "logical_and": "LogicalAnd", "logical_not": "LogicalNot", "logical_or": "LogicalOr",
-    "matmul": "MatMul", "max_pool": "MaxPool", "mod": "FloorMod", "pad": "PadV2", "reverse": "ReverseV2",
-    "slice": "StridedSlice", "stack": "Pack", "unstack": "Unpack", "where": "SelectV2", "softmax": "Softmax",
-    "log_softmax": "LogSoftmax", "absolute": "Abs",
+    "add": "AddV2", "argmax": "ArgMax", "argmin": "ArgMin", "concat": "ConcatV2", "div": "RealDiv",
+    "floordiv": "FloorDiv", "gather": "GatherV2", "mod": "FloorMod", "pad": "PadV2", "reverse": "ReverseV2",
+    "slice": "StridedSlice", "stack": "Pack", "unstack": "Unpack", "where": "SelectV2",
 }  # fmt: skip
 
 
