@@ -94,7 +94,7 @@ def make_mesh(devices: Sequence[Any], axes: Sequence[str] = ("replica",), shape:
 
 
 def sharding(mesh: Any, *axes: Any) -> Any:
-    """How an array lies on a mesh: for each of its axes the mesh's axis it is divided along, or None; none: a copy each.
+    """How an array lies on a mesh: for each of its axes the axis of the mesh it is divided along, or None.
 
     `sharding(mesh)` is a copy on every device, `sharding(mesh, "replica")` divides the first axis among them.
     """
