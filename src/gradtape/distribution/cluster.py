@@ -8,13 +8,17 @@ needs either.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import ctypes
 import json
 import logging
 import os
 import re
+import signal
 import socket
 import sys
 import threading
+import types
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -82,11 +86,12 @@ def _tf_config(environment: Mapping[str, str]) -> Identity | None:
     host = _host(addresses[rank])
     local = [at for at, address in enumerate(addresses) if _host(address) == host]
     # The cluster itself is the name of the job: other workers would give other numbers.
-    return Identity(rank, len(tasks), local.index(rank), len(local), addresses[0], ",".join(addresses), "TF_CONFIG", True)
+    job = ",".join(addresses)
+    return Identity(rank, len(tasks), local.index(rank), len(local), addresses[0], job, "TF_CONFIG", True)
 
 
 def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int], str], str, int]:
-    """The tasks of `TF_CONFIG` that train together, the chief first, with their addresses; then which of them is this."""
+    """The tasks of `TF_CONFIG` that train together, the chief first, with their addresses; and which of them is this."""
     text = environment.get("TF_CONFIG", "").strip()
     if not text:
         return {}, "", 0
@@ -97,7 +102,7 @@ def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int
         tasks = {}
         for name in ("chief", "master", "worker"):
             given = jobs.get(name) or []
-            numbered = given.items() if isinstance(given, dict) else enumerate([given] if isinstance(given, str) else given)
+            numbered = given.items() if isinstance(given, dict) else enumerate(given)
             tasks.update({(name, int(number)): str(address) for number, address in numbered})
     except (ValueError, AttributeError, TypeError) as error:
         raise ValueError(f"TF_CONFIG is not what TensorFlow takes, {text!r}: {error}") from error
@@ -115,7 +120,8 @@ def _slurm(environment: Mapping[str, str]) -> Identity | None:
         return None
     rank, size = _number(environment, "SLURM_PROCID"), _number(environment, "SLURM_NTASKS")
     local_rank = _number(environment, "SLURM_LOCALID", 0)
-    counts = slurm_tasks_per_node(environment.get("SLURM_STEP_TASKS_PER_NODE", environment.get("SLURM_TASKS_PER_NODE", "")))
+    names = ("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
+    counts = slurm_tasks_per_node(next((environment[name] for name in names if name in environment), ""))
     node = _number(environment, "SLURM_NODEID", 0)
     local_size = counts[node] if node < len(counts) else 1
     host = slurm_hosts(environment["SLURM_STEP_NODELIST"])[0]
@@ -194,7 +200,7 @@ def initialize(
 ) -> Identity:
     """Meets the other processes, and makes their devices known to JAX. With one process, or a second time, nothing."""
     with _starting:
-        given = {"address": address, "size": size, "rank": rank, "local_rank": local_rank}
+        given: dict[str, Any] = {"address": address, "size": size, "rank": rank, "local_rank": local_rank}
         named = {name: value for name, value in given.items() if value is not None}
         if named:
             if size is not None and size > 1 and (rank is None or not address):
@@ -245,12 +251,24 @@ def _join(me: Identity) -> None:
     before = sys.excepthook
 
     def tell(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if joined.failed:
+            _leave_out_gradtape(trace)
         before(kind, error, trace)
         joined.leave(_described(error))
         _end(1)
 
     sys.excepthook = tell
     atexit.register(_leave, joined)
+
+
+def _leave_out_gradtape(trace: types.TracebackType | None) -> None:
+    """Ends a traceback where the program calls gradtape: what another rank did cannot be seen there."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    while trace is not None and trace.tb_next is not None:
+        inside = trace.tb_next.tb_frame.f_code.co_filename.startswith(own)
+        if inside and not trace.tb_frame.f_code.co_filename.startswith(own):
+            trace.tb_next = None
+        trace = trace.tb_next
 
 
 def _described(error: BaseException) -> str:
@@ -287,6 +305,7 @@ def _start_jax(me: Identity, joined: Member, host: str) -> None:
     # A program is run by the thread that calls it: a collective called from inside of another program, by a callback,
     # would otherwise wait for a thread of the pool that the other one holds.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
+    jax.config.update("jax_enable_preemption_service", False)  # it would keep a process from ending at SIGTERM
     patience = int(2 * joined.timeout + 60)  # our own desk notices first, and knows more
     try:
         jax.distributed.initialize(
@@ -326,9 +345,17 @@ def _end(code: int) -> None:
 
 def run_as_rank(program: Callable[[], None]) -> None:
     """Runs a program that `gradtape launch` has started, among the others from its first line on."""
+    _end_with_launcher()
     initialize()
     try:
         program()
     except SystemExit as end:
         _state.exit_code = end.code if isinstance(end.code, int) else int(end.code is not None)
         raise
+
+
+def _end_with_launcher() -> None:
+    """Asks Linux to end this process when the launcher is killed, which then cannot do so itself."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))  # PR_SET_PDEATHSIG

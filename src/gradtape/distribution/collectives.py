@@ -45,7 +45,7 @@ class Reduction:
 
     def add(self, key: Hashable, x: Array) -> None:
         """One more; a bucket that is full is sent."""
-        if x.dtype.kind not in "iufcV" and x.dtype not in _HALF and not (x.dtype == bool and self._op in ("min", "max")):
+        if x.dtype.kind not in "iufcV" and not (x.dtype.kind == "b" and self._op in ("min", "max")):
             raise errors.InvalidArgumentError(f"{self._name} cannot compute the {self._op} of {described(x)}")
         bucket = self._open.setdefault(x.dtype, [])
         bucket.append((key, x))
@@ -58,7 +58,8 @@ class Reduction:
         self._bytes.pop(dtype)
         arrays = [x for _, x in bucket]
         what = "; ".join([self._name, " ".join(filter(None, (self._op, self._compression))), *map(described, arrays)])
-        self._sent.append((bucket, transport().start(what, self._kind(dtype), arrays, np.uint8 if dtype == bool else None)))
+        travels_as = np.uint8 if dtype.kind == "b" else dtype
+        self._sent.append((bucket, transport().start(what, self._kind(dtype), arrays, travels_as)))
 
     def _kind(self, dtype: Any) -> tuple[str, ...]:
         if dtype in _HALF and self._op in ("sum", "mean"):

@@ -92,14 +92,22 @@ class Coordinator:
         self._descriptions: dict[int, str] = {}
         self._failure: dict[str, Any] | None = None
         self._started = time.monotonic()
-        self._complete = False
+        self._complete = self._closed = False
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ, None)
         self._thread = threading.Thread(target=self._serve, name="gradtape coordinator", daemon=True)
         self._thread.start()
 
+    def close(self) -> None:
+        """Ends the desk, and all connections to it."""
+        self._closed = True
+        self._thread.join()
+        for key in list(self._selector.get_map().values()):
+            key.fileobj.close()  # type: ignore[union-attr]
+        self._selector.close()
+
     def _serve(self) -> None:
-        while True:
+        while not self._closed:
             for key, _ in self._selector.select(_TICK):
                 if key.data is None:
                     channel, _ = key.fileobj.accept()  # type: ignore[union-attr]
@@ -113,6 +121,7 @@ class Coordinator:
                     self._hear(connection, message)
                 if messages is None:
                     self._selector.unregister(connection.channel)
+                    connection.channel.close()
                     self._lost(connection)
             if self._failure is None:
                 self._look_at_the_clock()
@@ -162,8 +171,8 @@ class Coordinator:
         call = self._calls.setdefault(number, _Call())
         for other, theirs in call.digests.items():
             if theirs != digest:
-                self._fail("disagreement", self._difference(number, other, theirs, connection.rank, digest),
-                           connection.rank)  # fmt: skip
+                difference = self._difference(number, other, theirs, connection.rank, digest)
+                self._fail("disagreement", difference, connection.rank)
                 return
             break
         connection.count = number
@@ -220,8 +229,8 @@ class Coordinator:
                     f"rank {rank} {'does not answer' if (at := self._members[rank].place) is None else f'is {at}'}"
                     for rank in sorted(missing)[:4]
                 )
-                self._fail("late", f"{listed(missing)} did not come within {self._timeout:g} s, while {waits}. {places}",
-                           min(call.digests))  # fmt: skip
+                late = f"{listed(missing)} did not come within {self._timeout:g} s, while {waits}. {places}"
+                self._fail("late", late, min(call.digests))
                 return
 
     def _fail(self, kind: str, text: str, speaker: int | None) -> None:
@@ -236,6 +245,7 @@ class Coordinator:
 
 
 def _shortened(text: str) -> str:
+    text = text.replace("; ", ", ")
     return text if len(text) <= 200 else text[:200] + " ..."
 
 
@@ -306,10 +316,13 @@ class Member:
         """Raises if a rank has failed."""
         if self._failure is None:
             return
-        if self._launched and self._speaker != self.rank:
-            time.sleep(2.0)  # the launcher says what happened, and ends this process
+        self._let_others_speak()
         self._noticed = True
         raise self._failure
+
+    def _let_others_speak(self) -> None:
+        if self._launched and self._speaker != self.rank:
+            time.sleep(2.0)  # the launcher says what happened, and ends this process
 
     def failure_soon(self) -> None:
         """A transfer has failed: raises the reason if one comes to be known within a second."""
@@ -318,7 +331,7 @@ class Member:
         self.check()
 
     def leave(self, reason: str = "") -> None:
-        """Says that this process ends: with `reason`, by an error; else waits until all others come to their end too."""
+        """Says that this process ends: with `reason`, by an error; else waits until the others come to their end too."""
         if self._failure is not None:
             return
         self._leaving = True
@@ -326,6 +339,8 @@ class Member:
         if not reason:
             with self._changed:
                 self._changed.wait_for(lambda: self._all_left or self._failure is not None)
+            if self._failure is not None:
+                self._let_others_speak()
 
     def _listen(self) -> None:
         while True:
@@ -345,13 +360,14 @@ class Member:
                     self._set_failure("gone", "rank 0 has died without a word", None)
                 self._changed.notify_all()
             if messages is None:
+                self._connection.channel.close()
                 return
 
     def _set_failure(self, kind: str, text: str, speaker: int | None) -> None:
         if self._failure is None:
             self._speaker = speaker
             self._failure = KINDS[kind](text)
-            if not self._leaving:
+            if self._welcome and not self._leaving:
                 threading.Thread(target=self._enforce, args=(text,), daemon=True).start()
 
     def _enforce(self, text: str) -> None:

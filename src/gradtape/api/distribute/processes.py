@@ -51,7 +51,7 @@ class Compression:
 def init(
     address: str | None = None, size: int | None = None, rank: int | None = None, local_rank: int | None = None
 ) -> None:
-    """Meets the other processes of this job; the first collective does so too. Alone, or a second time, nothing happens.
+    """Meets the other processes of this job; the first collective does so too. Alone, or a second time, does nothing.
 
     Who and where they are is told by `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI, else by the arguments.
 
@@ -285,7 +285,9 @@ def allgather(tensor: Any, name: str | None = None) -> Any:
     """
     x = to_tensor(tensor)
     if not x.dims:
-        raise InvalidArgumentError("allgather joins along the first axis, and a scalar has none: use tf.reshape(x, [1])")
+        raise InvalidArgumentError(
+            "allgather joins along the first axis, and a scalar has none: use tf.reshape(x, [1])"
+        )
     if size() == 1:
         return x
     label = name or "allgather"
@@ -340,12 +342,14 @@ def broadcast_variables(variables: Iterable[Any], root_rank: int = 0) -> None:
     >>> import gradtape as tf
     >>> tf.distribute.broadcast_variables([tf.Variable(1.0)], root_rank=0)
     """
-    given = [getattr(variable, "value", None) if _is_keras(variable) else variable for variable in variables]
+    given: list[Any] = [variable.value if _is_keras(variable) else variable for variable in variables]
     _check_root(root_rank)
     if size() == 1 or not given:
         return
     found = _at_each_run(
-        lambda arrays: collectives.broadcast(arrays, root_rank, "broadcast_variables"), given, list(map(to_tensor, given))
+        lambda arrays: collectives.broadcast(arrays, root_rank, "broadcast_variables"),
+        given,
+        list(map(to_tensor, given)),
     )
     for variable, value in zip(given, found, strict=True):
         variable.assign(value)
