@@ -91,7 +91,7 @@ def _tf_config(environment: Mapping[str, str]) -> Identity | None:
 
 
 def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int], str], str, int]:
-    """The tasks of `TF_CONFIG` that train together, the chief first, with their addresses; and which of them is this."""
+    """The tasks of `TF_CONFIG` that train together, the chief first, with their addresses; and which one this is."""
     text = environment.get("TF_CONFIG", "").strip()
     if not text:
         return {}, "", 0

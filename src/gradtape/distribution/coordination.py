@@ -331,7 +331,7 @@ class Member:
         self.check()
 
     def leave(self, reason: str = "") -> None:
-        """Says that this process ends: with `reason`, by an error; else waits until the others come to their end too."""
+        """Says that this process ends: with `reason`, by an error; else waits until the others come to their end."""
         if self._failure is not None:
             return
         self._leaving = True
