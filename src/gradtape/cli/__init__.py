@@ -74,8 +74,8 @@ def _parser() -> _Parser:
         help="run a program in several processes, which train together",
         usage="gradtape launch [-n N] [OPTION ...] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
         description="Runs a program as `gradtape run` does, several times at once. Each process finds its rank by "
-        "gradtape.distribute.rank(), or is a worker of MultiWorkerMirroredStrategy. What they print has the rank in front; "
-        "when one fails, the others are ended, and its exit code is that of the launcher.",
+        "gradtape.distribute.rank(), or is a worker of MultiWorkerMirroredStrategy. What they print has the rank in "
+        "front; when one fails, the others are ended, and its exit code is that of the launcher.",
     )
     launch.add_argument("-n", dest="count", type=int, help="processes on this host (default: one for each GPU, or 1)")
     launch.add_argument("--hosts", default="", help="a,b: all hosts, the first has rank 0; start a launcher on each")
