@@ -21,7 +21,7 @@ import gradtape as tf
 from gradtape.core.devices import default_device
 from gradtape.engine.registry.devices import staying
 
-from . import steps
+from . import distribution, steps
 from .ops.core import convert_to_numpy, convert_to_tensor
 
 
@@ -78,6 +78,8 @@ class Trainer(base_trainer.Trainer):
         """`step` as it is run: as a function, unless the model is to run eagerly."""
         if self.run_eagerly:
             return step
+        if distribution.current() is not None or distribution.is_spread(self.variables):
+            return steps.compiled(step, self._logs_metrics(step))  # XLA alone computes on several devices
         if not self.jit_compile:
             return steps.planned(step)
         if self.jit_compile == "auto" and default_device().kind == "CPU":

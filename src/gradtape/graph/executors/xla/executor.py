@@ -55,7 +55,7 @@ class Program:
 
     on_host: Sequence[str] = ()
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, placement: Placement | None = None) -> None:
         self.graph = graph
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
@@ -63,7 +63,7 @@ class Program:
         self._replaced = [(i, variable) for i, variable in enumerate(self._variables) if id(variable) in updated]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
-        self._placement: Placement | None = placement_of([*self._variables, *self._updated])
+        self._placement = placement_of(graph) if placement is None else placement
         self._call: Any = None
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
@@ -202,7 +202,8 @@ class Program:
         self.on_host = tuple(dict.fromkeys(lowering.on_host))
         self._jax, self._lowering, self._draws = jax, lowering, draws
         self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
-        self._alone = not (self._wide or self._may_fail or self._variables or self._updated or large)
+        busy = self._wide or self._may_fail or self._variables or self._updated or large
+        self._alone = placement is None and not busy
         with jax.enable_x64(True):
             self._call = traced.lower().compile()
 

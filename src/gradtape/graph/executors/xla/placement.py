@@ -14,6 +14,7 @@ from ....core.errors import InvalidArgumentError
 from ....state.sharded_variable import Layout, ShardedVariable, is_spread, spread
 from ....state.variable import Variable
 from ...ir.graph import Graph
+from .constraint import constrained
 
 
 class Placement:
@@ -23,15 +24,16 @@ class Placement:
     so that programs for one device can use them too.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, outputs: Any = None) -> None:
         from jax.sharding import NamedSharding, PartitionSpec
 
         mesh = layout.sharding.mesh
-        self._batch_axis = layout.batch_axis
-        self._parts = mesh.shape[layout.batch_axis] if layout.batch_axis is not None else 0
-        self._several_processes = not layout.sharding.is_fully_addressable
         self.replicated = NamedSharding(mesh, PartitionSpec())
+        self._parts = mesh.shape[layout.batch_axis] if layout.batch_axis is not None else 0
         self._batch = NamedSharding(mesh, PartitionSpec(layout.batch_axis)) if self._parts else self.replicated
+        if outputs is None and not layout.sharding.is_fully_addressable:  # each process looks at the whole of them
+            outputs = self.replicated
+        self._outputs = outputs  # how outputs are to lie; None: as XLA finds best
         self._copies: dict[int, tuple[Any, Any]] = {}  # of variables of the host: what they hold, and that on the mesh
 
     def arguments(self, graph: Graph, others: int) -> list[Any]:
@@ -40,9 +42,8 @@ class Placement:
         return [*variables, *[self.of_input(v.shape) for v in graph.inputs], *[self.replicated] * others]
 
     def results(self, graph: Graph) -> list[Any]:
-        """The shardings of outputs, None where XLA is to choose, and updates."""
-        output = self.replicated if self._several_processes else None  # every process looks at the whole of it
-        return [*[output] * len(graph.outputs), *[self._of(variable) for variable, _ in graph.updates]]
+        """The shardings of outputs and updates; None where XLA is to choose."""
+        return [*[self._outputs] * len(graph.outputs), *[self._of(variable) for variable, _ in graph.updates]]
 
     def _of(self, variable: Variable) -> Any:
         return variable.sharding if isinstance(variable, ShardedVariable) else self.replicated
@@ -80,9 +81,11 @@ class Placement:
         return array if is_spread(array, sharding) else spread(array, sharding)
 
 
-def placement_of(variables: Sequence[Variable]) -> Placement | None:
-    """Where a program with these variables runs, if one of them is on a mesh; else None."""
+def placement_of(graph: Graph) -> Placement | None:
+    """Where a program runs, if one of its variables is on a mesh, or a value is to be; else None."""
+    variables = [variable for variable, _ in (*graph.variables, *graph.updates)]
     layouts = [variable.layout for variable in variables if isinstance(variable, ShardedVariable)]
+    layouts += [Layout(node.attrs["sharding"]) for node in graph.nodes if node.op is constrained]
     if not layouts:
         return None
     first = layouts[0].sharding.mesh
@@ -90,8 +93,8 @@ def placement_of(variables: Sequence[Variable]) -> Placement | None:
         mesh = layout.sharding.mesh
         if mesh is not first and mesh.devices.flatten().tolist() != first.devices.flatten().tolist():
             raise InvalidArgumentError(
-                "A program uses variables on two meshes of devices, one with "
-                f"{first.devices.flatten().tolist()}, one with {mesh.devices.flatten().tolist()}. XLA partitions it over "
-                "one: make all of them under one distribution"
+                f"Function {graph.name} uses values on two meshes of devices, one of "
+                f"{first.devices.flatten().tolist()}, one of {mesh.devices.flatten().tolist()}. XLA partitions a program "
+                "over one: make all variables under one distribution"
             )
     return Placement(next((layout for layout in layouts if layout.batch_axis is not None), layouts[0]))
