@@ -178,8 +178,9 @@ def _serve_summaries(module: Any) -> None:
 
 
 def _serve_distribution(module: Any) -> None:
-    """`keras.distribution` is for backends that have a library for it: where ours has slipped in, Keras knows of none."""
+    """`keras.distribution` asks a library of the backend's; where ours stands, Keras knows of none."""
     from keras.src import backend
+
     from keras_gradtape.src import distribution
 
     backend.distribution_lib = module.distribution_lib = distribution

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
+from ..core.tensor import wrap
 from ..engine.run.convert import readable, register
 from .variable import Variable, _converted, updating
 

@@ -456,7 +456,7 @@ class Concrete:
                     raise
                 self._follows_all = True
             elif isinstance(reason, NeedsXLA):
-                if dispatch.thread.trace is not None:  # of a function around this one, which is to be compiled as a whole
+                if dispatch.thread.trace is not None:  # a function around this one: that one is to be compiled
                     raise
                 self._jit_compile = True
             with replaying(done):

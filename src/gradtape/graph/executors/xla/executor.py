@@ -216,7 +216,7 @@ def _forget_failed_run() -> None:
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
-    """What is compiled: from variables, inputs and what else is passed in to outputs and updates, and whether checks hold.
+    """What is compiled: from variables, inputs and what else is passed in to outputs and updates, and if checks hold.
 
     The last of these is None if there is nothing to check.
     """

@@ -1,8 +1,8 @@
 """Where the values of a program are, if its variables are spread over a mesh of devices: XLA partitions it accordingly.
 
-Sharded variables stay as they are laid out, so do their new values. An input whose first axis the batch axis of the mesh
-divides is split along it, all else has a copy on each device. That is a matter of speed and memory only: the numbers
-are those of one device.
+Sharded variables stay as they are laid out, and so do their new values. An input whose first axis the batch axis of the
+mesh divides is split along it, all else has a copy on each device. That is a matter of speed and memory only: the
+numbers are those of one device.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def placement_of(graph: Graph) -> Placement | None:
         if mesh is not first and mesh.devices.flatten().tolist() != first.devices.flatten().tolist():
             raise InvalidArgumentError(
                 f"Function {graph.name} uses values on two meshes of devices, one of "
-                f"{first.devices.flatten().tolist()}, one of {mesh.devices.flatten().tolist()}. XLA partitions a program "
-                "over one: make all variables under one distribution"
+                f"{first.devices.flatten().tolist()}, one of {mesh.devices.flatten().tolist()}. XLA partitions a "
+                "program over one: make all variables under one distribution"
             )
     return Placement(next((layout for layout in layouts if layout.batch_axis is not None), layouts[0]))
