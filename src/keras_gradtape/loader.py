@@ -184,6 +184,7 @@ def _serve_distribution(module: Any) -> None:
     from keras_gradtape.src import distribution
 
     backend.distribution_lib = module.distribution_lib = distribution
+    module.Distribution.distribute_tf_dataset = distribution.local_dataset
 
 
 def _serve_normalization(nn: Any) -> None:

@@ -16,6 +16,7 @@ from keras.src.backend.common import global_state
 
 import gradtape as tf
 from gradtape.core.tensor import wrap
+from gradtape.datasets.structure import leaves
 from gradtape.graph.executors.xla import constraint, mesh
 from gradtape.graph.executors.xla.executor import Program, check_jax
 from gradtape.graph.executors.xla.placement import Placement
@@ -180,6 +181,59 @@ def lay_out(variable: Any) -> None:
     layout = _layout_of(variable)
     if layout is not None and not isinstance(variable._value, ShardedVariable):
         sharded(variable._value, layout)
+
+
+def lay_out_all(variables: Any, optimizer: Any) -> bool:
+    """Spreads the variables of a model and its optimizer that are not yet; returns whether there were any.
+
+    What an optimizer keeps of a variable, which it calls by the variable's path, lies as the variable does.
+    """
+    state = getattr(optimizer, "variables", ())
+    late = [v for v in (*variables, *state) if v._value is not None and not isinstance(v._value, ShardedVariable)]
+    for variable in late:
+        for reference in getattr(optimizer, "_trainable_variables", ()):
+            is_its = variable.name.startswith(f"{reference.path.replace('/', '_')}_")
+            if is_its and variable.shape == reference.shape and variable._layout is None:
+                _layout_of(reference)
+                variable._layout = reference._layout
+        lay_out(variable)
+    return bool(late)
+
+
+def local_dataset(distribution: Any, dataset: Any) -> Any:
+    """What this process is to read of a dataset of global batches: its rows of each. Keras asks the distribution."""
+    sizes = {leaf.shape[0] if leaf.shape.rank else -1 for leaf in leaves(next(iter(dataset), ()))}
+    if len(sizes) != 1 or -1 in sizes:
+        raise ValueError(
+            "The batch size of the input dataset is unknown: it is split among the processes by rows of its batches. "
+            "Use dataset.batch(batch_size), or split it yourself and set distribution.auto_shard_dataset = False"
+        )
+    size, replicas = sizes.pop(), distribution.num_model_replicas
+    shards = min(replicas, distribution.num_processes)
+    if size % shards:
+        raise ValueError(
+            f"Global batch size must be divisible by the number of processes that have rows of it, {shards}. "
+            f"`global_batch_size`={size}, `num_processes`={distribution.num_processes}, `num_model_replicas`={replicas}"
+        )
+    if shards > 1:
+        dataset = dataset.rebatch(size // shards).shard(shards, distribution.data_shard_id)
+    return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def global_batch(batch: Any) -> Any:
+    """The batch of all processes, of which this one has a part: a tensor on their devices."""
+    if not isinstance(batch, tf.Tensor):
+        return batch
+    distribution = current()
+    layout = distribution.get_data_layout(batch.dims)
+    parts = distribution.num_model_replicas // min(num_processes(), distribution.num_model_replicas)
+    if batch.dims[0] % parts:
+        raise ValueError(
+            f"This process has a batch of {batch.dims[0]}, which is to be split among {parts} of its devices: {parts} "
+            "does not divide it. With several processes, batches must all be of such a size: "
+            "dataset.batch(size, drop_remainder=True)"
+        )
+    return wrap(distribute_data_input(batch.array, layout, distribution.batch_dim_name), batch.dtype)
 
 
 def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
