@@ -16,7 +16,7 @@ from keras.src.backend.common import global_state
 
 import gradtape as tf
 from gradtape.core.tensor import wrap
-from gradtape.datasets.structure import leaves
+from gradtape.datasets.structure import batch_spec, leaves, mapped, row_spec
 from gradtape.graph.executors.xla import constraint, mesh
 from gradtape.graph.executors.xla.executor import Program, check_jax
 from gradtape.graph.executors.xla.placement import Placement
@@ -202,22 +202,38 @@ def lay_out_all(variables: Any, optimizer: Any) -> bool:
 
 def local_dataset(distribution: Any, dataset: Any) -> Any:
     """What this process is to read of a dataset of global batches: its rows of each. Keras asks the distribution."""
-    sizes = {leaf.shape[0] if leaf.shape.rank else -1 for leaf in leaves(next(iter(dataset), ()))}
+    shards = min(distribution.num_model_replicas, distribution.num_processes)
+    _rows(next(iter(dataset), ()), shards)  # said before training begins
+    at = distribution.data_shard_id if shards > 1 else 0
+
+    def own(batches: Any) -> Any:
+        for batch in batches:
+            count = _rows(batch, shards)
+            yield mapped(lambda x, count=count: x[at * count : (at + 1) * count], batch)
+
+    rows = dataset._derived("_LocalRows", own, specs=lambda given: mapped(_any_batch, given))
+    return rows.prefetch(tf.data.AUTOTUNE)
+
+
+def _rows(batch: Any, shards: int) -> int:
+    """How many rows of a global batch one of the processes has."""
+    sizes = {leaf.shape[0] if leaf.shape.rank else -1 for leaf in leaves(batch)}
     if len(sizes) != 1 or -1 in sizes:
         raise ValueError(
             "The batch size of the input dataset is unknown: it is split among the processes by rows of its batches. "
             "Use dataset.batch(batch_size), or split it yourself and set distribution.auto_shard_dataset = False"
         )
-    size, replicas = sizes.pop(), distribution.num_model_replicas
-    shards = min(replicas, distribution.num_processes)
+    (size,) = sizes
     if size % shards:
         raise ValueError(
-            f"Global batch size must be divisible by the number of processes that have rows of it, {shards}. "
-            f"`global_batch_size`={size}, `num_processes`={distribution.num_processes}, `num_model_replicas`={replicas}"
+            f"Global batch size must be divisible by the number of processes that have rows of it, {shards}; there is "
+            f"a batch of {size}. Use another size, and dataset.batch(size, drop_remainder=True) where data is left over"
         )
-    if shards > 1:
-        dataset = dataset.rebatch(size // shards).shard(shards, distribution.data_shard_id)
-    return dataset.prefetch(tf.data.AUTOTUNE)
+    return size // shards
+
+
+def _any_batch(spec: Any) -> Any:
+    return batch_spec(row_spec(spec), None)
 
 
 def global_batch(batch: Any) -> Any:
