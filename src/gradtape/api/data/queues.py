@@ -256,7 +256,7 @@ class PaddingFIFOQueue(QueueBase):
         if self._shapes[part].is_fully_defined() or not rows:
             return super()._stacked(rows, part)
         dtype, sizes = self._dtypes[part], np.max([row.shape for row in rows], axis=0)
-        batch = np.full([len(rows), *sizes], b"" if dtype is _dtypes.string else 0, dtype.numpy)
+        batch: Any = np.full([len(rows), *sizes], b"" if dtype is _dtypes.string else 0, dtype.numpy)
         for i, row in enumerate(rows):
             batch[(i, *map(slice, row.shape))] = row
         return batch
