@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...checkpoints.bundle import OBJECT_GRAPH, BundleReader, is_bundle
+from ...checkpoints.object_graph import Node
+from ...checkpoints.tensorflow_graph import decoded as stored_nodes
 from ...core import errors, wire
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
@@ -193,7 +195,7 @@ class _Loading:
                 f"the SavedModel in {self._folder} has variables, and their files {prefix}.* are not there"
             )
         with BundleReader(prefix) as reader:
-            keys = self._keys(decoded("TrackableObjectGraph", reader.read(OBJECT_GRAPH).numpy()))
+            keys = self._keys(stored_nodes(reader.read(OBJECT_GRAPH).numpy(), reader.dtypes))
             found = {i: reader.read(keys[i]) for i in wanted if keys.get(i) in reader.dtypes}
         missing = [self._nodes[i].variable.name for i in wanted if i not in found]
         if missing and not self._options.allow_partial_checkpoint:
@@ -203,25 +205,20 @@ class _Loading:
             )
         return found
 
-    def _keys(self, stored: Record) -> dict[int, str]:
+    def _keys(self, stored: list[Node]) -> dict[int, str]:
         """Under which key the value of each variable is: both graphs of objects are gone through by the same names."""
         keys: dict[int, str] = {}
         waiting, seen = [(0, 0)], set()
         while waiting:
             here, there = waiting.pop()
-            if here in seen or there >= len(stored.nodes):
+            if here in seen:
                 continue
             seen.add(here)
-            node = stored.nodes[there]
-            for value in node.attributes:
-                if value.name == "VARIABLE_VALUE":
-                    keys[here] = value.checkpoint_key
-            below = {child.local_name: child.node_id for child in node.children}
-            waiting += [
-                (child.node_id, below[child.local_name])
-                for child in self._nodes[here].children
-                if child.local_name in below
-            ]
+            key, below = stored[there].key, stored[there].children
+            if key is not None:
+                keys[here] = key
+            named = [(child.local_name, child.node_id) for child in self._nodes[here].children]
+            waiting += [(number, below[name]) for name, number in named if name in below]
         return keys
 
     def object(self, number: int) -> Any:

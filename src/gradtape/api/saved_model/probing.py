@@ -16,7 +16,7 @@ from ...graph.passes.optimize import dead_code
 from ...graph.trace.traced import Untraceable
 from ...state.specs import TensorSpec
 from .functions import LoadedConcreteFunction
-from .generalisation import Differs, Program, Size, merged
+from .generalisation import Differs, Place, Program, Size, merged
 from .writer import Unsaved
 
 _SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67)
@@ -49,9 +49,8 @@ def probed(function: ConcreteFunction) -> Probed:
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
             failure = failure or error
             continue
-        shapes = [[None if isinstance(n, Size) else n for n in place.dims] for place in program.outputs]
-        specs = [TensorSpec(shape, place.dtype) for shape, place in zip(shapes, program.outputs, strict=True)]
-        return Probed(program, variants[0].specified(specs), list(map(_spec, given)), function._names)
+        outputs = variants[0].specified(list(map(_open_spec, program.outputs)))
+        return Probed(program, outputs, list(map(_spec, given)), function._names)
     assert failure is not None
     if isinstance(failure, Differs):
         raise Unsaved(
@@ -70,6 +69,10 @@ def _traced(function: ConcreteFunction, given: Sequence[Any], sizes: Sequence[in
 
 def _spec(x: Any) -> TensorSpec:
     return x if isinstance(x, TensorSpec) else TensorSpec.from_tensor(to_tensor(x))
+
+
+def _open_spec(place: Place) -> TensorSpec:
+    return TensorSpec([None if isinstance(n, Size) else n for n in place.dims], place.dtype)
 
 
 def _example(x: Any, unknown: Iterator[int]) -> Tensor:

@@ -71,10 +71,4 @@ StructuredList: 1 values *StructuredValue
 DictValue: 1 fields {StructuredValue}
 NamedTupleValue: 1 name str, 2 values *PairValue
 PairValue: 1 key str, 2 value StructuredValue
-TrackableObjectGraph: 1 nodes *TrackableObject
-TrackableObject: 1 children *ObjectReference, 2 attributes *SerializedTensor, 3 slot_variables *SlotVariableReference,
-    4 registered_saver RegisteredSaver, 5 has_checkpoint_values BoolValue
-SerializedTensor: 1 name str, 2 full_name str, 3 checkpoint_key str
-RegisteredSaver: 1 name str, 2 object_name str
-BoolValue: 1 value bool
 """
