@@ -1,11 +1,11 @@
-"""Writes `gradtape/api/raw/definitions.txt`: inputs, outputs and attributes of TensorFlow's ops, as its registry has them.
+"""Writes `gradtape/api/raw/definitions.txt`: inputs, outputs and attributes of TensorFlow's ops, from its registry.
 
     path/to/an/environment/with/tensorflow/bin/python tools/record_op_definitions.py
 
 Only the ops of the table of `tf.raw_ops`, and those that a graph is held together by, are written down. A line is
-`Name inputs -> outputs | attributes`. An input has the name that `tf.raw_ops` gives it, and a dtype or the attribute that
-says it: `N*T` are N tensors of the dtype T, and `[T]` tensors of the dtypes T. `@` is followed
-by the name that an attribute has in `tf.raw_ops`, where it is another.
+`Name inputs -> outputs | attributes`. An input has the name that `tf.raw_ops` gives it, and a dtype or the attribute
+that says it: `N*T` are N tensors of the dtype T, and `[T]` tensors of the dtypes T. `@` is followed by the name that an
+attribute has in `tf.raw_ops`, where it is another.
 """
 
 import inspect
@@ -49,11 +49,11 @@ def main() -> None:
         attributes = {a.name for a in definition.attr}
         given = [a.name for a in definition.input_arg]
         renamed = iter([p for p in parameters if p not in given and p not in attributes and p != "name"])
-        inputs = [f"{n if n in parameters else next(renamed)}:{kind(a)}" for n, a in zip(given, definition.input_arg)]
+        inputs = [f"{a.name if a.name in parameters else next(renamed)}:{kind(a)}" for a in definition.input_arg]
         outputs = [f"{a.name}:{kind(a)}" for a in definition.output_arg]
         told = {part for a in definition.input_arg for part in (a.type_attr, a.number_attr, a.type_list_attr)}
         others = [a.name for a in definition.attr if a.name not in told and a.name not in parameters]
-        names_of = dict(zip(others, renamed))  # what is left over is what `tf.raw_ops` calls them
+        names_of = dict(zip(others, renamed, strict=False))  # what is left over is what `tf.raw_ops` calls them
         attrs = [f"{a.name}:{a.type}{'@' + names_of[a.name] if a.name in names_of else ''}" for a in definition.attr]
         stateful = "!" if definition.is_stateful else ""
         lines.append(" ".join([name + stateful, *inputs, "->", *outputs, "|", *attrs]))

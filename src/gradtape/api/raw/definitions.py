@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 
 class Argument(NamedTuple):
-    """An input or an output: a tensor of `dtype`, or as many as the attribute `count` says, or as `several` lists."""
+    """An input or an output: a tensor of `dtype`, or as many as the attribute `number` says, or as `several` lists."""
 
     name: str
     dtype: str  # a dtype, or the attribute that is one
-    count: str = ""
+    number: str = ""
     several: str = ""
 
 
@@ -58,5 +58,5 @@ def _argument(text: str) -> Argument:
     name, _, kind = text.partition(":")
     if kind.startswith("["):
         return Argument(name, "", several=kind[1:-1])
-    count, _, dtype = kind.rpartition("*")
-    return Argument(name, dtype, count)
+    number, _, dtype = kind.rpartition("*")
+    return Argument(name, dtype, number)

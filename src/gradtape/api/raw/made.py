@@ -255,7 +255,8 @@ HELPERS: dict[str, Any] = {
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
         block_lstm, bucketized, weighted, unpadded,
-        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, key_and_counter, drawn, drawn_integers,
+        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, key_and_counter,
+        drawn, drawn_integers,
     )
 }  # fmt: skip
 HELPERS.update(

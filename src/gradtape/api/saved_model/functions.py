@@ -20,6 +20,8 @@ from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
 from .interpretation import GraphFunction
 
+_CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # what becomes a tensor
+
 
 class LoadedConcreteFunction(ConcreteFunction):
     """A function of a SavedModel for one signature. It is traced when it is first called, or asked for its graph."""
@@ -81,11 +83,8 @@ class LoadedConcreteFunction(ConcreteFunction):
         return self._packed(self._function(*tensors))
 
     def _is_structured(self, args: Sequence[Any]) -> bool:
-        return any(nest.is_nested(x) and isinstance(s, list | tuple | dict) for x, s in zip(args, self._args, strict=False))
-
-    @property
-    def _args(self) -> tuple[Any, ...]:
-        return self.structured_input_signature[0]
+        known = zip(args, self.structured_input_signature[0], strict=False)
+        return any(nest.is_nested(x) and isinstance(s, list | tuple | dict) for x, s in known)
 
     def _by_names(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         rest = self._names[len(args) :]
@@ -102,7 +101,9 @@ class LoadedConcreteFunction(ConcreteFunction):
         missing = [name for name in names[min(len(args), self.positional) :] if name not in kwargs]
         shown = f"{self.name.decode()}({', '.join(names)})"
         if len(args) > self.positional:
-            return TypeError(f"{shown} takes {self.positional} positional arguments, got {len(args)}: give the others by name")
+            return TypeError(
+                f"{shown} takes {self.positional} positional arguments, got {len(args)}: give the others by name"
+            )
         if extra:
             return TypeError(f"{shown} got unexpected keyword arguments: {', '.join(extra)}.")
         return TypeError(f"{shown} missing required arguments: {', '.join(missing)}.")
@@ -152,22 +153,18 @@ def flat_tensors(given: Any, known: Any, convert: bool = True) -> list[Any]:
     """The tensors in `given`, which must be what `known` has specs of, and be like it elsewhere; else TypeError."""
     nest.assert_same_structure(known, given, check_types=False)
     found: list[Any] = []
-    for spec, value in zip(_leaves(known, known), _leaves(given, known), strict=True):
+    for spec, value in zip(nest.flatten(known), nest.flatten(given), strict=True):
         found += _tensors(spec, value, convert)
     return found
-
-
-def _leaves(value: Any, known: Any) -> list[Any]:
-    return nest.flatten(value)
 
 
 def _tensors(spec: Any, value: Any, convert: bool) -> list[Any]:
     """The tensors of one argument."""
     if isinstance(spec, TensorSpec):
         if not isinstance(value, Tensor | Variable):
-            if not convert or value is None or isinstance(value, str) and spec.dtype.name != "string":
+            if not convert or value is None or (isinstance(value, str) and spec.dtype.name != "string"):
                 raise TypeError(f"a tensor was expected, got {value!r}")
-            if not isinstance(value, bool | int | float | complex | str | bytes | np.ndarray | np.generic | list | tuple):
+            if not isinstance(value, _CONVERTED):
                 raise TypeError(f"a tensor was expected, got {value!r}")
             value = to_tensor(value, hint=spec.dtype)
         if value.dtype is not spec.dtype or not spec.shape.is_compatible_with(value.shape):

@@ -1,8 +1,8 @@
 """One program for all sizes, made of the graphs of a function for some.
 
-A graph is for certain shapes. A SavedModel's function is for any, where its signature has None. So the function is traced
-for several sizes, and the graphs are laid one over another: they must do the same steps. A number that is the same in
-all of them is a constant; one that is not is a `Size`, for which the writer finds out what it is a function of.
+A graph is for certain shapes. A SavedModel's function is for any, where its signature has None. So the function is
+traced for several sizes, and the graphs are laid one over another: they must do the same steps. A number that is the
+same in all of them is a constant; one that is not is a `Size`, for which the writer finds out what it is a function of.
 """
 
 from __future__ import annotations

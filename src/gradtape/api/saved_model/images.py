@@ -73,7 +73,8 @@ def _conv(w: Writer, s: Step, x: Ref, kernel: Ref, strides: Any, paddings: Any, 
     def whole(x: Ref, kernel: Ref) -> Ref:
         return w.Conv3D(x, kernel, **attrs) if axes == 3 else w.Conv2D(x, kernel, **attrs)
 
-    channels, outputs = image.dims[-1], s.inputs[1].dims[-1]
+    channels: Any = image.dims[-1]
+    outputs: Any = s.inputs[1].dims[-1]
     if groups == 1:
         return _flat(w, x, axes, lambda x: whole(x, kernel))
     plain = len(set(_several(strides)[1:3])) == 1 and set(dilations) == {1} and axes < 3

@@ -177,7 +177,7 @@ class Node:
     def _count(self, argument: Argument) -> int:
         if argument.several:
             return len(self.attr(argument.several, ()))
-        return int(self.attr(argument.count)) if argument.count else 1
+        return int(self.attr(argument.number)) if argument.number else 1
 
     def run(self, values: list[Any], function: str) -> list[Any]:
         """The outputs, all in one row."""
@@ -196,7 +196,7 @@ class Node:
         given: dict[str, Any] = {names[n]: self.attr(n) for n in self._attrs if names.get(n) in accepted}
         at = 0
         for argument in self.definition.inputs:
-            if argument.several or argument.count:
+            if argument.several or argument.number:
                 count = self._count(argument)
                 given[argument.name] = values[at : at + count]
                 at += count

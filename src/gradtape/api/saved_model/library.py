@@ -83,8 +83,8 @@ class FunctionLibrary:
                 continue
             if step.op is guard or step.op is never:
                 raise Unsaved(
-                    "what it does depends on the value of a tensor (an axis, a size or a Python `if`), so that there is "
-                    "no one graph for it. Use tf.cond, tf.while_loop or AutoGraph for that, or give a Python value"
+                    "what it does depends on the value of a tensor (an axis, a size or a Python `if`), so there is no "
+                    "one graph for it. Use tf.cond, tf.while_loop or AutoGraph for that, or give a Python value"
                 )
             for place, its in zip(step.outputs, translated(writer, step, [ref(p) for p in step.inputs]), strict=True):
                 made[place] = its
@@ -105,7 +105,8 @@ class FunctionLibrary:
     ) -> str:  # fmt: skip
         """The function with these outputs, and with nodes that are to be run besides; gives its name."""
         name = unique(name, self.functions)
-        results, returned = [], {}
+        results: list[dict[str, Any]] = []
+        returned: dict[str, str] = {}
         for i, ref in enumerate(outputs):
             title = unique(_argument_name(names[i]) if names else f"output_{i}", returned)
             returned[title] = writer.add("Identity", [ref], {}, effects).text

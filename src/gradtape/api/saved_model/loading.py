@@ -43,8 +43,8 @@ def contains_saved_model(export_dir: Any) -> bool:
 def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) -> Any:
     """The object that was saved in a folder: its variables, functions and parts are attributes, as they were.
 
-    Functions are those that were traced when it was saved, by TensorFlow or by gradtape. They can be differentiated, and
-    their variables trained. `signatures` are functions that take tensors by name and give dicts of tensors.
+    Functions are those that were traced when it was saved, by TensorFlow or by gradtape. They can be differentiated,
+    and their variables trained. `signatures` are functions that take tensors by name and give dicts of tensors.
 
     Args:
       tags: those of the graph to load, where the folder has several.
@@ -112,8 +112,9 @@ def _chosen(saved: Record, tags: Any, folder: str) -> Record:
         if wanted is None or wanted == its:
             return graph
     raise ValueError(
-        f"The SavedModel at {folder} has MetaGraphs with tags {[sorted(one) for one in found]}, but got an incompatible "
-        f"argument tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching tags."
+        f"The SavedModel at {folder} has MetaGraphs with tags {[sorted(one) for one in found]}, but got an "
+        f"incompatible argument tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching "
+        "tags."
     )
 
 
@@ -148,9 +149,9 @@ class Signatures(Mapping[str, Any]):
     """The signatures of a SavedModel, by name."""
 
     def __init__(self) -> None:
-        self.functions: dict[str, LoadedConcreteFunction] = {}
+        self.functions: dict[str, Any] = {}
 
-    def __getitem__(self, key: str) -> LoadedConcreteFunction:
+    def __getitem__(self, key: str) -> Any:
         return self.functions[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -235,9 +236,9 @@ class _Loading:
     def _user_object(self, number: int, node: Record) -> None:
         identifier = node.user_object.identifier if "user_object" in node else ""
         if identifier == "trackable_list_wrapper":
-            made = self._made[number] = []
+            self._made[number] = []
             found = self._children(node)
-            made.extend(found[str(i)] for i in range(len(found)) if str(i) in found)
+            self._made[number].extend(found[str(i)] for i in range(len(found)) if str(i) in found)
         elif identifier == "trackable_tuple_wrapper":
             found = self._children(node)
             self._made[number] = tuple(found[str(i)] for i in range(len(found)) if str(i) in found)

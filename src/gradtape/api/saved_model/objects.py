@@ -157,7 +157,7 @@ def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
     if isinstance(function, LoadedFunction):
         return list(function.concrete_functions)
     if function.input_signature is not None:
-        function.get_concrete_function()
+        return [function.get_concrete_function()]
     return function._list_all_concrete_functions()
 
 

@@ -46,6 +46,12 @@ class SaveOptions:
     ['fast']
     """
 
+    __slots__ = (
+        "experimental_custom_gradients", "experimental_debug_stripper", "experimental_image_format",
+        "experimental_io_device", "experimental_sharding_callback", "experimental_skip_saver",
+        "experimental_variable_policy", "extra_tags", "function_aliases", "namespace_whitelist", "save_debug_info",
+    )  # fmt: skip
+
     def __init__(
         self, namespace_whitelist: Any = None, save_debug_info: bool = False, function_aliases: Any = None,
         experimental_debug_stripper: bool = False, experimental_io_device: str | None = None,
@@ -75,6 +81,11 @@ class LoadOptions:
     >>> tf.saved_model.LoadOptions(allow_partial_checkpoint=True).allow_partial_checkpoint
     True
     """
+
+    __slots__ = (
+        "allow_partial_checkpoint", "experimental_io_device", "experimental_load_function_aliases",
+        "experimental_skip_checkpoint", "experimental_variable_policy",
+    )  # fmt: skip
 
     def __init__(
         self, allow_partial_checkpoint: bool = False, experimental_io_device: str | None = None,

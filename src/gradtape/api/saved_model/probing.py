@@ -57,6 +57,8 @@ def probed(function: ConcreteFunction) -> Probed:
             f"what it does depends on a size that its input signature leaves open: {failure}. Give the size in the "
             "input signature"
         ) from failure
+    if isinstance(failure, Untraceable | Changed):
+        raise Unsaved(f"there is no one graph for it: {failure or 'a loop in it depends on values'}") from failure
     raise failure
 
 

@@ -1,4 +1,4 @@
-"""Messages as bytes and as plain values: `decoded` gives records, `encoded` takes dicts; `schema.py` says what is where.
+"""Messages as bytes and as plain values: `decoded` gives records, `encoded` takes dicts; `schema.py` lists them.
 
 Beside `tf.train.Example`, whose messages a program makes field by field, these are read whole and written whole. Only
 what is there is kept: a field of a record that was not in the bytes is its kind's empty value, and None for a message.

@@ -49,7 +49,8 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
     >>> module.double = tf.function(lambda x: 2.0 * x, input_signature=[tf.TensorSpec([None], tf.float32, name="x")])
     >>> folder = tempfile.mkdtemp() + "/model"
     >>> tf.saved_model.save(module, folder)
-    >>> tf.saved_model.load(folder).signatures["serving_default"](x=tf.constant([1.0, 2.0]))["output_0"].numpy().tolist()
+    >>> serve = tf.saved_model.load(folder).signatures["serving_default"]
+    >>> serve(x=tf.constant([1.0, 2.0]))["output_0"].numpy().tolist()
     [2.0, 4.0]
     """
     if thread.trace is not None:
@@ -141,8 +142,8 @@ class _Saving:
             raise AssertionError(
                 "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
                 "tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "
-                "object or assigned to an attribute of the main object directly. See the information below:\n\tFunction "
-                f"name = {title}\n\tCaptured Tensor = {value!r}"
+                "object or assigned to an attribute of the main object directly. See the information below:\n"
+                f"\tFunction name = {title}\n\tCaptured Tensor = {value!r}"
             )
         return number
 

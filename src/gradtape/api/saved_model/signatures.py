@@ -96,7 +96,7 @@ def inputs_of(function: ConcreteFunction, name: str = "") -> list[tuple[str, Ten
     if len(set(names)) != len(names):
         raise ValueError(
             f"Got non-flat/non-unique argument names for SavedModel signature {name!r}: more than one argument to "
-            f"{function.name.decode()} was named {[n for n in names if names.count(n) > 1][0]!r}. Signatures have one "
+            f"{function.name.decode()} was named {next(n for n in names if names.count(n) > 1)!r}. Signatures have one "
             "Tensor per named input, so names must be unique: name the TensorSpecs"
         )
     return list(zip(names, _specs(function), strict=True))

@@ -140,7 +140,7 @@ def _spec_of_composite(spec: TypeSpec) -> dict[str, Any]:
     }
 
 
-_FULL_ARG_SPEC = namedtuple("FullArgSpec", "args varargs varkw defaults kwonlyargs kwonlydefaults annotations")
+FullArgSpec = namedtuple("FullArgSpec", "args varargs varkw defaults kwonlyargs kwonlydefaults annotations")
 
 
 def argument_spec(signature: inspect.Signature) -> dict[str, Any]:
@@ -152,12 +152,16 @@ def argument_spec(signature: inspect.Signature) -> dict[str, Any]:
         inspect.Parameter.POSITIONAL_OR_KEYWORD, []
     )
     named = by_kind.get(inspect.Parameter.KEYWORD_ONLY, [])
-    starred = [by_kind.get(kind) for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)]
+    starred, others = (
+        found[0].name if (found := by_kind.get(kind)) else None
+        for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    )
     defaults = tuple(_storable(p.default) for p in positional if p.default is not p.empty)
     return structured(
-        _FULL_ARG_SPEC(
+        FullArgSpec(
             [p.name for p in positional],
-            *[found[0].name if found else None for found in starred],
+            starred,
+            others,
             defaults or None,
             [p.name for p in named],
             {p.name: _storable(p.default) for p in named if p.default is not p.empty} or None,

@@ -189,8 +189,10 @@ def _part_of_complex(w: Writer, s: Step, x: Ref) -> Ref:
 
 @translates("reshape")
 def _reshape(w: Writer, s: Step, x: Ref, shape: Any) -> Ref:
-    if sum(isinstance(n, Size) for n in shape) == 1 and 0 not in shape:
-        shape = [-1 if isinstance(n, Size) else n for n in shape]
+    sizes = [i for i, n in enumerate(shape) if isinstance(n, Size)]
+    if sizes and 0 not in shape:  # one of them follows from the others: best that which is no size of a tensor
+        at = next((i for i in sizes if not w.has(shape[i])), sizes[0])
+        shape = [-1 if i == at else n for i, n in enumerate(shape)]
     return w.Reshape(x, w.shape(shape))
 
 
@@ -286,7 +288,9 @@ def _slice(w: Writer, s: Step, x: Ref, key: Any) -> Ref:
         else:
             start, stop = item, 1
             masks["shrink_axis_mask"] |= 1 << i
-        begin.append(start), end.append(stop), strides.append(step)
+        begin.append(start)
+        end.append(stop)
+        strides.append(step)
     return w.StridedSlice(x, w.shape(begin), w.shape(end), w.shape(strides), **{k: v for k, v in masks.items() if v})
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +18,7 @@ from ...core.errors import UnimplementedError
 from ...core.tensor import Tensor, wrap
 from ...graph.ir.graph import unique
 from ..raw.definitions import definition_of
-from .generalisation import Place, Size, size_of
+from .generalisation import Place, Size
 from .structures import shape_proto, tensor_bytes
 
 RESOURCE = dtypes.resource
@@ -52,8 +55,8 @@ def _as_bytes(value: Any) -> bytes:
 
 _FIELDS: dict[str, tuple[str, Any]] = {
     "type": ("type", lambda x: as_dtype(x).as_datatype_enum), "int": ("i", int), "bool": ("b", bool),
-    "float": ("f", float), "string": ("s", _as_bytes), "shape": ("shape", shape_proto), "tensor": ("tensor", tensor_bytes),
-    "func": ("func", lambda name: {"name": name}),
+    "float": ("f", float), "string": ("s", _as_bytes), "shape": ("shape", shape_proto),
+    "tensor": ("tensor", tensor_bytes), "func": ("func", lambda name: {"name": name}),
 }  # fmt: skip
 
 
@@ -98,12 +101,12 @@ class Writer:
         given: list[Ref] = []
         for argument, value in zip(definition.inputs, inputs, strict=True):
             wanted = found.get(argument.dtype, argument.dtype if argument.dtype not in definition.attributes else None)
-            if argument.several or argument.count:
+            if argument.several or argument.number:
                 refs = [self.ref(one, wanted) for one in value]
                 if argument.several:
                     found[argument.several] = [ref.dtype for ref in refs]
                 else:
-                    found[argument.count] = len(refs)
+                    found[argument.number] = len(refs)
                     if argument.dtype in definition.attributes:
                         found[argument.dtype] = refs[0].dtype
                 given += refs
@@ -126,9 +129,9 @@ class Writer:
             kinds = found[argument.several] if argument.several else None
             if kinds is None:
                 dtype = as_dtype(found.get(argument.dtype, argument.dtype))
-                kinds = [dtype] * (found[argument.count] if argument.count else 1)
+                kinds = [dtype] * (found[argument.number] if argument.number else 1)
             refs = [Ref(f"{name}:{argument.name}:{i}", as_dtype(kind)) for i, kind in enumerate(kinds)]
-            outputs.append(refs if argument.several or argument.count else refs[0])
+            outputs.append(refs if argument.several or argument.number else refs[0])
         if not outputs:
             return name
         return outputs[0] if len(outputs) == 1 else outputs
@@ -169,6 +172,10 @@ class Writer:
             if isinstance(size, Size):
                 self._known.setdefault(size.examples, (ref, axis))
 
+    def has(self, size: Size) -> bool:
+        """Whether a size is that of an axis of a tensor."""
+        return size.examples in self._known
+
     def size(self, size: Size) -> Ref:
         """A size as a number of dtype int32, computed from the shapes of tensors."""
         if size not in self._sizes:
@@ -184,7 +191,7 @@ class Writer:
         return self.StridedSlice(self.Shape(ref, out_type=dtypes.int32), [axis], [axis + 1], [1], shrink_axis_mask=1)
 
     def _computed(self, size: Size) -> Ref:
-        """The size of an axis, a multiple of one with something added, or a product of two."""
+        """The size of an axis, a multiple of one with something added, or a multiple of a product of some."""
         if size.examples in self._known:
             return self._taken(size.examples)
         for known in self._known:
@@ -197,11 +204,11 @@ class Writer:
                     y = self.AddV2(y, int(offset * factor.denominator)) if factor.denominator != 1 and offset else y
                     y = self.FloorDiv(y, factor.denominator) if factor.denominator != 1 else y
                 return self.AddV2(y, int(offset)) if offset and factor.denominator == 1 else y
-        for known in self._known:
-            rest = size_of([n // k if k else 0 for n, k in zip(size.examples, known, strict=True)])
-            exact = all(k and n % k == 0 for n, k in zip(size.examples, known, strict=True))
-            if exact and isinstance(rest, Size) and rest.examples in self._known:
-                return self.Mul(self._taken(known), self._taken(rest.examples))
+        for count in (2, 3):
+            for chosen in combinations_with_replacement(self._known, count):
+                ratios = {Fraction(n, math.prod(ks) or 1) for n, *ks in zip(size.examples, *chosen, strict=True)}
+                if len(ratios) == 1 and (ratio := ratios.pop()).denominator == 1:
+                    return reduce(self.Mul, map(self._taken, chosen), self.ref(int(ratio), dtypes.int32))
         raise Unsaved(
             f"a size in it ({', '.join(map(str, size.examples))} for some sizes of the inputs) could not be told from "
             "the shapes of tensors. Give the function an input signature without None"
