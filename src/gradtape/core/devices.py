@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from . import errors
 from .device_spec import DeviceSpec
+from .scopes import carried
 
 Details = dict[str, Any]  # what is known of a GPU: device_name, compute_capability, and whatever else
 _PREFIX = "/job:localhost/replica:0/task:0"
@@ -115,7 +116,7 @@ class _Here(threading.local):
     blocks: tuple[Any, ...] = ()
 
 
-here = _Here()
+here = carried(_Here())
 
 
 # What the machine has.

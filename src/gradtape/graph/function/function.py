@@ -74,6 +74,7 @@ class Function:
         self._open: list[tuple[Any, Concrete]] = []  # those with a None in their key
         self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
+        self._elsewhere: dict[Any, Function] = {}  # by what `thread.setting` was
         self._called = False
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
@@ -104,6 +105,8 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
+        if thread.setting is not None:
+            self = self._for(thread.setting)
         self._calls.count += 1
         if kwargs or len(args) != self._count:
             args, kwargs = self._parameters.arranged(args, kwargs)
@@ -129,6 +132,16 @@ class Function:
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
         return result
+
+    def _for(self, setting: Any) -> Function:
+        """This function as it is for a replica, which has its own values of what is the same elsewhere."""
+        found = self._elsewhere.get(setting)
+        if found is None:
+            autograph, jit_compile, reduce_retracing, options = self._options
+            found = self._elsewhere[setting] = Function(
+                self._function, self.input_signature, autograph, jit_compile, reduce_retracing, options, self._instance
+            )
+        return found
 
     def _served(self, key: Any) -> Concrete | None:
         if key in self._concretes:
