@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ..core.composites import CompositeTensor
+from ..core.errors import OutOfRangeError
 from ..core.shapes import TensorShape
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
@@ -132,7 +133,7 @@ class DistributedDataset(abc.ABC):
         """Goes through the dataset with a state."""
 
 
-class DistributedIterator:
+class DistributedIterator(abc.ABC):
     """One pass through a distributed dataset.
 
     >>> import gradtape as tf
@@ -140,25 +141,24 @@ class DistributedIterator:
     True
     """
 
-    def __init__(self, dataset: Any, parts: Callable[[Any], Any]) -> None:
-        self._dataset = dataset
-        self._parts = parts
-        self._iterator = DatasetIterator(dataset._source)
-
     def __iter__(self) -> DistributedIterator:
         return self
 
+    @abc.abstractmethod
     def __next__(self) -> Any:
-        if thread.trace is not None:
-            raise Untraceable("the elements of a distributed dataset are made at every call")
-        return self._parts(self._iterator)
+        """The next element."""
+
+    @property
+    @abc.abstractmethod
+    def element_spec(self) -> Any:
+        """The specs of an element."""
 
     def get_next(self) -> Any:
         """The next element; `tf.errors.OutOfRangeError` at the end."""
         try:
             return next(self)
         except StopIteration:
-            return self._iterator.get_next()  # which says so
+            raise OutOfRangeError("End of sequence") from None
 
     def get_next_as_optional(self) -> Any:
         """The next element as a `tf.experimental.Optional`, which is empty at the end."""
@@ -166,6 +166,20 @@ class DistributedIterator:
             return Optional(next(self), lambda: self.element_spec)
         except StopIteration:
             return Optional.empty(self.element_spec)
+
+
+class _Pass(DistributedIterator):
+    """One pass through the dataset that a distributed one is made of."""
+
+    def __init__(self, dataset: Any, parts: Callable[[Any], Any]) -> None:
+        self._dataset = dataset
+        self._parts = parts
+        self._iterator = DatasetIterator(dataset._source)
+
+    def __next__(self) -> Any:
+        if thread.trace is not None:
+            raise Untraceable("the elements of a distributed dataset are made at every call")
+        return self._parts(self._iterator)
 
     @property
     def element_spec(self) -> Any:
@@ -182,7 +196,7 @@ class Distributed(DistributedDataset):
         self._splits = splits
 
     def __iter__(self) -> Any:
-        return DistributedIterator(self, self._split if self._splits else self._together)
+        return _Pass(self, self._split if self._splits else self._together)
 
     def _split(self, elements: Any) -> Any:
         parts = self.split(next(elements))
