@@ -85,7 +85,7 @@ LEFT_OUT = {
     "train.FeatureLists": {**DESCRIBED, "FeatureListEntry": "the entry of a map is not a message of its own"},
     **{
         f"{kind}Strategy": OF_STRATEGIES
-        for kind in ("", "CentralStorage", "Mirrored", "OneDevice", "ParameterServer", "TPU")
+        for kind in ("", "CentralStorage", "Mirrored", "OneDevice", "ParameterServer")
     },
     "TPUClusterResolver": dict.fromkeys(
         """
@@ -142,7 +142,7 @@ LEFT_OUT = {
     },
     "Dataset": {
         **dict.fromkeys(["load", "save", "snapshot"], "datasets are not written to files"),
-        **dict.fromkeys(["fingerprint", "ignore_errors", "rejection_resample", "sparse_batch"], "not there yet"),
+        **dict.fromkeys(["fingerprint", "ignore_errors", "sparse_batch"], "not there yet"),
     },
     "CheckpointOptions": dict.fromkeys(
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-
 _Local = TypeVar("_Local", bound=threading.local)
 _carried: list[threading.local] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.owners import Owner
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.tape.tape import GradientTape
@@ -18,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Optimizer:
+class Optimizer(Owner):
     """What all optimizers share. One of your own has `_create_slots`, `_prepare` and `_apply_dense(grad, var)`.
 
     >>> import gradtape as tf
@@ -116,6 +117,13 @@ class Optimizer:
                 kept[var.ref()] = Variable(first, trainable=False, name=title)
         return kept[var.ref()]
 
+    def _owned(self) -> dict[str, Variable]:
+        return self._others
+
+    def _kept_of_variables(self) -> list[tuple[Any, str, Variable]]:
+        """Variables, each with the name and the value of what is remembered of it, for a checkpoint."""
+        return [(ref.deref(), name, slot) for name, kept in self._slots.items() for ref, slot in kept.items()]
+
     def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Variable:
         """The slot of a variable, zeros at first."""
         return self._slot(var, slot_name)
@@ -203,6 +211,7 @@ class AdamOptimizer(Optimizer):
             if title not in self._others:
                 first = resolve("cast")(self._call_if_callable(beta), var_list[0].dtype)
                 self._others[title] = Variable(first, trainable=False, name=title)
+                self._was_set(title, self._others[title])
         for var in var_list:
             self._slot(var, "m")
             self._slot(var, "v")
