@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..core.scopes import holding
 from ..core.tensor import Tensor, text_of, wrap
 from ..engine.run import dispatch
@@ -98,6 +100,7 @@ class MirroredVariable(DistributedVariable):
     """The same value on each replica."""
 
     is_mirrored = True
+    _mesh_copy: Any = None  # an array that was the value, and the same on the devices of all replicas
     _copies: tuple[Variable, ...] = ()  # those of the replicas after the first, where they may differ
 
     @property
@@ -331,16 +334,14 @@ class Row:
     """A replica's part of an array that lies on several devices, fetched when somebody needs it."""
 
     def __init__(self, stacked: Any, at: int) -> None:
-        self._stacked = stacked
+        self.stacked = stacked
         self._at = at
         self.shape = stacked.shape[1:]
         self.dtype = stacked.dtype
         self.nbytes = stacked.nbytes // stacked.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        import numpy as np
-
-        return np.asarray(self._stacked.addressable_shards[self._at].data)[0]
+        return np.asarray(np.asarray(self.stacked.addressable_shards[self._at].data)[0])
 
 
 class PartVariable(Variable):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import math
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
-from ...distribution import lockstep
+from ...distribution import across, lockstep, spmd
 from ...distribution.extended import StrategyExtended, local_results
 from ...distribution.input import Distributed, DistributedDataset, DistributedIterator, InputContext, InputOptions
 from ...distribution.input import InputReplicationMode as InputReplicationMode
@@ -24,7 +25,11 @@ from ...distribution.replicas import ReplicaContext, get_replica_context
 from ...distribution.values import DistributedValues, PerReplica, regroup
 from ...distribution.variables import created_by
 from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
+from ...graph.executors.xla import mesh
+from ...graph.function.function import Function
+from ...graph.trace.conversion_status import made_ready
 from ..math.reductions import reduce_mean, reduce_sum
 from .options import ValueContext
 
@@ -59,6 +64,8 @@ class Strategy:
     def _begin(self, names: Sequence[str]) -> None:
         self._device_names = tuple(names)
         self._extended = StrategyExtended(self)
+        self._functions: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._mesh: Any = None
         self._why_in_step = ""  # why replicas run one after the other, where they do
 
     @property
@@ -101,10 +108,36 @@ class Strategy:
         return self._run(fn, tuple(args), dict(kwargs or {}))
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if place.spmd is not None:
+            return spmd.run(self, fn, args, kwargs)
+        if thread.trace is not None:
+            spmd.take_over(self)
+        elif isinstance(fn, Function) or thread.as_written:
+            return self._compiled(fn)(*args, **kwargs)
         with ExitStack() as stack:
             if place.strategy is None:  # variables made by the replicas are its own
                 stack.enter_context(created_by(self))
             return lockstep.run(self, fn, args, kwargs)
+
+    def _compiled(self, fn: Any) -> Function:
+        """A function that runs `fn` in the replicas, as one program."""
+        key = getattr(fn, "_core", fn)
+        found = self._functions.get(key)
+        if found is None:
+            inner = fn.converted if isinstance(fn, Function) else made_ready(fn, None)
+
+            def run(*args: Any, **kwargs: Any) -> Any:
+                return self._run(inner, args, kwargs)
+
+            found = self._functions[key] = Function(run, autograph=False)
+        return found
+
+    def mesh(self) -> Any:
+        """JAX's devices of the replicas, as a mesh with one axis."""
+        if self._mesh is None:
+            chosen = [devices.by_name(name) for name in self._device_names]
+            self._mesh = mesh.make_mesh(mesh.jax_devices(chosen), (across.AXIS,))
+        return self._mesh
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """The sum or mean of a value over all replicas; along `axis`, unless it is None, of all their entries."""

@@ -97,6 +97,7 @@ class _Thread(threading.local):
     recorders: tuple[Any, ...] = ()
     recorder: Any = None
     trace: Any = None
+    as_written = False  # whether a function is run as it is written, for no graph can hold all of it
     setting: Any = None  # what functions called here are traced for, beside their arguments: a replica
     departed: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
 

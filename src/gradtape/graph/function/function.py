@@ -12,6 +12,7 @@ from operator import is_
 from typing import Any
 
 from ...core import errors, nest
+from ...core.scopes import holding
 from ...core.tensor import Tensor
 from ...engine.registry.placement import makes_tensors
 from ...engine.run.dispatch import thread
@@ -102,6 +103,11 @@ class Function:
         autograph, _, _, features = self._options
         return made_ready(self._function, features) if autograph else self._function
 
+    @property
+    def converted(self) -> Callable[..., Any]:
+        """The Python function, bound to its instance if it has one, as it is run inside another function."""
+        return self._converted if self._instance is None else types.MethodType(self._converted, self._instance())
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
@@ -188,7 +194,8 @@ class Function:
 
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             try:
-                return nest.map_structure(returned_value, call(tensors, variables))
+                with holding(thread, as_written=True):
+                    return nest.map_structure(returned_value, call(tensors, variables))
             except StopIteration as end:  # of a dataset
                 raise errors.OutOfRangeError("End of sequence") from end
 
