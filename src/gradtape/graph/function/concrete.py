@@ -34,7 +34,7 @@ from ..trace.conversion_status import Needed
 from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR, taken_apart
 from ..trace.trace import Trace, value_of
-from ..trace.traced import Enclosed, TakenOver, Unfollowed, Untraceable, check_scope
+from ..trace.traced import Enclosed, NeedsXLA, TakenOver, Unfollowed, Untraceable, check_scope
 from .signature import Identity
 
 logger = logging.getLogger("gradtape")
@@ -459,11 +459,15 @@ class Concrete:
         try:
             with recording() as done:
                 return self._traced(tensors, variables, may_make_variables)
-        except (Needed, Unfollowed) as reason:
+        except (Needed, Unfollowed, NeedsXLA) as reason:
             if isinstance(reason, Unfollowed):
                 if self._follows_all:
                     raise
                 self._follows_all = True
+            elif isinstance(reason, NeedsXLA):
+                if dispatch.thread.trace is not None:  # a function around this one: that one is to be compiled
+                    raise
+                self._jit_compile = True
             with replaying(done):
                 return self.traced(tensors, variables, may_make_variables)
         except InvalidArgumentError as error:

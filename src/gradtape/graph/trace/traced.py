@@ -45,6 +45,10 @@ class TakenOver(BaseException):
         self.runner = runner
 
 
+class NeedsXLA(BaseException):
+    """A variable on several devices is used, where XLA alone computes: the function is to be traced again, for XLA."""
+
+
 class TracedTensor(Tensor):
     """A tensor inside a function that is being traced."""
 
