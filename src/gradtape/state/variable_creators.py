@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any
 
-from ..core.scopes import holding
+from ..core.scopes import carried, holding
 from .variable import Variable
 
 
@@ -18,7 +18,7 @@ class _Creators(threading.local):
     made: Any = None  # by creators, and about to be initialised by Python, which has been done
 
 
-_creators = _Creators()
+_creators = carried(_Creators())
 _init = Variable.__init__
 
 
