@@ -24,7 +24,7 @@ from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
 from ..engine.run import dispatch
-from ..engine.run.convert import own_read, readable, register, to_tensor
+from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .variable_operators import attach
@@ -525,7 +525,7 @@ def _remade(state: dict[str, Any]) -> Variable:
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
     """The value for an op's argument, as `to_tensor` makes it of a subclass."""
-    return to_tensor(own_read(variable), dtype)
+    return to_tensor(variable.value(), dtype)
 
 
 def _has_own_memory(array: Any) -> bool:
