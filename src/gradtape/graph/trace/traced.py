@@ -37,6 +37,10 @@ class Unfollowed(Untraceable):
     """What was computed from a constant is asked for: the function is to be traced again, with all of them followed."""
 
 
+class NeedsXLA(BaseException):
+    """A variable on several devices is used, where XLA alone computes: the function is to be traced again, for XLA."""
+
+
 class TracedTensor(Tensor):
     """A tensor inside a function that is being traced."""
 
