@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..core.scopes import holding
+from ..core.scopes import carried, holding
 from .variable import Variable, VariableClass
 
 
@@ -17,7 +17,7 @@ class _Creators(threading.local):
     present: tuple[Callable[..., Any], ...] = ()  # the innermost last
 
 
-_creators = _Creators()
+_creators = carried(_Creators())
 _signature = inspect.signature(Variable.__init__)
 
 
