@@ -85,6 +85,9 @@ class Function:
             self._count = -1  # a method in the body of its class: its parameters are those of the bound one
         else:
             self._count = self._parameters.count
+        for name, value in getattr(python_function, "__dict__", {}).items():
+            if not hasattr(self, name):  # the attributes of a function, or of an object that is called
+                setattr(self, name, value)
 
     @functools.cached_property
     def _parameters(self) -> Parameters:
