@@ -38,7 +38,8 @@ def test_ops_that_draw():
     for op, low, high in (("RandomUniform", 0, 1), ("RandomStandardNormal", -9, 9), ("TruncatedNormal", -2, 2)):
         x, y = (getattr(tf.raw_ops, op)(shape=[200], dtype=tf.float32).numpy() for _ in range(2))
         assert low <= x.min() < x.max() <= high and (x != y).any()
-    integers = tf.raw_ops.RandomUniformInt(shape=[100], minval=tf.constant(3, tf.int64), maxval=tf.constant(6, tf.int64))
+    limits = {"minval": tf.constant(3, tf.int64), "maxval": tf.constant(6, tf.int64)}
+    integers = tf.raw_ops.RandomUniformInt(shape=[100], **limits)
     assert set(integers.numpy().tolist()) == {3, 4, 5} and integers.dtype == tf.int64
     assert sorted(tf.raw_ops.RandomShuffle(value=[1, 2, 3]).numpy().tolist()) == [1, 2, 3]
     chosen = tf.raw_ops.Multinomial(logits=[[0.0, -1e9]], num_samples=5, output_dtype=tf.int32)

@@ -274,7 +274,7 @@ def one(function, *specs):
 @pytest.mark.parametrize(
     ("module", "error", "message"),
     [
-        (lambda: one(lambda x: tf.numpy_function(np.sin, [x], tf.float32), S([2])), UNSAVED, "a Python function returns"),
+        (lambda: one(lambda x: tf.numpy_function(np.sin, [x], tf.float32), S([2])), UNSAVED, "Python function"),
         (lambda: one(lambda x: tf.strings.upper(x), S([2], tf.string)), UNSAVED, "a step 'map_text'"),
         (lambda: one(lambda x: x + noise(x.shape), S([None])), UNSAVED, "a constant in it, of shape"),
         (lambda: one(lambda x: sum(tf.unstack(x)), S([None])), UNSAVED, "what it does depends on a size"),
