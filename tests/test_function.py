@@ -1080,3 +1080,14 @@ def test_a_function_that_is_forgotten_leaves_nothing_to_the_collector(work):
         gc.garbage.clear()
         gc.enable()
     assert not left
+
+
+def test_a_function_has_the_attributes_of_what_it_runs():
+    class Scaling(tf.Module):
+        def __call__(self, x):
+            return x * self.w
+
+    scaling = Scaling()
+    scaling.w, scaling.label = tf.Variable(2.0), "a"
+    f = tf.function(scaling)
+    assert f.w is scaling.w and f.label == "a" and float(f(tf.constant(3.0))) == 6.0

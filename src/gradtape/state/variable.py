@@ -24,7 +24,7 @@ from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
 from ..engine.run import dispatch
-from ..engine.run.convert import own_read, readable, register, to_tensor
+from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .variable_operators import attach
@@ -54,7 +54,11 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(Parts):
+class VariableClass(type):
+    """The class of the class `Variable`, for `variable_creator_scope`, where its calls may give something else."""
+
+
+class Variable(Parts, metaclass=VariableClass):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
     >>> import gradtape as tf
@@ -157,7 +161,12 @@ class Variable(Parts):
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
         recorder = thread.recorder
-        read, array = self._read, self._array
+        try:
+            read, array = self._read, self._array
+        except AttributeError:  # of a class that has a value of its own, and did without our __init__
+            if type(self).value is Variable.value:
+                raise
+            return to_tensor(self.value())
         if read.array is array:
             mark = read.mark
             if mark is None:
@@ -516,7 +525,7 @@ def _remade(state: dict[str, Any]) -> Variable:
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
     """The value for an op's argument, as `to_tensor` makes it of a subclass."""
-    return to_tensor(own_read(variable), dtype)
+    return to_tensor(variable.value(), dtype)
 
 
 def _has_own_memory(array: Any) -> bool:
@@ -530,5 +539,5 @@ def _has_own_memory(array: Any) -> bool:
 
 
 attach(Variable)
-register(Variable, _converted, 0)
+register(Variable, _converted, 101)  # after what users register, for classes of their own, with 100
 readable.add(Variable)
