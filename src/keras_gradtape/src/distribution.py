@@ -17,6 +17,7 @@ from keras.src.backend.common import global_state
 import gradtape as tf
 from gradtape.core.tensor import wrap
 from gradtape.datasets.structure import batch_spec, leaves, mapped, row_spec
+from gradtape.distribution import cluster
 from gradtape.graph.executors.xla import constraint, mesh
 from gradtape.graph.executors.xla.executor import Program, check_jax
 from gradtape.graph.executors.xla.placement import Placement
@@ -80,7 +81,10 @@ def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: s
 
 
 def initialize(job_addresses: str | None, num_processes: int | None, process_id: int | None) -> None:
-    """Makes this process one of several, whose devices make up one mesh. The first address is the coordinator's."""
+    """Makes this process one of several, whose devices make up one mesh; the first one listens at the first address.
+
+    Without arguments it is what `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI say.
+    """
     addresses = job_addresses.split(",") if job_addresses else []
     if len(addresses) > 1 and num_processes is not None and num_processes != len(addresses):
         raise ValueError(
@@ -88,12 +92,8 @@ def initialize(job_addresses: str | None, num_processes: int | None, process_id:
         )
     check_jax()
     mesh.prepare()
-    import jax
-
-    jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    jax.distributed.initialize(
-        coordinator_address=addresses[0] if addresses else None, num_processes=num_processes, process_id=process_id
-    )
+    size = len(addresses) if num_processes is None and len(addresses) > 1 else num_processes
+    cluster.initialize(addresses[0] if addresses else None, size, process_id)
     initialize_rng()
 
 
