@@ -223,14 +223,19 @@ def check_an_eager_loop():
 
 
 def check_large_values_are_made_in_parts():
-    kernel = (1024, 8192 + 4)
-    expected = keras.Variable(keras.initializers.GlorotUniform(seed=5), kernel, name="kernel").numpy()
+    from keras_gradtape.src import distribution as backend
+
     layouts = distribution.LayoutMap(distribution.DeviceMesh((1, 4), ["batch", "model"]))
     layouts[".*kernel"] = (None, "model")
-    with distribution.ModelParallel(layout_map=layouts).scope():
-        made = keras.Variable(keras.initializers.GlorotUniform(seed=5), kernel, name="kernel")
-    assert made.value._array is None and made.value.spread.addressable_shards[3].data.shape == (1024, 2049)
-    np.testing.assert_allclose(made.numpy(), expected, rtol=1e-6)
+    large = backend._LARGE
+    backend._LARGE = 1
+    for kind in (keras.initializers.GlorotUniform, keras.initializers.GlorotNormal):
+        expected = keras.Variable(kind(seed=5), (64, 512), name="kernel").numpy()
+        with distribution.ModelParallel(layout_map=layouts).scope():
+            made = keras.Variable(kind(seed=5), (64, 512), name="kernel")
+        assert made.value._array is None and made.value.spread.addressable_shards[3].data.shape == (64, 128)
+        np.testing.assert_allclose(made.numpy(), expected, rtol=1e-5, atol=1e-8)
+    backend._LARGE = large
 
 
 def check_outputs_of_layers():

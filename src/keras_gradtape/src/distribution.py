@@ -23,7 +23,7 @@ from gradtape.graph.executors.xla.executor import Program, check_jax
 from gradtape.graph.executors.xla.placement import Placement
 from gradtape.graph.trace.trace import Trace
 from gradtape.graph.trace.traced import TracedTensor
-from gradtape.state.sharded_variable import Layout, ShardedVariable, check_divisible, sharded
+from gradtape.state.sharded_variable import Layout, ShardedVariable, check_divisible, sharded, spread
 
 _LARGE = 1 << 25  # bytes from which on a value that is split is never whole, not even on the host: XLA makes its parts
 
@@ -265,10 +265,24 @@ def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
             value = make()
         if not isinstance(value, TracedTensor):  # zeros, say: a constant
             return value
-        program = Program(trace.graph([value]), Placement(layout, layout.sharding))
+        graph = trace.graph([value])
     finally:
         trace.let_go()
-    return wrap(program.run(())[0], value.dtype)
+    made = layout.sharding
+    if any(node.op.name == "random_truncated_normal" for node in graph.nodes):
+        made = _by_rows(value.dims, made)
+    (array,) = Program(graph, Placement(layout, made)).run(())
+    return wrap(array if made is layout.sharding else spread(array, layout.sharding), value.dtype)
+
+
+def _by_rows(shape: tuple[int, ...], sharding: Any) -> Any:
+    """Rows over all devices, if that can be.
+
+    A loop draws such numbers, one group after another in the order of memory: XLA can divide it among devices by rows
+    alone, and would have each device draw all of them. What is drawn is laid out as it should be afterwards.
+    """
+    rows = mesh.sharding(sharding.mesh, sharding.mesh.axis_names)
+    return rows if _divides(shape, rows) else sharding
 
 
 def is_spread(variables: Any) -> bool:
