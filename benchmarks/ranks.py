@@ -125,7 +125,9 @@ def main() -> None:
         )
     times = launched("all_reduce", 2, options.rounds)
     ours, theirs = (statistics.median(times[name]) for name in ("gradtape", "xla"))
-    print(f"all-reduce of 100 MB: {ours * 1e3:.0f} ms, XLA alone {theirs * 1e3:.0f} ms, {theirs / ours:.0%} of its speed")
+    print(
+        f"all-reduce of 100 MB: {ours * 1e3:.0f} ms, XLA alone {theirs * 1e3:.0f} ms, {theirs / ours:.0%} of its speed"
+    )
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ class TFConfigClusterResolver(ClusterResolver):
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
         """The address of a task, of this one if none is named."""
         spec = self.cluster_spec()
-        if not spec or not self.task_type and task_type is None:
+        if not spec or (not self.task_type and task_type is None):
             return ""
         found = spec.task_address(task_type or self.task_type, self.task_id if task_id is None else task_id)
         layer = rpc_layer or self.rpc_layer
@@ -224,6 +224,7 @@ class SlurmClusterResolver(ClusterResolver):
             f"{host}:{port_base + i}" for host, tasks in zip(hosts, each, strict=True) for i in range(tasks)
         ]
         self._gpus = gpus_per_task
+        self._task_type, self._task_id = self.get_task_info()
 
     def get_task_info(self) -> tuple[str, int]:
         """The job and the number of this task."""
@@ -233,16 +234,6 @@ class SlurmClusterResolver(ClusterResolver):
                 return job, number
             number -= tasks
         raise RuntimeError(f"Task {self._rank} is in none of the jobs {self._jobs}")
-
-    @property
-    def task_type(self) -> Any:
-        """The name of this task's job."""
-        return self.get_task_info()[0]
-
-    @property
-    def task_id(self) -> Any:
-        """The number of this task in its job."""
-        return self.get_task_info()[1]
 
     def cluster_spec(self) -> Any:
         """The addresses of all tasks."""

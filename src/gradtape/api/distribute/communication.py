@@ -1,4 +1,4 @@
-"""How TensorFlow's workers are to communicate. XLA decides here; what may be said is checked, and the time limit kept."""
+"""How TensorFlow's workers are to communicate. XLA decides that here; what may be said is checked."""
 
 from __future__ import annotations
 

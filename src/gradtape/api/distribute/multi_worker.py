@@ -44,9 +44,7 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     workers: Workers | None = None
 
-    def __init__(
-        self, cluster_resolver: Any = None, communication_options: CommunicationOptions | None = None
-    ) -> None:
+    def __init__(self, cluster_resolver: Any = None, communication_options: CommunicationOptions | None = None) -> None:
         chosen = getattr(communication_options, "implementation", CommunicationImplementation.AUTO)
         if not isinstance(chosen, CommunicationImplementation):
             raise ValueError(f"implementation must be a CommunicationImplementation, got {chosen!r}")
@@ -151,5 +149,3 @@ def _become(resolver: Any) -> None:
         return
     addresses = [spec.task_address(*task) for task in tasks]
     cluster.initialize(addresses[0], len(tasks), tasks.index(me))
-
-
