@@ -19,14 +19,14 @@ def wave(x):
 
 @pytest.fixture
 def writer(tmp_path):
-    """A writer that is the default."""
+    """A writer that is the default; `events` closes it."""
     writer = tf.summary.create_file_writer(str(tmp_path))
     with writer.as_default():
         yield writer
 
 
 def events(writer, folder):
-    writer.flush()
+    writer.close()
     (path,) = folder.iterdir()
     return [Event.FromString(record.numpy()) for record in tf.data.TFRecordDataset(str(path))]
 

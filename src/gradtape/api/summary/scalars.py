@@ -76,7 +76,6 @@ class SummaryWriter:
     def flush(self) -> None:
         """Writes what is waiting to be written."""
         if self._events is not None and not self._closed:
-            self._events.event_writer._event_queue.join()  # which a thread empties, and `flush` does not wait for
             self._events.flush()
 
     def close(self) -> None:
