@@ -57,6 +57,53 @@ def test_libraries_find_what_they_import(script):  # noqa: F811
     assert done.stdout == "all of it\n", done.stderr
 
 
+def test_classes_of_a_library_are_variables_and_tensors_beside_other_things(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import abc
+        import tensorflow as tf
+        from tensorflow.experimental.numpy import *
+        from tensorflow.python.ops import tensor_getitem_override, variables
+        from tensorflow.python.types import core
+
+        class Named(abc.ABC):
+            @property
+            def name(self):
+                return self._name
+
+        class Meta(type(tf.Variable), type(Named)):
+            pass
+
+        class Derived(variables.Variable, Named, core.Tensor, metaclass=Meta):
+            def __init__(self, f):
+                self.value = f
+
+            __getitem__ = tensor_getitem_override._slice_helper_var
+
+        class Parameter(tf.Variable, Derived, metaclass=Meta):
+            name = Named.name
+            dtype = property(lambda self: tf.float64)
+
+            def __init__(self, name, value):
+                self._name = name
+                tf.Variable.__init__(self, value, dtype=tf.float64)
+
+        tf.register_tensor_conversion_function(Derived, lambda x, dtype=None, name=None, as_ref=False: x.value())
+        p = Parameter("p", [1.0, 2.0])
+        q = Derived(lambda: p * 3.0)
+        for x in (p, q):
+            assert isinstance(x, variables.Variable) and isinstance(x, core.Tensor) and isinstance(x, Named)
+        assert isinstance(p, tf.Variable) and not isinstance(q, tf.Variable) and p.name == "p"
+        assert isinstance(tf.constant(1.0), core.Tensor) and issubclass(tf.Variable, variables.Variable)
+        assert type(variables.Variable(1.0)) is tf.Variable
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.sqrt(q)) + q[1]
+        print(tape.gradient(y, p).numpy().round(4).tolist(), sum(arange(4)).numpy())
+        """
+    ))  # fmt: skip
+    assert done.stdout == "[0.866, 3.6124] 6\n", done.stderr
+
+
 def test_what_is_missing_is_named_with_who_asked(script):  # noqa: F811
     script("from tensorflow.python.ops.array_ops import no_such_thing", "some_library.py")
     done = gradtape("run", script("import some_library"))

@@ -54,7 +54,7 @@ eager.def_function function Function=graph.function.function:Function
 eager.polymorphic_function.polymorphic_function function Function=graph.function.function:Function
 eager.forwardprop ForwardAccumulator=autodiff.ForwardAccumulator
 module.module Module
-types.core Tensor TensorLike=types.experimental.TensorLike
+types.core TensorLike=types.experimental.TensorLike
 util.nest
 util.tf_export
 util.tf_inspect
@@ -105,7 +105,9 @@ ops.parallel_for.control_flow_ops vectorized_map
 ops.custom_gradient custom_gradient recompute_grad
 ops.gradients_impl gradients=compat.v1.gradients
 ops.gradients gradients=compat.v1.gradients GradientTape
-ops.variables Variable
+ops.variables
+ops.tensor_getitem_override _slice_helper=cli.private.ops.array_ops:_slice_helper
+    _slice_helper_var=cli.private.ops.array_ops:_SliceHelperVar
 ops.variable_scope variable_scope=compat.v1.variable_scope get_variable=compat.v1.get_variable variable_creator_scope
 ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variable
     VariableSpec=state.specs:VariableSpec
