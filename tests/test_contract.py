@@ -140,7 +140,7 @@ LEFT_OUT = {
     },
     "Dataset": {
         **dict.fromkeys(["load", "save", "snapshot"], "datasets are not written to files"),
-        **dict.fromkeys(["fingerprint", "ignore_errors", "rejection_resample", "sparse_batch"], "not there yet"),
+        **dict.fromkeys(["fingerprint", "ignore_errors", "sparse_batch"], "not there yet"),
     },
     "CheckpointOptions": dict.fromkeys(
         ["experimental_sharding_callback", "experimental_write_callbacks"], "a checkpoint is one file, written at once"

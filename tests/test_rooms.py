@@ -20,6 +20,7 @@ gradtape.state
 gradtape.graph.ir gradtape.graph.passes gradtape.graph.executors gradtape.graph.trace gradtape.graph.control_flow
 gradtape.graph.function
 gradtape.datasets gradtape.checkpoints gradtape.inspect
+gradtape.distribution
 gradtape.api
 gradtape.autograph
 gradtape.extend

@@ -12,8 +12,9 @@ from ..engine.run import dispatch
 from ..state import archive
 from ..state.variable import Variable
 from . import state
+from .files import ENDING
 from .object_graph import children, described, is_trackable, variable_of
-from .restoration import ENDING, CheckpointLoadStatus, InitializationOnlyStatus, Restoration
+from .restoration import InitializationOnlyStatus, restored
 
 
 class Checkpoint(Owner):
@@ -68,8 +69,7 @@ class Checkpoint(Owner):
             with dispatch.traced_by(None):
                 counter = Variable(0, trainable=False, dtype=dtypes.int64, name="save_counter")
             vars(self)["_save_counter"] = counter
-            for restoration, number in tuple(vars(self).get("_restorations", ())):
-                restoration.was_set(number, "save_counter", counter)
+            self._was_set("save_counter", counter)
             return counter
         return self._save_counter
 
@@ -89,7 +89,7 @@ class Checkpoint(Owner):
         with archive.replacing(prefix + ENDING) as file, archive.Writer(file) as writer:
             for key, value in values.items():
                 writer.add(key, value)
-            writer.finish({"objects": nodes})
+            writer.finish({"objects": [node if node.slots else node[:2] for node in nodes]})
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
@@ -110,9 +110,7 @@ class Checkpoint(Owner):
 
     def read(self, save_path: Any, options: Any = None) -> Any:
         """Restores what `write` has written; see `restore`."""
-        restoration = Restoration(save_path, self._top)
-        restoration.lay_over(self._top, 0)
-        return CheckpointLoadStatus(restoration)
+        return restored(save_path, self._top)
 
     def restore(self, save_path: Any, options: Any = None) -> Any:
         """Gives the variables the values of a checkpoint; those that are made later, when they become attributes.

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..state import archive
-from . import state
+from . import files, state
 from .checkpoint import Checkpoint
-from .restoration import ENDING
+from .files import ENDING
 
 
 class CheckpointManager:
@@ -118,8 +118,7 @@ class CheckpointManager:
         deleted = self._too_old()
         state.write(self._directory, path, list(self._kept), list(self._kept.values()), self._last_preserved)
         for old in deleted:  # after the file that names them is gone
-            if os.path.exists(old + ENDING):
-                os.remove(old + ENDING)
+            files.remove(old)
         return path
 
     def _too_old(self) -> list[str]:

@@ -15,11 +15,20 @@ from ..state.variable import Variable
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
+class Slot(NamedTuple):
+    """What an optimizer keeps of a variable, under a name; the variable and what is kept are numbers of nodes."""
+
+    of: int
+    name: str
+    node: int
+
+
 class Node(NamedTuple):
-    """An object of the graph: the numbers of the nodes it owns, and the key of its value if it is a variable."""
+    """An object of the graph: the numbers of the nodes it owns, the key of its value if it is a variable, its slots."""
 
     children: dict[str, int]
     key: str | None
+    slots: tuple[Slot, ...] = ()
 
 
 def variable_of(value: Any) -> Variable | None:
@@ -58,7 +67,7 @@ def children(owner: Any) -> dict[str, Any]:
 
 def described(root: Any) -> tuple[list[Node], dict[str, Variable]]:
     """The graph below `root`, whose number is 0, and the variables by key."""
-    numbers, nodes, found = {id(root): 0}, [], {}
+    numbers, nodes, found, paths = {id(root): 0}, [], {}, []
     waiting: deque[tuple[Any, tuple[str, ...]]] = deque([(root, ())])
     alive = [root]  # what an object makes when it is asked for its children must not be gone when its id is compared
     while waiting:
@@ -71,11 +80,27 @@ def described(root: Any) -> tuple[list[Node], dict[str, Variable]]:
                 alive.append(child)
             below[name] = numbers[id(child)]
         variable = variable_of(owner)
-        key = None if variable is None else "/".join(map(_escaped, way)) + SUFFIX
-        nodes.append(Node(below, key))
-        if variable is not None and key is not None:
-            found[key] = variable
+        path = "/".join(map(_escaped, way))
+        paths.append(path)
+        nodes.append(Node(below, None if variable is None else path + SUFFIX))
+        if variable is not None:
+            found[path + SUFFIX] = variable
+    for number, owner in enumerate(alive):
+        slots = []
+        for variable, name, kept in slots_of(owner):
+            of = numbers.get(id(variable))
+            if of is not None:  # what is kept of other variables is not saved, as in TensorFlow
+                key = f"{paths[of]}/.OPTIMIZER_SLOT/{paths[number]}/{_escaped(name)}{SUFFIX}"
+                slots.append(Slot(of, name, len(nodes)))
+                nodes.append(Node({}, key))
+                found[key] = kept
+        nodes[number] = nodes[number]._replace(slots=tuple(slots))
     return nodes, found
+
+
+def slots_of(owner: Any) -> list[tuple[Any, str, Variable]]:
+    """What an optimizer keeps of variables: those, the names, and the variables that it made for it."""
+    return owner._kept_of_variables() if hasattr(type(owner), "_kept_of_variables") else []
 
 
 def _escaped(name: str) -> str:

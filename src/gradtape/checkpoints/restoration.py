@@ -13,63 +13,45 @@ from ..core import errors
 from ..engine.run import dispatch
 from ..state.archive import Reader
 from ..state.variable import Variable
+from .bundle import BundleReader
+from .files import nodes_of, opened
 from .object_graph import Node, children, described, is_trackable, variable_of
 
-ENDING = ".npz"
 
-
-def opened(save_path: Any) -> Reader:
-    """The archive of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none."""
-    given = os.fsdecode(save_path)
-    for path in (given + ENDING, given):
-        if path.endswith(ENDING) and os.path.isfile(path):
-            return Reader(path)
-    if os.path.exists(given + ".index"):
-        raise errors.UnimplementedError(
-            f"{given} is a checkpoint of TensorFlow, which gradtape does not read. Save the model's weights with Keras "
-            "(model.save_weights('x.weights.h5')) under TensorFlow, and load them here"
-        )
-    raise errors.NotFoundError(
-        f"Error when restoring from checkpoint at {given}: Failed to find any matching files for {given}\nPlease "
-        "double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
-        "'path/to/ckpt-1')."
-    )
-
-
-def nodes_of(reader: Reader) -> list[Node]:
-    """The stored graph of objects."""
-    if not isinstance(reader.notes, dict) or "objects" not in reader.notes:
-        raise errors.DataLossError(f"{reader.path} has no object graph: it was not written by tf.train.Checkpoint")
-    return [Node(below, key) for below, key in reader.notes["objects"]]
+def restored(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedSaverStatus:
+    """Restores a checkpoint into the objects below `root`; what became of it."""
+    with opened(save_path) as reader:
+        nodes = nodes_of(reader)
+        if nodes is None:
+            return NameBasedSaverStatus(reader, root)
+    restoration = Restoration(save_path, root, nodes)
+    restoration.lay_over(root, 0)
+    return CheckpointLoadStatus(restoration)
 
 
 class Restoration:
     """A checkpoint that is being restored into the objects below `root`."""
 
-    def __init__(self, save_path: Any, root: Any) -> None:
+    def __init__(self, save_path: Any, root: Any, nodes: list[Node]) -> None:
         self.save_path = os.fsdecode(save_path)
         self.root = root
-        with opened(save_path) as reader:
-            self.nodes = nodes_of(reader)
+        self.nodes = nodes
         self.matched: dict[int, Any] = {}
+        self._slots = [(number, slot) for number, node in enumerate(nodes) for slot in node.slots]
 
     def lay_over(self, owner: Any, number: int) -> None:
         """Matches an object and what it owns; either all variables that meet get their values, or none."""
         found: dict[int, Any] = {}
         self._match(owner, number, found)
-        wanted = {
-            number: (variable, key)
+        self._match_slots(found)
+        wanted = [
+            (variable, key)
             for number, value in found.items()
             if (variable := variable_of(value)) is not None and (key := self.nodes[number].key) is not None
-        }
+        ]
         if wanted:
             with opened(self.save_path) as reader:
-                for variable, key in wanted.values():
-                    _check(reader, variable, key)
-                values = [(variable, reader.read(key)) for variable, key in wanted.values()]
-            with dispatch.traced_by(None):
-                for variable, value in values:
-                    variable.assign(value)
+                _assign(reader, wanted)
         self.matched |= found
         for number, value in found.items():
             self._wait(value, number)
@@ -82,6 +64,15 @@ class Restoration:
         for name, child in self.nodes[number].children.items():
             if name in present and child not in self.matched:
                 self._match(present[name], child, found)
+
+    def _match_slots(self, found: dict[int, Any]) -> None:
+        """Matches what optimizers keep of variables, where both are there; an optimizer makes what it lacks."""
+        there = self.matched | found
+        for number, slot in self._slots:
+            if number in there and slot.of in there and slot.node not in there:
+                optimizer, variable = there[number], there[slot.of]
+                if hasattr(type(optimizer), "_kept_of_variables"):
+                    found[slot.node] = optimizer._slot(variable, slot.name)
 
     def _wait(self, owner: Any, number: int) -> None:
         """Keeps the restoration with an object that does not own everything yet."""
@@ -127,7 +118,17 @@ class Restoration:
         return [variable for variable in described(self.root)[1].values() if id(variable) not in given | {id(counter)}]
 
 
-def _check(reader: Reader, variable: Variable, key: str) -> None:
+def _assign(reader: Reader | BundleReader, wanted: list[tuple[Variable, str]]) -> None:
+    """Gives variables the values of these keys: all of them, or, if one does not fit, none."""
+    for variable, key in wanted:
+        _check(reader, variable, key)
+    values = [(variable, reader.read(key)) for variable, key in wanted]
+    with dispatch.traced_by(None):
+        for variable, value in values:
+            variable.assign(value)
+
+
+def _check(reader: Reader | BundleReader, variable: Variable, key: str) -> None:
     shape, dtype = reader.shape(key), reader.dtypes[key]
     if not variable.shape.is_compatible_with(shape):
         raise ValueError(
@@ -180,6 +181,37 @@ class CheckpointLoadStatus:
         return self
 
     def expect_partial(self) -> CheckpointLoadStatus:
+        """Says that values may be left over."""
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Everything was restored already."""
+
+    run_restore_ops = initialize_or_restore
+
+
+class NameBasedSaverStatus:
+    """What became of the restoration of a checkpoint without a graph of objects: variables are found by their names."""
+
+    def __init__(self, reader: Reader | BundleReader, root: Any) -> None:
+        named = [(variable, variable.name.removesuffix(":0")) for variable in described(root)[1].values()]
+        _assign(reader, [(variable, name) for variable, name in named if name in reader.dtypes])
+        counter = variable_of(getattr(root, "_save_counter", None))
+        self._path = reader.path
+        self._unmatched = [name for x, name in named if name not in reader.dtypes and x is not counter]
+
+    def assert_consumed(self) -> NameBasedSaverStatus:
+        """Raises `AssertionError` if a variable has no value in the checkpoint."""
+        if self._unmatched:
+            raise AssertionError(
+                f"Some objects had attributes which were not restored: the checkpoint {self._path} has values by name, "
+                f"and none named {', '.join(self._unmatched[:10])}. tf.train.list_variables shows its names"
+            )
+        return self
+
+    assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
+
+    def expect_partial(self) -> NameBasedSaverStatus:
         """Says that values may be left over."""
         return self
 

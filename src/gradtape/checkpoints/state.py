@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..state.archive import replacing
-from .restoration import ENDING
+from . import files
 
 logger = logging.getLogger("gradtape")
 _LINE = re.compile(r'^(\w+): (".*"|[\d.e+-]+)$', re.MULTILINE)
@@ -81,6 +81,6 @@ def _parsed(text: str, folder: str) -> CheckpointState | None:
 def latest(folder: str, name: str = "checkpoint") -> str | None:
     """The path of the latest checkpoint of a folder, or None."""
     found = read(folder, name)
-    if found is None or not os.path.exists(found.model_checkpoint_path + ENDING):
+    if found is None or not files.exists(found.model_checkpoint_path):
         return None
     return found.model_checkpoint_path

@@ -17,5 +17,9 @@ class Owner:
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if "_restorations" in self.__dict__:
-            for restoration, number in tuple(self.__dict__["_restorations"]):
-                restoration.was_set(number, name, self.__dict__.get(name))
+            self._was_set(name, self.__dict__.get(name))
+
+    def _was_set(self, name: str, value: Any) -> None:
+        """Something belongs to this object from now on, under a name."""
+        for restoration, number in tuple(self.__dict__.get("_restorations", ())):
+            restoration.was_set(number, name, value)

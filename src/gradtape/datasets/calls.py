@@ -1,18 +1,74 @@
 """Calling the user's functions: eagerly, on the tensors of an element, with random numbers of their own.
 
-A function draws from streams that begin again with every pass, as a traced function's do in TensorFlow: with a global
-seed every pass has the same random numbers, whatever other threads draw meanwhile.
+A function draws from streams that begin again with every iterator, as a traced function's do in TensorFlow: with a
+global seed every pass has the same random numbers, whatever other threads draw meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ..core import dtypes
+from ..core.scopes import holding
 from ..core.tensor import Tensor
-from ..engine.run.randomness import Streams, drawing_from
+from ..engine.run.randomness import State, Streams, drawing_from, state
 from .structure import as_leaf, as_result
+
+
+class FunctionStreams(Streams):
+    """The streams of a function's random ops: an op is known by its number in a call, and goes on in the next call."""
+
+    def begin_call(self) -> None:
+        """Counts the ops from the first one again."""
+        self._ops = self._without_seed = 0
+
+    def next_op_seed(self) -> int:
+        """The seed of an op that is given none: its number among those of the function."""
+        self._without_seed += 1
+        return self._without_seed - 1
+
+    def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
+        """The next state of the op whose turn it is."""
+        with self.lock:
+            seeds = self.seeds_of_op(op_seed)
+            if seeds is None:
+                return np.frombuffer(secrets.token_bytes(24), np.uint64)
+            stream = self._ops, *seeds
+            self._ops += 1
+            position = self.positions.get(stream, 0)
+            self.positions[stream] = position + blocks
+            return state((seeds[1] << 64) + position, seeds[0])
+
+
+class _Here(threading.local):
+    """The functions' streams of the iterator that this thread is making passes for; None outside of all."""
+
+    streams: dict[Call, FunctionStreams] | None = None
+
+
+_here = _Here()
+
+
+def begun(make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """`make()`, a pass for an iterator of its own."""
+    with holding(_here, streams={}):
+        return make()
+
+
+def of_one_iterator(make: Callable[[], Iterator[Any]]) -> Callable[[], Iterator[Any]]:
+    """`make`, whose passes are all for the iterator that is being made now, whenever they are begun."""
+    streams = _here.streams
+
+    def begin() -> Iterator[Any]:
+        with holding(_here, streams=streams):
+            return make()
+
+    return begin
 
 
 class Call:
@@ -31,8 +87,14 @@ class Call:
 
     def begin_with_arguments(self) -> Callable[..., Any]:
         """The function as it is."""
-        function, streams = self._function, Streams(self._seed)
-        return lambda *args: as_result(drawing_from(streams, function, args))
+        known, function = _here.streams, self._function
+        streams = FunctionStreams(self._seed) if known is None else known.setdefault(self, FunctionStreams(self._seed))
+
+        def call(*args: Any) -> Any:
+            streams.begin_call()
+            return as_result(drawing_from(streams, function, args))
+
+        return call
 
 
 def truth(predicate: Callable[[Any], Any]) -> Callable[[Any], bool]:

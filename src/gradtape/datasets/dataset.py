@@ -19,8 +19,9 @@ from ..state.type_spec import register_type_spec_from_value_converter
 from . import caching, order
 from .background import prefetched
 from .batching import Batching, positive
-from .calls import dataset_of, truth
+from .calls import dataset_of, of_one_iterator, truth
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from .resampling import resampled
 from .specs import DatasetSpec
 from .structure import as_element, common
 
@@ -131,13 +132,14 @@ class Dataset(Batching):
     ) -> Dataset:
         """The elements in random order: each time one of a buffer of the next `buffer_size`.
 
-        The order follows from `seed` and from `tf.random.set_seed`, in every process; it is another one than
-        TensorFlow's. Passes have different orders, unless `reshuffle_each_iteration=False`.
+        The order follows from `seed` and from `tf.random.set_seed`; it is TensorFlow's. Passes have different orders,
+        unless `reshuffle_each_iteration=False`.
 
         >>> import gradtape as tf
+        >>> tf.random.set_seed(5)
         >>> data = tf.data.Dataset.range(5).shuffle(5, seed=1)
-        >>> sorted(int(x) for x in data)
-        [0, 1, 2, 3, 4]
+        >>> [int(x) for x in data], [int(x) for x in data]
+        ([3, 4, 2, 1, 0], [2, 3, 1, 0, 4])
         """
         size = int(buffer_size)
         if size <= 0 and size != UNKNOWN_CARDINALITY:
@@ -153,6 +155,29 @@ class Dataset(Batching):
             sampled=lambda elements: elements,
         )
 
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Pairs of a class and an element, some left out and some twice, so that classes come as `target_dist` says.
+
+        Args:
+          class_func: the class of an element, an int32 from 0 on.
+          initial_dist: how the classes come in the dataset; counted on the way unless given.
+
+        >>> import gradtape as tf
+        >>> tf.random.set_seed(5)
+        >>> data = tf.data.Dataset.range(8).map(lambda x: x % 2)
+        >>> found = data.rejection_resample(lambda x: tf.cast(x, tf.int32), [0.0, 1.0], [0.5, 0.5], seed=1)
+        >>> [int(x) for kind, x in found]
+        [1, 1, 1, 1]
+        """
+        return resampled(self, class_func, target_dist, initial_dist, seed)
+
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """The dataset `count` times over; without end if `count` is None or -1.
 
@@ -161,6 +186,8 @@ class Dataset(Batching):
         [0, 1, 0, 1, 0, 1]
         """
         times = None if count is None or int(count) < 0 else int(count)
+        # Of `shuffle` and `repeat`, TensorFlow makes one dataset, and none of `repeat(1)`.
+        once_more = times not in (0, 1) and self._kind != "_ShuffleDataset"
         if times == 0 or self._size == 0:
             size = 0
         elif times is None:
@@ -169,7 +196,7 @@ class Dataset(Batching):
             size = self._size * times if self._size >= 0 else self._size
         return Dataset(
             "_RepeatDataset",
-            lambda: order.repeated(self._elements, times),
+            lambda: order.repeated(of_one_iterator(self._elements), times, once_more),
             self._known,
             size,
             self._samples,
@@ -245,10 +272,10 @@ class Dataset(Batching):
             return None if mine is None or its is None else common(mine, its)
 
         specs(may_run=False)
-        sizes = (self._size, dataset._size)
+        sizes, parts = (self._size, dataset._size), (self._elements, dataset._elements)
         return Dataset(
             "_ConcatenateDataset",
-            lambda: itertools.chain.from_iterable(part._elements() for part in (self, dataset)),
+            lambda: itertools.chain.from_iterable(part() for part in [of_one_iterator(part) for part in parts]),
             specs,
             min(sizes, key=lambda size: (size != INFINITE_CARDINALITY, size)) if min(sizes) < 0 else sum(sizes),
             self._samples,

@@ -16,6 +16,7 @@ from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
 from ..state.type_spec import register_type_spec_from_value_converter
 from ..state.variable import Variable
+from .calls import begun
 from .specs import OptionalSpec
 from .structure import as_element, as_specs, mapped
 
@@ -41,7 +42,7 @@ class Iterator:
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
-        self._elements: PythonIterator[Any] = dataset._elements()
+        self._elements: PythonIterator[Any] = begun(dataset._elements)
         self._lock = threading.Lock()  # several threads may take elements in turn, which no generator allows
         self._taken = 0
         self._place: Variable | None = None  # what a checkpoint sees of `_taken`
@@ -67,7 +68,7 @@ class Iterator:
     def _follow(self) -> None:
         """Goes where a checkpoint that was restored says."""
         if self._place is not None and int(self._place) != self._taken:
-            self._elements, self._taken = self._dataset._elements(), int(self._place)
+            self._elements, self._taken = begun(self._dataset._elements), int(self._place)
             for _ in range(self._taken):
                 next(self._elements, None)
 

@@ -3,53 +3,84 @@
 from __future__ import annotations
 
 import itertools
-import random
+import secrets
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..core import errors
+import numpy as np
+
+from ..core import dtypes, errors
+from ..core.tensor import wrap
+from ..engine.run.namespace import ops
+from ..engine.run.randomness import state
+from ..ops.philox import words
 
 Make = Callable[[], Iterator[Any]]
 
 
 class Shuffles:
-    """The seeds of the passes through one shuffled dataset: one for all passes, or a new one each time.
+    """The passes through one dataset that draws, as TensorFlow has them: the words of a Philox stream for each.
 
-    Passes follow from the pair of seeds alone, by Python's Mersenne Twister: the order is not TensorFlow's, but the
-    same seeds give the same orders, also in another process.
+    A pair of seeds is a stream. All passes have that stream; or it gives each pass two words, its own pair of seeds.
     """
 
     def __init__(self, seeds: tuple[int, int] | None, again_each_time: bool) -> None:
-        self._next = random.Random(None if seeds is None else seeds[0] << 32 | seeds[1])
-        self._again_each_time = again_each_time
-        self._only = self._next.getrandbits(64)
+        self._seeds = (secrets.randbits(64), secrets.randbits(64)) if seeds is None else seeds
+        self._pairs = words_of(*self._seeds) if again_each_time else None
+        self._lock = threading.Lock()
 
-    def begin(self) -> random.Random:
-        """The generator for the next pass."""
-        return random.Random(self._next.getrandbits(64) if self._again_each_time else self._only)
-
-
-def shuffled(elements: Iterator[Any], size: int | None, chance: random.Random) -> Iterator[Any]:
-    """Each time a random one of a buffer of `size` elements, or of all of them, whose place the next one takes."""
-    buffer = list(itertools.islice(elements, size))
-    number, count = chance.random, len(buffer)
-    for element in elements:
-        at = int(number() * count)
-        chosen, buffer[at] = buffer[at], element
-        yield chosen
-    chance.shuffle(buffer)
-    yield from buffer
+    def begin(self) -> Iterator[int]:
+        """The words for the next pass."""
+        if self._pairs is None:
+            return words_of(*self._seeds)
+        with self._lock:
+            return words_of(next(self._pairs), next(self._pairs))
 
 
-def repeated(make: Make, count: int | None) -> Iterator[Any]:
-    """`count` passes, one after the other; without a count, passes until one is empty."""
-    for _ in itertools.count() if count is None else range(count):
-        empty = True
-        for element in make():
-            empty = False
-            yield element
-        if empty:
-            return
+def words_of(seed: int, seed2: int) -> Iterator[int]:
+    """The 32-bit words of the Philox stream of two seeds, without end."""
+    start, first, count = state(seed2 << 64, seed), 0, 8
+    while True:
+        yield from words(np, start, np.arange(first, first + count, dtype=np.uint64)).ravel().tolist()
+        first, count = first + count, min(2 * count, 1024)
+
+
+def shuffled(elements: Iterator[Any], size: int | None, chance: Iterator[int]) -> Iterator[Any]:
+    """Each time one of a buffer of `size` elements, or of all of them, by chance; then the next element comes in.
+
+    The first in the buffer takes the place of the one that leaves: so TensorFlow does it, and the order depends on it.
+    """
+    buffer = deque(itertools.islice(elements, size))
+    while buffer:
+        at = next(chance) % len(buffer)
+        leaving, buffer[at] = buffer[at], buffer[0]
+        buffer.popleft()
+        yield leaving
+        buffer.extend(itertools.islice(elements, 1))
+
+
+def repeated(make: Make, count: int | None, once_more: bool = False) -> Iterator[Any]:
+    """`count` passes, one after the other; without a count, passes until one is empty.
+
+    As in TensorFlow the first pass is begun at once, and with `once_more` one more when the last has ended, though
+    nobody goes through it: a pass that is begun takes the next seeds of a shuffle.
+    """
+    passes = itertools.chain([make()] if count != 0 else [], (make() for _ in itertools.count()))
+
+    def elements() -> Iterator[Any]:
+        for current in itertools.islice(passes, count):
+            empty = True
+            for element in current:
+                empty = False
+                yield element
+            if empty:
+                return
+        if once_more:
+            next(passes)
+
+    return elements()
 
 
 def interleaved(inputs: Iterator[Iterator[Any]], cycle_length: int, block_length: int) -> Iterator[Any]:
@@ -94,8 +125,9 @@ def chosen(inputs: Sequence[Iterator[Any]], choices: Iterator[int], stop_on_empt
                 return
 
 
-def drawn(weights: Sequence[float], chance: random.Random) -> Iterator[int]:
-    """Indices by chance, each with its weight."""
-    numbers = range(len(weights))
-    while True:
-        yield from chance.choices(numbers, weights, k=64)
+def drawn(weights: Iterator[Any], chance: Iterator[int]) -> Iterator[int]:
+    """Indices by chance, each with its weight of those that come for it: the draws of `stateless_categorical`."""
+    for logits in weights:
+        seed = np.array([next(chance), next(chance)], np.int64)
+        drawing = ops.random_scramble(wrap(seed, dtypes.int64))
+        yield int(ops.random_categorical(drawing, logits, count=1, dtype=dtypes.int64).array[0, 0])

@@ -12,7 +12,7 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread
 from ..engine.run.randomness import global_seed
 from ..graph.trace.traced import Untraceable
-from .calls import Call
+from .calls import Call, begun
 from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator
 from .options import Options
@@ -169,7 +169,7 @@ class Pipeline:
         step = self._call(reduce_func).begin_with_arguments()
         with recorded_by(()):
             state = as_element(initial_state)
-            for element in self._elements():
+            for element in begun(self._elements):
                 after = step(state, element)
                 mapped(_same_dtype, state, after)
                 state = after

@@ -15,6 +15,7 @@ from ..core.dtypes import as_dtype
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_array, to_tensor
+from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from .order import Shuffles, chosen, drawn
@@ -113,17 +114,16 @@ class Sources(Pipeline):
         """Random numbers from 0 to 2³²-1, as int64; with a seed the same ones in every pass, unless told otherwise.
 
         >>> import gradtape as tf
+        >>> tf.random.set_seed(5)
         >>> data = tf.data.Dataset.random(seed=4).take(3)
-        >>> list(data.as_numpy_iterator()) == list(data.as_numpy_iterator())
-        True
+        >>> [int(x) for x in data], [int(x) for x in data]
+        ([3949691112, 1216040066, 825314089], [3949691112, 1216040066, 825314089])
         """
         seeds = seeds_of_op(_seed(seed))
         passes = Shuffles(seeds, seeds is None or bool(rerandomize_each_iteration))
 
         def numbers() -> Iterator[Tensor]:
-            chance = passes.begin()
-            while True:
-                yield wrap(np.int64(chance.getrandbits(32)), dtypes.int64)
+            return (wrap(np.int64(word), dtypes.int64) for word in passes.begin())
 
         spec, zero = TensorSpec([], dtypes.int64), wrap(np.int64(0), dtypes.int64)
         return cls("_RandomDataset", numbers, lambda _: spec, INFINITE_CARDINALITY, lambda: itertools.repeat(zero))
@@ -245,24 +245,34 @@ class Sources(Pipeline):
     ) -> _Self:
         """The next element of a dataset chosen by chance, each time, until all have ended or the first has.
 
+        Args:
+          weights: the chances of the datasets; a dataset of such vectors has one for each choice.
+
         >>> import gradtape as tf
+        >>> tf.random.set_seed(5)
         >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)
-        >>> sorted(int(x) for x in tf.data.Dataset.sample_from_datasets([a, b], seed=1))
-        [0, 1, 2, 10, 11, 12]
+        >>> [int(x) for x in tf.data.Dataset.sample_from_datasets([a, b], seed=4)]
+        [10, 0, 11, 12, 1, 2]
         """
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-        given = [1.0] * len(datasets) if weights is None else to_array(weights).tolist()
-        if len(given) != len(datasets):
-            raise ValueError(f"Invalid `weights`: there are {len(datasets)} datasets, but {len(given)} weights")
-        # Those that are never drawn must not be waited for when all others have ended.
-        drawable = [(dataset, weight) for dataset, weight in zip(datasets, given, strict=True) if weight > 0]
-        if not drawable:
-            raise ValueError(f"Invalid `weights`: one of them must be greater than zero, got {given}")
-        datasets, given = zip(*drawable, strict=True)
+        if isinstance(weights, Pipeline):
+            changing = weights
+
+            def logits() -> Iterator[Tensor]:
+                return (_logits(to_tensor(p)) for p in changing._elements())
+
+        else:
+            datasets, fixed = _drawable(list(datasets), weights)
+            if len(datasets) == 1:
+                return datasets[0]
+
+            def logits() -> Iterator[Tensor]:
+                return itertools.repeat(fixed)
+
         seeds = seeds_of_op(_seed(seed))
         passes = Shuffles(seeds, seeds is None or bool(rerandomize_each_iteration))
-        return cls._directed(datasets, lambda: drawn(given, passes.begin()), stop_on_empty_dataset)
+        return cls._directed(datasets, lambda: drawn(logits(), passes.begin()), stop_on_empty_dataset)
 
     @classmethod
     def _directed(
@@ -340,6 +350,29 @@ def _check(dataset: Any, what: str) -> Any:
     if not isinstance(dataset, Pipeline):
         raise TypeError(f"Invalid input to `{what}`: a `tf.data.Dataset` was expected, got {dataset!r}")
     return dataset
+
+
+def _drawable(datasets: list[Any], weights: Any) -> tuple[list[Any], Tensor]:
+    """The datasets that may be drawn and their logits. The others must not be waited for when these have ended."""
+    if weights is None:
+        return datasets, to_tensor([[1.0] * len(datasets)])
+    given = to_tensor(weights)
+    if given.dtype not in (dtypes.float32, dtypes.float64):
+        raise TypeError(f"Invalid `weights`: they must be of dtype float32 or float64, got {given.dtype.name}")
+    if given.dims != (len(datasets),):
+        raise ValueError(
+            f"Invalid `weights`: one number for each of the {len(datasets)} datasets is needed, got shape {given.shape}"
+        )
+    if isinstance(weights, Tensor):
+        return datasets, _logits(given)
+    positive = [i for i, weight in enumerate(given.array.tolist()) if weight > 0]
+    if not positive:
+        return [datasets[0].take(0)], _logits(to_tensor([1.0]))
+    return [datasets[i] for i in positive], _logits(wrap(given.array[positive], given.dtype))
+
+
+def _logits(weights: Tensor) -> Tensor:
+    return ops.reshape(ops.log(weights), shape=(1, -1))
 
 
 def _seed(seed: Any) -> int | None:

@@ -10,13 +10,14 @@ from .gradient_check import GradientCheck, check_gradients
 from .memory import LiveTapes, Memory, live_tapes, memory
 from .nonfinite import Diagnosis, diagnose
 from .opcheck import CHECKS, check_op
+from .precision import PrecisionAudit, audit_precision
 from .profile import Profile, profile
 from .report import report
 from .rule_check import RuleCheck, check_rules
 from .witness import tracing
 
 __all__ = [
-    "CHECKS", "Cause", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "Memory", "Profile", "Reason",
-    "RuleCheck", "check_gradients", "check_op", "check_rules", "diagnose", "explain", "flow", "live_tapes", "memory",
-    "profile", "report", "report_missing", "tracing",
+    "CHECKS", "Cause", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "Memory", "PrecisionAudit",
+    "Profile", "Reason", "RuleCheck", "audit_precision", "check_gradients", "check_op", "check_rules", "diagnose",
+    "explain", "flow", "live_tapes", "memory", "profile", "report", "report_missing", "tracing",
 ]  # fmt: skip

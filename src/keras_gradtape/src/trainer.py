@@ -13,7 +13,6 @@ from keras.src import tree
 from keras.src.backend import config
 from keras.src.trainers import trainer as base_trainer
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
-from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
@@ -22,6 +21,7 @@ from gradtape.core.devices import default_device
 from gradtape.engine.registry.devices import staying
 
 from . import steps
+from .batches import Batches
 from .ops.core import convert_to_numpy, convert_to_tensor
 
 
@@ -179,7 +179,7 @@ class Trainer(base_trainer.Trainer):
             )
         if validation_data is not None:
             val_x, val_y, val_sample_weight = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
-        epoch_iterator = EpochIterator(
+        epoch_iterator = Batches(
             x=x,
             y=y,
             sample_weight=sample_weight,
@@ -255,7 +255,7 @@ class Trainer(base_trainer.Trainer):
         cached = kwargs.pop("_use_cached_eval_dataset", False)
         if kwargs:
             raise ValueError(f"Arguments not recognized: {kwargs}")
-        epoch_iterator = (cached and self._eval_epoch_iterator) or EpochIterator(
+        epoch_iterator = (cached and self._eval_epoch_iterator) or Batches(
             x=x,
             y=y,
             sample_weight=sample_weight,
@@ -296,7 +296,7 @@ class Trainer(base_trainer.Trainer):
         callbacks: Any = None,
     ) -> Any:
         """The model's outputs for data, as NumPy arrays."""
-        epoch_iterator = EpochIterator(
+        epoch_iterator = Batches(
             x=x,
             batch_size=batch_size,
             steps_per_epoch=steps,
@@ -378,7 +378,7 @@ def _is_convolution(layer: Any) -> bool:
     return isinstance(layer, BaseConv)
 
 
-def _has_batches(iterator: EpochIterator) -> bool:
+def _has_batches(iterator: Batches) -> bool:
     """Whether there is any data: Keras warns of that where it runs out, and a step is never made."""
     iterator.reset()
     with iterator.catch_stop_iteration():

@@ -13,7 +13,7 @@ NAMESPACES = ("data.experimental",)
 __all__ = [
     "RandomDataset", "Reducer", "at", "bucket_by_sequence_length", "copy_to_device",
     "enable_debug_mode", "from_list", "group_by_reducer", "group_by_window", "map_and_batch", "parallel_interleave",
-    "prefetch_to_device", "shuffle_and_repeat",
+    "prefetch_to_device", "rejection_resample", "shuffle_and_repeat",
 ]  # fmt: skip
 
 Transformation = Callable[[Dataset], Dataset]
@@ -129,6 +129,19 @@ def parallel_interleave(
     [0, 1, 0, 1]
     """
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def rejection_resample(
+    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: Any = None
+) -> Transformation:
+    """`Dataset.rejection_resample`, for `apply`.
+
+    >>> import gradtape as tf
+    >>> odd = tf.data.experimental.rejection_resample(lambda x: tf.cast(x % 2, tf.int32), [0.0, 1.0], [0.5, 0.5])
+    >>> [int(x) for kind, x in tf.data.Dataset.range(5).apply(odd)]
+    [1, 3]
+    """
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:

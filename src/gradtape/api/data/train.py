@@ -6,9 +6,10 @@ import os
 from typing import Any
 
 from ...checkpoints import state
+from ...checkpoints.bundle import BundleReader
 from ...checkpoints.checkpoint import Checkpoint
+from ...checkpoints.files import opened
 from ...checkpoints.manager import CheckpointManager
-from ...checkpoints.restoration import opened
 from ...checkpoints.state import CheckpointState
 from ...core import errors
 from ...state.archive import Reader
@@ -77,7 +78,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 class CheckpointReader:
     """The values of a checkpoint, by key."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader | BundleReader) -> None:
         self._reader = reader
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:

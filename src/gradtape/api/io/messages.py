@@ -11,8 +11,8 @@ import struct
 from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any, ClassVar, NamedTuple, Self
 
-from . import wire
-from .wire import DecodeError
+from ...core import wire
+from ...core.wire import DecodeError
 
 
 class Field(NamedTuple):

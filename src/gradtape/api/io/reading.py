@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes, errors
-from . import wire
+from ...core import dtypes, errors, wire
 
 KINDS = {1: dtypes.string, 2: dtypes.float32, 3: dtypes.int64}
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
+from ...core import dtypes, errors, wire
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...state.sparse_tensor import SparseTensor
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
-from . import wire
 
 NAMESPACES = ("io",)
 __all__ = [

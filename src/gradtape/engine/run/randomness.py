@@ -70,19 +70,28 @@ class Streams:
     def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
         """The state of the next draw of this kind, whose stream moves on by `blocks`."""
         with self.lock:
-            if self.seed is None and op_seed is None:
+            seeds = self.seeds_of_op(op_seed)
+            if seeds is None:
                 return np.frombuffer(secrets.token_bytes(24), np.uint64)
-            if op_seed is None:
-                op_seed, once = self.op_seeds.randint(0, _MAXINT32), True
-            else:
-                once = False
-            first, second = _pair(self.seed, op_seed)
+            first, second = seeds
             position = 0
-            if not once:
+            if op_seed is not None:
                 stream = kind, first, second
                 position = self.positions.get(stream, 0)
                 self.positions[stream] = position + blocks
             return state((second << 64) + position, first)
+
+    def seeds_of_op(self, op_seed: int | None) -> tuple[int, int] | None:
+        """The global seed and that of an op made now; None where neither is set, and chance decides."""
+        if op_seed is None:
+            if self.seed is None:
+                return None
+            op_seed = self.next_op_seed()
+        return _pair(self.seed, op_seed)
+
+    def next_op_seed(self) -> int:
+        """The seed of an op that is given none."""
+        return self.op_seeds.randint(0, _MAXINT32)
 
 
 def _pair(seed: int | None, op_seed: int) -> tuple[int, int]:
@@ -159,12 +168,9 @@ def global_seed() -> int | None:
 
 def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
     """The global seed and that of an op made now; None where neither is set, and chance decides."""
-    with _streams.lock:
-        if op_seed is None:
-            if _streams.seed is None:
-                return None
-            op_seed = _streams.op_seeds.randint(0, _MAXINT32)
-        return _pair(_streams.seed, op_seed)
+    streams = _thread.streams or _streams
+    with streams.lock:
+        return streams.seeds_of_op(op_seed)
 
 
 def _one(take: Callable[[], State]) -> Any:

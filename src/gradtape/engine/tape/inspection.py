@@ -81,6 +81,21 @@ class Inspection:
         """
         return inspect().check_rules(self, target, sources)
 
+    def audit_precision(self, target: Any = None, sources: Any = None) -> Any:
+        """Where this step loses precision: forward and backward run again in float64, and what differs, by line.
+
+        Also the share of half-precision gradients that underflow or overflow, and the loss scale that saves most of
+        them. The tape must have been made with `trace=True`.
+
+        >>> import gradtape as tf
+        >>> x = tf.Variable([300.0, 1.0], dtype=tf.float16)
+        >>> with tf.GradientTape(trace=True) as tape:
+        ...     length = tf.sqrt(tf.reduce_sum(x * x))
+        >>> tape.audit_precision(length, x).worst.remark
+        'overflows: compute it in float32, or scale what goes in'
+        """
+        return inspect().audit_precision(self, target, sources)
+
     def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Any:
         """How large each gradient is, how much of it is zero, and how many units get none, by variable or layer.
 

@@ -34,6 +34,7 @@ class Log(Recorder):
     them. The second and further outputs of an op have no op, and the position of the first for a parent.
     """
 
+    tracks = False  # whether what is assigned to a variable is followed: see `assignments`
     keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
     plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible
     _module: Any = None  # the library of the device that records are on

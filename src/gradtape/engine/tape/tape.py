@@ -22,6 +22,7 @@ from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
+from .assignments import tracking
 from .backprop import SparseCotangents, between
 from .backprop import sweep as sweep
 from .collector import recording_starts, recording_stops, records_gone
@@ -72,6 +73,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
       persistent: keep the records, so that more than one question can be asked, until the tape is deleted.
       watch_accessed_variables: watch every trainable variable that is read.
       trace: note the source line of every record.
+      track_assign: what is assigned to a variable is differentiated too; the variable, as a source, is the value that
+        it had when the tape first met it.
       check: "nan" makes `gradient` raise when a target or a gradient is not finite, and say where that began.
     """
 
@@ -91,6 +94,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         *,
         trace: bool = False,
         check: str | None = None,
+        track_assign: bool = False,
     ) -> None:
         if check not in (None, "nan"):
             raise ValueError(f"check must be None or 'nan', got {check!r}")
@@ -98,6 +102,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         self._watch_accessed_variables = watch_accessed_variables
         self._trace = trace
         self._check = check
+        self._track_assign = track_assign
         self._born = born() if persistent or trace else None
         if trace:
             self._witness_stays = inspect().witness.Stay()
@@ -116,9 +121,12 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
 
     def _log_kind(self) -> type[Log]:
         """The kind of log that notes what may be asked of this tape."""
+        kind: type[Log] = Log
         if self._trace or dispatch.witness is not None:
-            return inspect().witness.TracingLog
-        return inspect().checked.CheckedLog if self._check else Log
+            kind = inspect().witness.TracingLog
+        elif self._check:
+            kind = inspect().checked.CheckedLog
+        return tracking(kind) if self._track_assign else kind
 
     def _end(self) -> None:
         log = self._log

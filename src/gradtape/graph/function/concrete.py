@@ -28,11 +28,12 @@ from ..executors.numpy import executor
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
 from ..passes.optimize import dead_code, optimize
+from ..trace.assigned import assigned
 from ..trace.closures import Following, is_followed, opened
 from ..trace.conversion_status import Needed
 from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR, taken_apart
-from ..trace.trace import Trace, assigned, value_of
+from ..trace.trace import Trace, value_of
 from ..trace.traced import Enclosed, Unfollowed, Untraceable, check_scope
 from .signature import Identity
 
@@ -207,8 +208,11 @@ class Variant:
 
     def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for tensors of any kind, with whoever records: op by op."""
-        if dispatch.thread.trace is not None and self._assigns_in_subgraphs:
-            check_not_followed()
+        if self._assigns_in_subgraphs:
+            if dispatch.thread.trace is not None:
+                check_not_followed()
+            if any([isinstance(r, Log) and r.tracks for r in dispatch.thread.recorders]):
+                raise Untraceable("a tape with track_assign follows variables that are assigned in branches or loops")
         return self._replayed(self._used, tensors)
 
     def _replayed(self, graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -364,7 +368,7 @@ class Concrete:
             return self._run_elsewhere(variant, tensors, recorder)
         if recorder is None:
             return variant.run(tensors)
-        if dispatch.thread.trace is None and isinstance(recorder, Log):
+        if dispatch.thread.trace is None and isinstance(recorder, Log) and not recorder.tracks:
             return variant.run_recorded(tensors, recorder)
         return variant.replayed(tensors)
 

@@ -19,7 +19,7 @@ from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, placed, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
-from ...engine.registry.op import Op, Unregistered
+from ...engine.registry.op import Op
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
@@ -27,6 +27,7 @@ from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line, caller
 from ..ir.effects import assertion, draw, guard, is_imagined, shape_guard
 from ..ir.graph import Graph, Node, Value, graphs_in, maker, unique
+from .assigned import assigned
 from .awaited import Awaited, Work, computed, is_replayed, of_variable, outcome_of, plain, work_of
 from .conversion_status import ask as ask_for_conversion
 from .conversion_status import thread as conversion
@@ -34,37 +35,6 @@ from .traced import Enclosed, Failed, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
 remembered: set[Any] = set()  # the ops whose results tell, as `made_by`, what they were computed from
-
-
-class _Assigned(Unregistered):
-    """`assigned(value, variable)` is `value` read from a variable: its cotangent belongs to the variable.
-
-    Forward mode follows the value that was assigned.
-    """
-
-    name = title = "assigned"
-    family = "linear"
-
-    def numpy(self, value: Any, variable: Any) -> Any:
-        """The value."""
-        return value
-
-    def handed_on(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """The value."""
-        return (inputs[0],)
-
-    def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, Any]:
-        """The variable gets it all."""
-        return None, g
-
-    vjp_raw = vjp
-
-    def jvp(self, m: Any, inputs: Any, y: Any, attrs: Any, ts: Any) -> Any:
-        """The tangent of what was assigned."""
-        return ts[0]
-
-
-assigned = _Assigned()
 
 
 class Trace(dispatch.Recorder):

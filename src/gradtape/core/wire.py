@@ -1,4 +1,4 @@
-"""Protocol buffers as bytes: the few kinds of fields that examples, records and tensors are made of."""
+"""Protocol buffers as bytes: the few kinds of fields that examples, tensors and checkpoints are made of."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def number_field(number: int, value: int) -> bytes:
     return varint(number << 3 | VARINT) + varint(value)
 
 
-def _varint_at(data: bytes, place: int) -> tuple[int, int]:
+def varint_at(data: bytes, place: int) -> tuple[int, int]:
+    """The number at a place, and the place behind it."""
     found = shift = 0
     while shift < 70:
         byte = data[place]
@@ -66,14 +67,14 @@ def fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
     place = 0
     try:
         while place < len(data):
-            tag, place = _varint_at(data, place)
+            tag, place = varint_at(data, place)
             kind = tag & 7
             if kind == VARINT:
-                value, place = _varint_at(data, place)
+                value, place = varint_at(data, place)
                 yield tag >> 3, kind, value
                 continue
             if kind == BYTES:
-                size, place = _varint_at(data, place)
+                size, place = varint_at(data, place)
             elif kind in _SIZES:
                 size = _SIZES[kind]
             else:
@@ -97,7 +98,7 @@ def integers(kind: int, value: Any) -> Any:
     found, place = [], 0
     try:
         while place < len(value):
-            number, place = _varint_at(value, place)
+            number, place = varint_at(value, place)
             found.append(number)
     except IndexError:
         raise DecodeError("the message ends within a number") from None

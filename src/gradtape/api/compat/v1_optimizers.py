@@ -1,0 +1,402 @@
+"""`tf.compat.v1.train`'s optimizers, on eager variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.owners import Owner
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.tape.tape import GradientTape
+from ...state.variable import Variable
+from ..namespace import resolve
+
+NAMESPACES = ("compat.v1.train",)
+__all__ = [
+    "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer", "GradientDescentOptimizer",
+    "MomentumOptimizer", "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer",
+    "RMSPropOptimizer",
+]  # fmt: skip
+
+
+class Optimizer(Owner):
+    """What all optimizers share. One of your own has `_create_slots`, `_prepare` and `_apply_dense(grad, var)`.
+
+    >>> import gradtape as tf
+    >>> x = tf.Variable(3.0)
+    >>> tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(lambda: x * x)
+    >>> round(float(x), 4)
+    2.4
+    """
+
+    GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
+
+    def __init__(self, use_locking: bool, name: str, use_own_namescope_for_non_slot_vars: bool = False) -> None:
+        if not name:
+            raise ValueError("Must specify the optimizer name")
+        self._name, self._use_locking = name, use_locking
+        self._slots: dict[str, dict[Any, Variable]] = {}
+        self._others: dict[str, Variable] = {}
+
+    def get_name(self) -> str:
+        """The name given."""
+        return self._name
+
+    def minimize(
+        self, loss: Any, global_step: Any = None, var_list: Any = None, gate_gradients: int = 1,
+        aggregation_method: Any = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
+        grad_loss: Any = None,
+    ) -> None:  # fmt: skip
+        """Takes one step down from the value of `loss`, a function."""
+        pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, False, grad_loss)
+        if all(gradient is None for gradient, _ in pairs):
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that do not support gradients, "
+                f"between variables {[str(variable) for _, variable in pairs]} and loss {loss}."
+            )
+        self.apply_gradients(pairs, global_step, name)
+
+    def compute_gradients(
+        self, loss: Any, var_list: Any = None, gate_gradients: int = 1, aggregation_method: Any = None,
+        colocate_gradients_with_ops: bool = False, grad_loss: Any = None,
+    ) -> list[tuple[Any, Any]]:  # fmt: skip
+        """The gradients of the value of `loss`, a function, each with its variable."""
+        if not callable(loss):
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
+            )
+        with GradientTape() as tape:
+            if var_list is not None:
+                tape.watch(var_list)
+            value = loss()
+        variables = list(tape.watched_variables()) if var_list is None else resolve("nest.flatten")(var_list)
+        return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
+
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None,
+        skip_gradients_aggregation: bool = False,
+    ) -> None:  # fmt: skip
+        """Changes the variables by their gradients, and adds one to the step."""
+        pairs = [(gradient, variable) for gradient, variable in grads_and_vars]
+        if not pairs:
+            raise ValueError("No variables provided.")
+        given = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
+        if not given:
+            raise ValueError(f"No gradients provided for any variable: {[str(variable) for _, variable in pairs]}.")
+        with resolve("init_scope")():
+            self._create_slots([variable for _, variable in given])
+        self._prepare()
+        for gradient, variable in given:
+            dense = resolve("convert_to_tensor")(gradient) if isinstance(gradient, IndexedSlices) else gradient
+            self._apply_dense(dense, variable)
+        self._finish([variable for _, variable in given])
+        if global_step is not None:
+            global_step.assign_add(1)
+
+    def get_slot(self, var: Any, name: str) -> Variable | None:
+        """What the optimizer remembers of a variable under a name; None before its first step."""
+        return self._slots.get(name, {}).get(var.ref())
+
+    def get_slot_names(self) -> list[str]:
+        """The names of what the optimizer remembers of each variable."""
+        return sorted(self._slots)
+
+    def variables(self) -> list[Variable]:
+        """All that the optimizer remembers."""
+        slots = [slot for kept in self._slots.values() for slot in kept.values()]
+        return sorted([*slots, *self._others.values()], key=lambda variable: variable.name)
+
+    def _slot(self, var: Any, name: str, value: float = 0.0) -> Any:
+        """The slot of a variable, made of one number where it is not there yet."""
+        kept = self._slots.setdefault(name, {})
+        if var.ref() not in kept:
+            again = sum(var.ref() in others for others in self._slots.values())
+            title = f"{var.name.partition(':')[0]}/{self._name}" + (f"_{again}" if again else "")
+            with resolve("name_scope")(""):
+                first = resolve("fill")(var.shape, cast_like(value, var))
+                kept[var.ref()] = Variable(first, trainable=False, name=title)
+        return kept[var.ref()]
+
+    def _owned(self) -> dict[str, Variable]:
+        return self._others
+
+    def _kept_of_variables(self) -> list[tuple[Any, str, Variable]]:
+        """Variables, each with the name and the value of what is remembered of it, for a checkpoint."""
+        return [(ref.deref(), name, slot) for name, kept in self._slots.items() for ref, slot in kept.items()]
+
+    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Variable:
+        """The slot of a variable, zeros at first."""
+        return self._slot(var, slot_name)
+
+    def _call_if_callable(self, parameter: Any) -> Any:
+        return parameter() if callable(parameter) else parameter
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        pass
+
+    def _prepare(self) -> None:
+        pass
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        return self._resource_apply_dense(grad, var)
+
+    def _resource_apply_dense(self, grad: Tensor, var: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no _apply_dense or _resource_apply_dense")
+
+    def _finish(self, variables: list[Any]) -> None:
+        pass
+
+
+def cast_like(value: Any, like: Any) -> Any:
+    """A number, or what a function gives, in the dtype of another value."""
+    return resolve("cast")(value() if callable(value) else value, like.dtype)
+
+
+class GradientDescentOptimizer(Optimizer):
+    """Goes down the gradient.
+
+    >>> import gradtape as tf
+    >>> x = tf.Variable(1.0)
+    >>> tf.compat.v1.train.GradientDescentOptimizer(0.5).apply_gradients([(tf.constant(1.0), x)])
+    >>> float(x)
+    0.5
+    """
+
+    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        var.assign_sub(grad * cast_like(self._learning_rate, grad))
+
+
+class MomentumOptimizer(Optimizer):
+    """Goes on in the direction of the steps before.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.MomentumOptimizer(0.1, 0.9).get_name()
+    'Momentum'
+    """
+
+    def __init__(
+        self, learning_rate: Any, momentum: Any, use_locking: bool = False, name: str = "Momentum",
+        use_nesterov: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._learning_rate, self._momentum, self._use_nesterov = learning_rate, momentum, use_nesterov
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        rate, momentum = cast_like(self._learning_rate, grad), cast_like(self._momentum, grad)
+        moved = self._slot(var, "momentum").assign(self._slot(var, "momentum") * momentum + grad)
+        var.assign_sub((grad + momentum * moved if self._use_nesterov else moved) * rate)
+
+
+class AdamOptimizer(Optimizer):
+    """Kingma's and Ba's: steps by the running mean of gradients over the root of that of their squares.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.AdamOptimizer().get_name()
+    'Adam'
+    """
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8,
+        use_locking: bool = False, name: str = "Adam", use_own_namescope_for_non_slot_vars: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for title, beta in (("beta1_power", self._beta1), ("beta2_power", self._beta2)):
+            if title not in self._others:
+                first = resolve("cast")(self._call_if_callable(beta), var_list[0].dtype)
+                self._others[title] = Variable(first, trainable=False, name=title)
+                self._was_set(title, self._others[title])
+        for var in var_list:
+            self._slot(var, "m")
+            self._slot(var, "v")
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        beta1, beta2, epsilon = (cast_like(x, grad) for x in (self._beta1, self._beta2, self._epsilon))
+        powers = [cast_like(self._others[title], grad) for title in ("beta1_power", "beta2_power")]
+        rate = cast_like(self._lr, grad) * resolve("sqrt")(1 - powers[1]) / (1 - powers[0])
+        m, v = self._slot(var, "m"), self._slot(var, "v")
+        m.assign_add((grad - m) * (1 - beta1))
+        v.assign_add((grad * grad - v) * (1 - beta2))
+        var.assign_sub(rate * m / (resolve("sqrt")(v) + epsilon))
+
+    def _finish(self, variables: list[Any]) -> None:
+        for title, beta in (("beta1_power", self._beta1), ("beta2_power", self._beta2)):
+            power: Any = self._others[title]
+            power.assign(power * cast_like(beta, power))
+
+
+class AdagradOptimizer(Optimizer):
+    """Smaller steps where gradients have been large.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.AdagradOptimizer(0.1).get_name()
+    'Adagrad'
+    """
+
+    def __init__(
+        self, learning_rate: Any, initial_accumulator_value: float = 0.1, use_locking: bool = False,
+        name: str = "Adagrad",
+    ) -> None:  # fmt: skip
+        if initial_accumulator_value <= 0.0:
+            raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+        super().__init__(use_locking, name)
+        self._learning_rate, self._first = learning_rate, initial_accumulator_value
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        total = self._slot(var, "accumulator", self._first).assign_add(grad * grad)
+        var.assign_sub(grad * cast_like(self._learning_rate, grad) * resolve("math.rsqrt")(total))
+
+
+class AdadeltaOptimizer(Optimizer):
+    """Zeiler's: steps by the ratio of the running sizes of steps and gradients.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.AdadeltaOptimizer().get_name()
+    'Adadelta'
+    """
+
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: Any = 0.95, epsilon: Any = 1e-8, use_locking: bool = False,
+        name: str = "Adadelta",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._lr, self._rho, self._epsilon = learning_rate, rho, epsilon
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        rate, rho, epsilon = (cast_like(x, grad) for x in (self._lr, self._rho, self._epsilon))
+        squares, steps = self._slot(var, "accum"), self._slot(var, "accum_update")
+        squares.assign(squares * rho + grad * grad * (1 - rho))
+        step = resolve("sqrt")(steps + epsilon) * resolve("math.rsqrt")(squares + epsilon) * grad
+        steps.assign(steps * rho + step * step * (1 - rho))
+        var.assign_sub(rate * step)
+
+
+class RMSPropOptimizer(Optimizer):
+    """Steps by the gradient over the root of the running mean of its square.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.RMSPropOptimizer(0.1).get_name()
+    'RMSProp'
+    """
+
+    def __init__(
+        self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10,
+        use_locking: bool = False, centered: bool = False, name: str = "RMSProp",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._learning_rate, self._decay, self._momentum = learning_rate, decay, momentum
+        self._epsilon, self._centered = epsilon, centered
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        given = (self._learning_rate, self._decay, self._momentum, self._epsilon)
+        rate, decay, momentum, epsilon = (cast_like(x, grad) for x in given)
+        squares, moved = self._slot(var, "rms", 1.0), self._slot(var, "momentum")
+        squares.assign_add((grad * grad - squares) * (1 - decay))
+        spread = squares + epsilon
+        if self._centered:
+            mean = self._slot(var, "mg")
+            mean.assign_add((grad - mean) * (1 - decay))
+            spread = spread - mean * mean
+        moved.assign(moved * momentum + grad * rate * resolve("math.rsqrt")(spread))
+        var.assign_sub(moved)
+
+
+class FtrlOptimizer(Optimizer):
+    """McMahan's: follows the regularized leader, which makes weights exactly zero.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.FtrlOptimizer(0.1).get_name()
+    'Ftrl'
+    """
+
+    def __init__(
+        self, learning_rate: Any, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, use_locking: bool = False,
+        name: str = "Ftrl", accum_name: str | None = None, linear_name: str | None = None,
+        l2_shrinkage_regularization_strength: float = 0.0, beta: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        for title, value in {
+            "initial_accumulator_value": initial_accumulator_value, "learning_rate_power": -learning_rate_power,
+            "l1_regularization_strength": l1_regularization_strength,
+            "l2_regularization_strength": l2_regularization_strength,
+            "l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength,
+        }.items():  # fmt: skip
+            if value < 0.0:
+                needed = "negative" if title == "learning_rate_power" else "positive"
+                raise ValueError(f"{title} needs to be {needed} or zero, got {value}")
+        self._learning_rate, self._power, self._first = learning_rate, learning_rate_power, initial_accumulator_value
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+        self._shrinkage, self._beta = l2_shrinkage_regularization_strength, beta or 0.0
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        rate, l1 = cast_like(self._learning_rate, grad), cast_like(self._l1, grad)
+        l2 = cast_like(self._l2, grad) + cast_like(self._beta, grad) / (2 * resolve("maximum")(rate, 1e-36))
+        squares, linear = self._slot(var, "accum", self._first), self._slot(var, "linear")
+        total = squares + grad * grad
+        before, now = (resolve("pow")(x, cast_like(-self._power, grad)) / rate for x in (squares, total))
+        shrunk = grad + 2 * cast_like(self._shrinkage, grad) * var
+        linear.assign_add(shrunk - (now - before) * var)
+        squares.assign(total)
+        kept = resolve("clip_by_value")(linear, -l1, l1) - linear
+        var.assign(kept / (now + 2 * l2))
+
+
+class ProximalGradientDescentOptimizer(Optimizer):
+    """Goes down the gradient, then towards zero by the penalties.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.ProximalGradientDescentOptimizer(0.1).get_name()
+    'ProximalGradientDescent'
+    """
+
+    def __init__(
+        self, learning_rate: Any, l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
+        use_locking: bool = False, name: str = "ProximalGradientDescent",
+    ) -> None:  # fmt: skip
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        rate = cast_like(self._learning_rate, grad)
+        var.assign(_shrunk(var - rate * grad, rate, self._l1, self._l2))
+
+
+class ProximalAdagradOptimizer(Optimizer):
+    """Adagrad, then towards zero by the penalties.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.ProximalAdagradOptimizer(0.1).get_name()
+    'ProximalAdagrad'
+    """
+
+    def __init__(
+        self, learning_rate: Any, initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0, use_locking: bool = False, name: str = "ProximalAdagrad",
+    ) -> None:  # fmt: skip
+        if initial_accumulator_value <= 0.0:
+            raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+        super().__init__(use_locking, name)
+        self._learning_rate, self._first = learning_rate, initial_accumulator_value
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> None:
+        total = self._slot(var, "accumulator", self._first).assign_add(grad * grad)
+        rate = cast_like(self._learning_rate, grad) * resolve("math.rsqrt")(total)
+        var.assign(_shrunk(var - rate * grad, rate, self._l1, self._l2))
+
+
+def _shrunk(x: Any, rate: Any, l1: float, l2: float) -> Tensor:
+    """What is left of a step under penalties on size and square."""
+    scale = 1 + cast_like(l2, x) * rate
+    if l1 > 0:
+        left = resolve("maximum")(resolve("abs")(x) - rate * cast_like(l1, x), 0)
+        return resolve("sign")(x) * left / scale
+    return x / scale

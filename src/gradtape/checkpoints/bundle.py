@@ -1,0 +1,252 @@
+"""TensorFlow's checkpoint files: named tensors in `X.data-00000-of-00001`, and where each is in the table `X.index`.
+
+The table's first entry, without a key, says how many data files there are; the others have dtype, shape, data file,
+offset, size and checksum of a tensor. A tensor that was stored in parts has them under keys of their own.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import dtypes, errors, wire
+from ..core.checksums import masked_crc32c
+from ..core.dtypes import DType
+from ..core.tensor import Tensor, wrap
+from ..engine.run.convert import to_tensor
+from ..state.archive import replacing
+from .table import read_table, table_of
+
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_DTYPE, _SHAPE, _SHARD, _OFFSET, _SIZE, _CHECKSUM, _SLICES = range(1, 8)  # the fields of an entry
+_FULL = -1  # the length of a slice along an axis of which it has everything
+
+Slice = tuple[tuple[int, int], ...]  # start and length along every axis
+
+
+class Entry(NamedTuple):
+    """Where a tensor is, and what it is."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    shard: int
+    offset: int
+    size: int
+    checksum: int
+    slices: tuple[Slice, ...]
+
+
+def is_bundle(prefix: str) -> bool:
+    """Whether TensorFlow has written a checkpoint under this path."""
+    return os.path.isfile(prefix + ".index")
+
+
+def read_bundle(prefix: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
+    """All tensors of a checkpoint of TensorFlow's as arrays, by name; strings are arrays of bytes objects."""
+    with BundleReader(prefix) as reader:
+        return {name: np.asarray(reader.read(name).array) for name in reader.dtypes}
+
+
+def write_bundle(prefix: str | os.PathLike[str], tensors: Mapping[str, Any], object_graph: bytes | None = None) -> None:
+    """Writes a checkpoint that TensorFlow reads; `object_graph` is a serialized TrackableObjectGraph."""
+    path = os.fsdecode(prefix)
+    named = {name: value if isinstance(value, Tensor) else to_tensor(value) for name, value in tensors.items()}
+    if object_graph is not None:
+        named[OBJECT_GRAPH] = wrap(np.array(object_graph, object), dtypes.string)
+    table = {b"": wire.number_field(1, 1) + wire.field(3, wire.number_field(1, 1))}  # one data file, version 1
+    offset = 0
+    with replacing(_data_path(path, 0, 1)) as file:
+        for name, tensor in sorted(named.items(), key=lambda item: item[0].encode()):
+            data, checksum = _stored(tensor)
+            file.write(data)
+            table[name.encode()] = _encoded(tensor.dtype, tensor.dims, offset, len(data), checksum)
+            offset += len(data)
+    with replacing(path + ".index") as file:  # last: what it names is there
+        file.write(table_of(table))
+
+
+def _stored(tensor: Tensor) -> tuple[bytes, int]:
+    """The bytes of a tensor, and their checksum."""
+    array = np.asarray(tensor.array)
+    if tensor.dtype is not dtypes.string:
+        data = array.tobytes()
+        return data, masked_crc32c(data)
+    texts = array.ravel().tolist()
+    lengths, checked = [len(text) for text in texts], b"".join(map(bytes, texts))
+    length_checksum, whole = _string_checksums(lengths, checked)
+    return wire.varints(lengths) + struct.pack("<I", length_checksum) + checked, whole
+
+
+def _string_checksums(lengths: list[int], text: bytes) -> tuple[int, int]:
+    """The checksum of the lengths of strings, and that of lengths, checksum and strings together."""
+    sizes = b"".join(struct.pack("<I" if size < 1 << 32 else "<Q", size) for size in lengths)
+    first = masked_crc32c(sizes)
+    return first, masked_crc32c(sizes + struct.pack("<I", first) + text)
+
+
+def _encoded(dtype: DType, shape: tuple[int, ...], offset: int, size: int, checksum: int) -> bytes:
+    dims = b"".join(wire.field(2, wire.number_field(1, n) if n else b"") for n in shape)
+    parts = [wire.number_field(_DTYPE, dtype.as_datatype_enum), wire.field(_SHAPE, dims)]
+    parts += [wire.number_field(number, value) for number, value in ((_OFFSET, offset), (_SIZE, size)) if value]
+    return b"".join(parts) + wire.varint(_CHECKSUM << 3 | wire.FIXED32) + struct.pack("<I", checksum)
+
+
+def _data_path(prefix: str, shard: int, shards: int) -> str:
+    return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
+
+
+class BundleReader:
+    """The tensors of a checkpoint of TensorFlow's, read one at a time.
+
+    `DataLossError` if a file is damaged, `NotFoundError` if one is missing.
+    """
+
+    def __init__(self, prefix: str | os.PathLike[str]) -> None:
+        self.path = os.fsdecode(prefix)
+        index = self.path + ".index"
+        with errors.of_system(index), open(index, "rb") as file:
+            data = file.read()
+        with self._trusting(index):
+            table = read_table(data)
+            header = {number: value for number, _, value in wire.fields(table.pop(b""))}
+            self._shards = int(header.get(1, 1))
+            if header.get(2):
+                raise wire.DecodeError("the numbers are big-endian, which gradtape does not read")
+            self._parts = {key: _entry(value) for key, value in table.items() if key[:1] == b"\0"}
+            self._entries = {key.decode(): _entry(value) for key, value in table.items() if key[:1] != b"\0"}
+        self.dtypes = {name: entry.dtype for name, entry in self._entries.items()}
+
+    @contextmanager
+    def _trusting(self, path: str) -> Any:
+        """What goes wrong inside is a damaged file."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, IndexError, struct.error) as error:
+            raise errors.DataLossError(
+                f"Unable to read file ({path}). Perhaps the file is corrupt or was produced by a newer version of "
+                f"TensorFlow with format changes: {error}"
+            ) from error
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor, without reading it."""
+        return self._entries[name].shape
+
+    def read(self, name: str) -> Tensor:
+        """The tensor of this name."""
+        entry = self._entries[name]
+        if not entry.slices:
+            array = self._array(name, entry)
+        else:
+            array, missing = np.empty(entry.shape, entry.dtype.numpy), math.prod(entry.shape)
+            for part in entry.slices:
+                with self._trusting(f"{self.path}.index"):
+                    stored = self._parts[_part_key(name, part)]
+                place = tuple(slice(None) if n == _FULL else slice(start, start + n) for start, n in part)
+                array[place] = self._array(name, stored)
+                missing -= math.prod(stored.shape)
+            if missing:
+                raise errors.DataLossError(f"The parts of {name!r} in {self.path} are not the whole tensor")
+        return wrap(array if array.ndim or entry.dtype is dtypes.string else array[()], entry.dtype)
+
+    def _array(self, name: str, entry: Entry) -> np.ndarray[Any, Any]:
+        path = _data_path(self.path, entry.shard, self._shards)
+        with errors.of_system(path), open(path, "rb") as file:
+            file.seek(entry.offset)
+            data = file.read(entry.size)
+        with self._trusting(path):
+            if len(data) < entry.size:
+                raise wire.DecodeError(f"the file ends within the tensor {name!r}")
+            if entry.dtype is dtypes.string:
+                return _strings(name, data, entry)
+            _compare(name, entry.checksum, masked_crc32c(data))
+            return np.frombuffer(data, entry.dtype.numpy).reshape(entry.shape).copy()
+
+    @property
+    def object_graph(self) -> bytes | None:
+        """The graph of objects that goes with the tensors, serialized, if the checkpoint was written with one."""
+        return self.read(OBJECT_GRAPH).array.item() if OBJECT_GRAPH in self._entries else None
+
+    def close(self) -> None:
+        """Nothing is open between reads."""
+
+    def __enter__(self) -> BundleReader:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+
+def _compare(name: str, stored: int, computed: int) -> None:
+    if stored != computed:
+        raise wire.DecodeError(
+            f"Checksum does not match: stored {stored} vs. calculated on the restored bytes {computed}, of the tensor "
+            f"{name!r}"
+        )
+
+
+def _strings(name: str, data: bytes, entry: Entry) -> np.ndarray[Any, Any]:
+    lengths, place = [], 0
+    for _ in range(math.prod(entry.shape)):
+        length, place = wire.varint_at(data, place)
+        lengths.append(length)
+    text = data[place + 4 :]
+    length_checksum, whole = _string_checksums(lengths, text)
+    _compare(name, struct.unpack_from("<I", data, place)[0], length_checksum)
+    _compare(name, entry.checksum, whole)
+    array, place = np.empty(len(lengths), object), 0
+    for i, length in enumerate(lengths):
+        array[i] = text[place : place + length]
+        place += length
+    return array.reshape(entry.shape)
+
+
+def _entry(data: bytes) -> Entry:
+    dtype, shape, numbers, checksum, slices = 0, (), {}, 0, []
+    for number, _, value in wire.fields(data):
+        if number == _DTYPE:
+            dtype = value
+        elif number == _SHAPE:
+            shape = tuple(_message(dim).get(1, 0) for n, _, dim in wire.fields(value) if n == 2)
+        elif number == _CHECKSUM:
+            checksum = struct.unpack("<I", value)[0]
+        elif number == _SLICES:
+            slices.append(tuple(_extent(extent) for n, _, extent in wire.fields(value) if n == 1))
+        else:
+            numbers[number] = value
+    shard, offset, size = (numbers.get(number, 0) for number in (_SHARD, _OFFSET, _SIZE))
+    return Entry(DType(dtype), shape, shard, offset, size, checksum, tuple(slices))
+
+
+def _message(data: bytes) -> dict[int, Any]:
+    return {number: value for number, _, value in wire.fields(data)}
+
+
+def _extent(data: bytes) -> tuple[int, int]:
+    """Start and length; a length that is not there is all of the axis."""
+    found = _message(data)
+    return found.get(1, 0), found.get(2, _FULL)
+
+
+def _part_key(name: str, part: Slice) -> bytes:
+    """The key of a part of a tensor, such that the order of keys is that of names, then of places."""
+    text = name.encode().replace(b"\0", b"\0\xff") + b"\0\1"
+    return b"\0" + text + _ordered(len(part)) + b"".join(_ordered_signed(n) for pair in part for n in pair)
+
+
+def _ordered(number: int) -> bytes:
+    """A number from 0 on: how many bytes it has, and those, the highest first."""
+    body = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return bytes((len(body),)) + body
+
+
+def _ordered_signed(number: int) -> bytes:
+    """A number whose first bits say, as ones in a row, how many bytes it has; inverted if it is negative."""
+    size = (~number if number < 0 else number).bit_length() // 7 + 1
+    ones = (1 << size) - 1 << 7 * size
+    return (number & (1 << 8 * size) - 1 ^ ones).to_bytes(size, "big")

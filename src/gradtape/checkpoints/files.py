@@ -1,0 +1,61 @@
+"""The files of a checkpoint: gradtape's, one archive, or TensorFlow's, an index and its data."""
+
+from __future__ import annotations
+
+import os
+from glob import escape, glob
+from typing import Any
+
+from ..core import errors
+from ..state.archive import Reader
+from . import tensorflow_graph
+from .bundle import BundleReader
+from .object_graph import Node, Slot
+
+ENDING = ".npz"
+INDEX = ".index"
+
+
+def exists(prefix: str) -> bool:
+    """Whether there is a checkpoint under this path."""
+    return os.path.isfile(prefix + ENDING) or os.path.isfile(prefix + INDEX)
+
+
+def opened(save_path: Any) -> Reader | BundleReader:
+    """The values of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none."""
+    given = os.fsdecode(save_path)
+    found = [path for path in (given + ENDING, given + INDEX) if os.path.isfile(path)]
+    if not found and given.endswith(ENDING) and os.path.isfile(given):
+        found = [given]
+    if not found:
+        raise errors.NotFoundError(
+            f"Error when restoring from checkpoint at {given}: Failed to find any matching files for {given}\nPlease "
+            "double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
+            "'path/to/ckpt-1')."
+        )
+    newest = max(found, key=os.path.getmtime)
+    return BundleReader(given) if newest.endswith(INDEX) else Reader(newest)
+
+
+def remove(prefix: str) -> None:
+    """Deletes the files of a checkpoint, those first without which the others are not read."""
+    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????")):
+        if os.path.exists(path):
+            os.remove(path)
+
+
+def nodes_of(reader: Reader | BundleReader) -> list[Node] | None:
+    """The stored graph of objects; None for a checkpoint of TensorFlow's that has values by name alone."""
+    if isinstance(reader, BundleReader):
+        graph = reader.object_graph
+        try:
+            return None if graph is None else tensorflow_graph.decoded(graph, reader.dtypes)
+        except ValueError as error:
+            raise errors.DataLossError(f"The graph of objects in {reader.path}{INDEX} is damaged: {error}") from error
+    if not isinstance(reader.notes, dict) or "objects" not in reader.notes:
+        raise errors.DataLossError(f"{reader.path} has no object graph: it was not written by tf.train.Checkpoint")
+    return [_node(*parts) for parts in reader.notes["objects"]]
+
+
+def _node(children: dict[str, int], key: str | None, slots: Any = ()) -> Node:
+    return Node(children, key, tuple(Slot(*slot) for slot in slots))

@@ -1,0 +1,81 @@
+"""The graph of objects in a checkpoint of TensorFlow's: the message TrackableObjectGraph.
+
+A node has children, attributes, which are the values stored of it, and slot variables: what an optimizer keeps of
+other variables. A variable has one attribute. The other values of an object, such as a table's, which are stored
+under the attribute's key with `-keys` and `-values` behind it, are here as children of it, `keys` and `values`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..core import wire
+from .object_graph import Node, Slot
+
+_VALUE = "VARIABLE_VALUE"
+_CHILDREN, _ATTRIBUTES, _SLOTS, _HAS_VALUES = 1, 2, 3, 5  # the fields of a node
+
+
+def decoded(data: bytes, stored: Iterable[str] = ()) -> list[Node]:
+    """The nodes in a serialized graph, given the keys of what is stored; `DecodeError` if it is none."""
+    nodes, parts = [], []
+    for _, _, message in wire.fields(data):
+        children, key, slots = {}, None, []
+        for number, _, value in wire.fields(message):
+            if number == _CHILDREN:
+                found = _message(value)
+                children[_text(found, 2)] = found.get(1, 0)
+            elif number == _ATTRIBUTES:
+                found = _message(value)
+                if _text(found, 1) == _VALUE:
+                    key = _text(found, 3)
+                else:
+                    parts.append((children, _text(found, 1), _text(found, 3)))
+            elif number == _SLOTS:
+                found = _message(value)
+                slots.append(Slot(found.get(1, 0), _text(found, 2), found.get(3, 0)))
+        nodes.append(Node(children, key, tuple(slots)))
+    for children, name, key in parts:
+        below = {part: part.removeprefix(f"{key}-") for part in stored if part.startswith(f"{key}-")}
+        for part, its_name in (below or {key: name}).items():
+            children.setdefault(its_name, len(nodes))
+            nodes.append(Node({}, part))
+    count = len(nodes)
+    if any(child >= count for node in nodes for child in (*node.children.values(), *(s.node for s in node.slots))):
+        raise wire.DecodeError("an edge of the graph of objects leads nowhere")
+    return nodes
+
+
+def _message(data: bytes) -> dict[int, Any]:
+    return {number: value for number, _, value in wire.fields(data)}
+
+
+def _text(message: dict[int, Any], number: int) -> str:
+    value = message.get(number, b"")
+    if not isinstance(value, bytes):
+        raise wire.DecodeError("text was expected")
+    return value.decode()
+
+
+def encoded(nodes: list[Node], names: dict[str, str] | None = None) -> bytes:
+    """The graph, serialized; `names` are the full names of variables by their keys."""
+    return b"".join(wire.field(1, _encoded(node, names or {})) for node in nodes)
+
+
+def _encoded(node: Node, names: dict[str, str]) -> bytes:
+    below = [(_reference(number), name.encode()) for name, number in node.children.items()]
+    parts = [wire.field(_CHILDREN, reference + wire.field(2, name)) for reference, name in below]
+    if node.key is not None:
+        full = names.get(node.key, "")
+        texts = ((1, _VALUE), (2, full), (3, node.key))
+        parts.append(wire.field(_ATTRIBUTES, b"".join(wire.field(n, text.encode()) for n, text in texts if text)))
+    parts += [
+        wire.field(_SLOTS, _reference(slot.of) + wire.field(2, slot.name.encode()) + wire.number_field(3, slot.node))
+        for slot in node.slots
+    ]
+    return b"".join(parts) + wire.field(_HAS_VALUES, wire.number_field(1, 1))
+
+
+def _reference(number: int) -> bytes:
+    return wire.number_field(1, number) if number else b""

@@ -1,0 +1,1 @@
+"""Several replicas, devices and processes: what `tf.distribute` and its kin are made of."""

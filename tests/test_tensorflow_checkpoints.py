@@ -1,0 +1,204 @@
+"""Checkpoints in TensorFlow's format: those in data/checkpoints were written by TensorFlow 2.21."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.checkpoints import bundle, tensorflow_graph
+from gradtape.checkpoints.object_graph import Node, Slot
+from gradtape.checkpoints.table import read_table, table_of
+from gradtape.core.wire import DecodeError
+
+FOLDER = Path(__file__).parent / "data" / "checkpoints"
+SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+KINDS = (
+    "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128 bool"
+).split()
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of the checkpoint `kinds`, to be damaged."""
+    for path in FOLDER.glob("kinds.*"):
+        shutil.copy(path, tmp_path)
+    return tmp_path / "kinds"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_of_every_dtype(kind):
+    value = tf.train.load_variable(FOLDER / "kinds", kind + SUFFIX)
+    expected = tf.cast([[0, 1, 2], [3, 4, 5]], kind)
+    assert value.dtype == expected.numpy().dtype
+    np.testing.assert_array_equal(value, expected.numpy())
+
+
+def test_scalars_empty_tensors_and_strings():
+    reader = tf.train.load_checkpoint(FOLDER / "kinds")
+    assert reader.get_tensor("scalar" + SUFFIX) == np.float32(2.5)
+    assert reader.get_tensor("empty" + SUFFIX).shape == (0, 3)
+    assert reader.get_tensor("text" + SUFFIX).tolist() == [[b"a", b"bcd"], [b"", "ü".encode()]]
+    assert reader.get_tensor("text_scalar" + SUFFIX) == b"hello"
+    assert reader.get_variable_to_dtype_map()["text" + SUFFIX] is tf.string
+    assert ("module/byname/a..b.Sc" + SUFFIX, []) in tf.train.list_variables(FOLDER / "kinds")
+    with pytest.raises(tf.errors.NotFoundError, match="Key nope not found in checkpoint"):
+        reader.get_tensor("nope")
+
+
+def module_of_zeros():
+    module = tf.Module()
+    module.layers = [tf.Variable([0.0, 0.0]), tf.Variable([0.0])]
+    module.byname = {"a.b/c": tf.Variable(0)}
+    module.shared = module.layers[0]
+    return module
+
+
+def test_objects_are_matched_by_the_names_of_edges():
+    module = module_of_zeros()
+    status = tf.train.Checkpoint(module=module).read(FOLDER / "kinds")
+    assert module.layers[0].numpy().tolist() == [1.0, 2.0]
+    assert module.layers[1].numpy().tolist() == [3.0]
+    assert int(module.byname["a.b/c"]) == 7
+    status.assert_existing_objects_matched().assert_nontrivial_match().expect_partial()
+    with pytest.raises(AssertionError, match="bfloat16"):
+        status.assert_consumed()
+    with pytest.raises(AssertionError, match="not bound to checkpointed values"):
+        tf.train.Checkpoint(other=tf.Variable(1.0)).read(FOLDER / "kinds").assert_existing_objects_matched()
+
+
+def test_variables_made_later_get_their_values():
+    module = tf.Module()
+    tf.train.Checkpoint(module=module).read(FOLDER / "kinds")
+    module.shared = tf.Variable([0.0, 0.0])
+    assert module.shared.numpy().tolist() == [1.0, 2.0]
+
+
+def test_what_does_not_fit_changes_nothing():
+    module = module_of_zeros()
+    module.layers[1] = tf.Variable([0.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match=r"shape \(1,\) when attempting to restore variable with shape \(3,\)"):
+        tf.train.Checkpoint(module=module).read(FOLDER / "kinds")
+    assert module.layers[0].numpy().tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("stepped", [False, True])
+def test_an_optimizer_goes_on_where_tensorflows_was(stepped):
+    v, optimizer = tf.Variable([0.0, 0.0]), tf.compat.v1.train.AdamOptimizer(0.1)
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    if stepped:
+        optimizer.minimize(lambda: tf.reduce_sum(v * v))
+    status = tf.train.Checkpoint(v=v, optimizer=optimizer, table=table).restore(FOLDER / "slots-1")
+    optimizer.minimize(lambda: tf.reduce_sum(v * v))
+    status.assert_consumed()
+    assert v.numpy().tolist() == [0.8004125952720642, 1.8001668453216553]
+    assert table.lookup(["b", "a", "c"]).numpy().tolist() == [2, 1, -1]
+
+
+def test_slots_are_saved_and_restored(tmp_path):
+    v, optimizer = tf.Variable([1.0, 2.0]), tf.compat.v1.train.MomentumOptimizer(0.1, 0.9)
+    optimizer.minimize(lambda: tf.reduce_sum(v * v))
+    path = tf.train.Checkpoint(v=v, optimizer=optimizer).write(tmp_path / "ckpt")
+    assert [name for name, _ in tf.train.list_variables(path)] == [
+        "v" + SUFFIX,
+        "v/.OPTIMIZER_SLOT/optimizer/momentum" + SUFFIX,
+    ]
+    w, other = tf.Variable([0.0, 0.0]), tf.compat.v1.train.MomentumOptimizer(0.1, 0.9)
+    tf.train.Checkpoint(v=w, optimizer=other).read(path).assert_consumed()
+    optimizer.minimize(lambda: tf.reduce_sum(v * v))
+    other.minimize(lambda: tf.reduce_sum(w * w))
+    np.testing.assert_array_equal(v.numpy(), w.numpy())
+
+
+def test_values_by_name_and_in_parts():
+    assert tf.train.list_variables(FOLDER / "named") == [("scope/p0", [2]), ("scope/p1", [2]), ("table", [72, 1])]
+    assert tf.train.load_variable(FOLDER / "named", "table").ravel().tolist() == list(range(72))
+    assert tf.train.load_variable(FOLDER / "named", "scope/p1").tolist() == [1.0, 2.0]
+
+
+def test_without_a_graph_of_objects_variables_are_found_by_their_names():
+    p0, p1 = tf.Variable([0.0, 0.0], name="scope/p0"), tf.Variable([0.0, 0.0], name="other")
+    tf.train.Checkpoint(a=p0).restore(FOLDER / "named").assert_consumed()
+    assert p0.numpy().tolist() == [1.0, 2.0]
+    status = tf.train.Checkpoint(a=p0, b=p1).restore(FOLDER / "named").expect_partial()
+    with pytest.raises(AssertionError, match="none named other"):
+        status.assert_consumed()
+
+
+def test_every_flipped_or_missing_byte_is_a_data_loss(copied):
+    for path in copied.parent.iterdir():
+        whole = path.read_bytes()
+        unchecked = range(len(whole) - 44, len(whole) - 8) if path.suffix == ".index" else ()  # filling of zeros
+        for at in range(0, len(whole), 29):
+            damages = [whole[:at], whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :]]
+            for damaged in damages[: 1 if at in unchecked else 2]:
+                path.write_bytes(damaged)
+                with pytest.raises(tf.errors.DataLossError, match="kinds"):
+                    bundle.read_bundle(copied)
+        path.write_bytes(whole)
+    assert len(bundle.read_bundle(copied)) == 23
+
+
+def test_missing_files(copied, tmp_path):
+    next(tmp_path.glob("*.data*")).unlink()
+    with pytest.raises(tf.errors.NotFoundError, match="data-00000-of-00001"):
+        tf.train.load_variable(copied, "scalar" + SUFFIX)
+    with pytest.raises(tf.errors.NotFoundError, match="none"):
+        tf.train.load_checkpoint(tmp_path / "none")
+    with pytest.raises(ValueError, match="Couldn't find 'checkpoint' file"):
+        tf.train.load_checkpoint(tmp_path)
+
+
+def test_a_folder_of_tensorflows_is_gone_on_with(tmp_path):
+    """The latest checkpoint is found; the manager counts on, and deletes TensorFlow's files when they are too old."""
+    for path in FOLDER.glob("slots-1.*"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "slots-1"\nall_model_checkpoint_paths: "slots-1"\n')
+    v = tf.Variable([0.0, 0.0])
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), tmp_path, 1, checkpoint_name="slots")
+    assert manager.restore_or_initialize() == str(tmp_path / "slots-1") == tf.train.latest_checkpoint(tmp_path)
+    assert v.numpy().tolist() == pytest.approx([0.9, 1.9])
+    assert manager.save() == str(tmp_path / "slots-2")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint", "slots-2.npz"]
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    tensors = {
+        "a": tf.cast([1.5, 2.0], tf.bfloat16),
+        "b": np.zeros((0, 2), np.int8),
+        "c": np.array(3.0),
+        "text": [["a", "long" * 1000], ["", "ü"]],
+        "flags": [True, False],
+        "large": np.arange(100000.0),
+    }
+    bundle.write_bundle(tmp_path / "x", tensors)
+    found = bundle.read_bundle(tmp_path / "x")
+    assert sorted(found) == sorted(tensors)
+    for name, value in tensors.items():
+        np.testing.assert_array_equal(found[name], tf.convert_to_tensor(value).numpy())
+    assert found["c"].shape == () and found["text"][0, 0] == b"a"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_tables_of_several_blocks():
+    entries = {f"key/{i:06d}".encode(): bytes([i % 256]) * (i % 50) for i in range(20000)}
+    data = table_of(entries)
+    assert read_table(data) == entries
+    with pytest.raises(DecodeError, match="checksum"):
+        read_table(data[:1000] + bytes([data[1000] ^ 1]) + data[1001:])
+
+
+def test_graphs_of_objects_are_written_as_read():
+    nodes = [
+        Node({"v": 1, "o": 2}, None),
+        Node({}, "v" + SUFFIX),
+        Node({"back": 0}, None, (Slot(1, "m", 3),)),
+        Node({}, "m"),
+    ]
+    assert tensorflow_graph.decoded(tensorflow_graph.encoded(nodes, {"m": "v/Adam"})) == nodes
+    stored = bundle.BundleReader(FOLDER / "slots-1").object_graph
+    found = tensorflow_graph.decoded(stored)
+    assert found[0].children.keys() == {"optimizer", "table", "v", "save_counter"}
+    with pytest.raises(DecodeError, match="leads nowhere"):
+        tensorflow_graph.decoded(tensorflow_graph.encoded([Node({"v": 5}, None)]))
