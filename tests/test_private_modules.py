@@ -2,11 +2,14 @@
 
 from collections import namedtuple
 
+import numpy as np
 import pytest
 from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixture among them
 
 import gradtape as tf
 from gradtape.cli import private
+from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
+from gradtape.cli.private.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
 from gradtape.cli.private.table import MODULES
 from gradtape.cli.private.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
 
@@ -212,3 +215,44 @@ def test_sets_and_mappings_by_identity():
     table[a], table[b] = "a", "b"
     assert (table[a], table[b], len(table)) == ("a", "b", 2)
     assert isinstance(tf.constant(1).ref(), object_identity.Reference)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_products_of_sparse_matrices(batch):
+    drawn = np.random.default_rng(0)
+    a, b = (drawn.normal(size=s) * (drawn.uniform(size=s) < 0.4) for s in ((*batch, 4, 5), (*batch, 5, 3)))
+    at = tf.where(a != 0)
+    entries = tf.Variable(tf.gather_nd(tf.constant(a), at))
+    other = sparse.CSRSparseMatrix(b)
+    with tf.GradientTape() as tape:
+        matrix = sparse.CSRSparseMatrix(tf.SparseTensor(at, entries, a.shape))
+        product = sparse.matmul(matrix, other)
+        y = tf.reduce_sum(product.to_sparse_tensor().values ** 2)
+    assert np.allclose(product.to_dense(), a @ b)
+    assert np.allclose(tape.gradient(y, entries), tf.gather_nd(2 * (a @ b) @ np.swapaxes(b, -1, -2), at))
+    assert np.allclose(sparse.matmul(matrix, tf.constant(b)), a @ b)
+    assert np.allclose(sparse.matmul(tf.constant(a), other), a @ b)
+    assert np.allclose(sparse.matmul(matrix, matrix, adjoint_b=True).to_dense(), a @ np.swapaxes(a, -1, -2))
+    parts = other.to_sparse_tensor()
+    again = sparse_csr_matrix_ops.sparse_tensor_to_csr_sparse_matrix(parts.indices, parts.values, parts.dense_shape)
+    found = sparse_csr_matrix_ops.sparse_matrix_sparse_mat_mul(matrix, again, tf.float64)
+    found = sparse_csr_matrix_ops.csr_sparse_matrix_to_sparse_tensor(found, tf.float64)
+    assert np.allclose(tf.sparse.to_dense(found), a @ b)
+
+
+def test_a_condition_that_is_known_is_pythons():
+    assert smart_cond(True, lambda: "a", lambda: "b") == "a" and smart_cond(0, lambda: "a", lambda: "b") == "b"
+    assert smart_cond(tf.constant(False), lambda: "a", lambda: "b") == "b"
+    f = tf.function(lambda x: smart_cond(x > 0, lambda: x, lambda: -x))
+    assert float(f(tf.constant(-2.0))) == 2.0
+    assert smart_case([(False, lambda: 1), (True, lambda: 2)], default=lambda: 3) == 2
+    with pytest.raises(TypeError, match="must be a Tensor, or a Python bool"):
+        smart_cond("yes", lambda: 1, lambda: 2)
+
+
+def test_modules_of_generated_functions_are_raw_ops():
+    ops = private.module("tensorflow.python.ops.gen_math_ops")
+    assert ops.mat_mul([[1.0, 2.0]], [[3.0], [4.0]]).numpy().tolist() == [[11.0]]
+    assert ops.sqrt(x=4.0).numpy() == 2.0
+    with pytest.raises(AttributeError, match="no_such_op"):
+        _ = ops.no_such_op
