@@ -1094,3 +1094,14 @@ def test_what_a_function_made_inside_another_returns_is_known_there():
     assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [[1.0, 2.0]] * 3
     with pytest.raises(AttributeError, match="eager execution"):
         _ = tf.constant(1.0).graph
+
+
+def test_a_function_has_the_attributes_of_what_it_runs():
+    class Scaling(tf.Module):
+        def __call__(self, x):
+            return x * self.w
+
+    scaling = Scaling()
+    scaling.w, scaling.label = tf.Variable(2.0), "a"
+    f = tf.function(scaling)
+    assert f.w is scaling.w and f.label == "a" and float(f(tf.constant(3.0))) == 6.0

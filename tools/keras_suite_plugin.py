@@ -59,7 +59,9 @@ def _skip_if_backend(backend: str, reason: str) -> Any:
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Skips what needs several devices."""
+    """Skips what needs several devices, unless there are."""
+    if "JAX_NUM_CPU_DEVICES" in os.environ:
+        return
     for item in items:
         if "multi_device" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="needs several devices"))
@@ -76,6 +78,7 @@ _MADE_FOR_TENSORFLOW = (
 )  # fmt: skip
 _NAMES = {
     ("trainer_test.py", "<module>"): "numpy",  # looks up its trainer
+    ("distribution_lib_test.py", "<module>"): "jax",  # meshes and layouts are JAX's here too
     ("trainer_test.py", "__getitem__"): "jax",  # looks up its device
     ("generator_data_adapter_test.py", "test_sparse_tensors"): "jax",  # both test an adapter, not a backend
     ("tf_dataset_adapter_test.py", "test_tf_sparse_tensors"): "numpy",
@@ -111,10 +114,12 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: Any) -> Any:
-    """Notes in the test's report whether it was told something."""
+    """Notes in the test's report whether it was told something; where it clears the environment, that is mended."""
+    environment = dict(os.environ)
     try:
         return (yield)
     finally:
+        os.environ.update(environment)
         if item.nodeid in _told_in:
             item.user_properties.append(("told", True))
 

@@ -12,7 +12,7 @@ from zfit import z
 class Parabola(zfit.pdf.ZPDF):
     """A density that is normalized by a numerical integral."""
 
-    _PARAMS = ["curvature"]
+    _PARAMS = ("curvature",)
 
     def _unnormalized_pdf(self, x):
         return 1.0 + self.params["curvature"] * z.square(z.unstack_x(x))

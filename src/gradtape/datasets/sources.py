@@ -252,7 +252,7 @@ class Sources(Pipeline):
         >>> tf.random.set_seed(5)
         >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)
         >>> [int(x) for x in tf.data.Dataset.sample_from_datasets([a, b], seed=4)]
-        [10, 0, 11, 12, 1, 2]
+        [10, 11, 12, 0, 1, 2]
         """
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")

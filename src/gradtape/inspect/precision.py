@@ -125,7 +125,7 @@ class _Difference:
     def __init__(self, narrow: dict[Key, Any], wide: dict[Key, Any]) -> None:
         pairs = {key: (np.asarray(narrow[key]), np.asarray(wide[key])) for key in narrow.keys() & wide.keys()}
         self.error = {key: _error(*pair) for key, pair in pairs.items()}
-        self.vanished = {key: _share((x == 0) & (y != 0)) for key, (x, y) in pairs.items()}
+        self.vanished = {key: _share(_vanished(x, y)) for key, (x, y) in pairs.items()}
         self.infinite = {key: _share(~np.isfinite(_f64(x)) & np.isfinite(y)) for key, (x, y) in pairs.items()}
 
     def added(self, after: Iterable[Any], before: Iterable[Any]) -> Iterator[float]:
@@ -149,6 +149,8 @@ def _judge(
     row.backward_error = max(row.backward_error, _most(backward.error, keys))
     added, zeros, infinities = forward.added(step.outputs, keys)
     back_added, back_zeros, back_infinities = backward.added(keys, step.outputs)
+    # A rule computes with the values of the way forward: their errors are not its own.
+    back_added = min(back_added, row.backward_error - _most(forward.error, (*keys, *step.outputs)))
     row.added = max(row.added, added if added > _MANY_ROUNDINGS * roundings else 0.0)
     row.backward_added = max(row.backward_added, back_added if back_added > _MANY_ROUNDINGS * roundings else 0.0)
     row.underflow = max(row.underflow, zeros, back_zeros)
@@ -178,6 +180,11 @@ def _error(x: Any, exact: Any) -> float:
     size = float(np.linalg.norm(exact[finite]))
     apart = float(np.linalg.norm(x[finite] - exact[finite]))
     return apart / size if size else float(apart > 0)
+
+
+def _vanished(x: Any, exact: Any) -> Any:
+    """Which entries are 0 for being too small for the dtype; those that cancelled have lost their digits before."""
+    return (x == 0) & (exact != 0) & (np.abs(exact) < float(finfo(x.dtype).smallest_normal))
 
 
 def _share(which: Any) -> float:

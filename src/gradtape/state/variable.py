@@ -25,7 +25,7 @@ from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
 from ..engine.run import dispatch
-from ..engine.run.convert import own_read, readable, register, to_tensor
+from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .variable_operators import attach
@@ -55,13 +55,16 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class VariableMetaclass(abc.ABCMeta):
-    """The class of the class of variables, which libraries join with abstract classes. To be one costs no more."""
+class VariableClass(abc.ABCMeta):
+    """The class of the class `Variable`, for `variable_creator_scope`, where its calls may give something else.
+
+    Libraries join it with that of abstract classes. To ask for instances costs what it costs of any class.
+    """
 
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
 
-class Variable(Parts, metaclass=VariableMetaclass):
+class Variable(Parts, metaclass=VariableClass):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
     >>> import gradtape as tf
@@ -163,7 +166,12 @@ class Variable(Parts, metaclass=VariableMetaclass):
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
         recorder = thread.recorder
-        read, array = self._read, self._array
+        try:
+            read, array = self._read, self._array
+        except AttributeError:  # of a class that has a value of its own, and did without our __init__
+            if type(self).value is Variable.value:
+                raise
+            return to_tensor(self.value())
         if read.array is array:
             mark = read.mark
             if mark is None:
@@ -522,7 +530,7 @@ def _remade(state: dict[str, Any]) -> Variable:
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
     """The value for an op's argument, as `to_tensor` makes it of a subclass."""
-    return to_tensor(own_read(variable), dtype)
+    return to_tensor(variable.value(), dtype)
 
 
 def _has_own_memory(array: Any) -> bool:
@@ -536,5 +544,5 @@ def _has_own_memory(array: Any) -> bool:
 
 
 attach(Variable)
-register(Variable, _converted, 0)
+register(Variable, _converted, 101)  # after what users register, for classes of their own, with 100
 readable.add(Variable)

@@ -145,6 +145,8 @@ def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
     if type(value) is int:
         return np.int64(value)
     array = to_tensor(value).array
+    if array.dtype.kind == "f" and isinstance(value, list | tuple):  # of float tensors, which are cast, not of floats
+        array = to_tensor(value, None, dtypes.int32).array
     if array.dtype.kind not in "iu" and array.size and not isinstance(value, np.ndarray | np.floating):
         raise errors.InvalidArgumentError(
             f"Value for attr '{attribute}' of {dtypes.of_numpy(array.dtype).kernel_name()} is not in the list of "

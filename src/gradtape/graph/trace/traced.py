@@ -37,6 +37,18 @@ class Unfollowed(Untraceable):
     """What was computed from a constant is asked for: the function is to be traced again, with all of them followed."""
 
 
+class TakenOver(BaseException):
+    """The function is to be run by somebody else, all of it: `runner(concrete)` gives who takes its calls."""
+
+    def __init__(self, runner: Any) -> None:
+        super().__init__()
+        self.runner = runner
+
+
+class NeedsXLA(BaseException):
+    """A variable on several devices is used, where XLA alone computes: the function is to be traced again, for XLA."""
+
+
 class TracedTensor(Tensor):
     """A tensor inside a function that is being traced."""
 
