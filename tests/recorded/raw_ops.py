@@ -301,6 +301,13 @@ ResizeNearestNeighbor(images={IMAGE}, size=[6, 3], half_pixel_centers=True)
 StatelessRandomNormal(shape=[3], seed=[1, 2])
 StatelessRandomUniform(shape=[3], seed=[1, 2])
 StatelessTruncatedNormal(shape=[3], seed=[1, 2], dtype=tf.float64)
+StatelessRandomGetKeyCounter(seed=[1, 2])
+StatelessRandomUniformV2(shape=[3], key=tf.constant([7], tf.uint64), counter=tf.constant([3, 4], tf.uint64), alg=1)
+StatelessRandomNormalV2(shape=[2, 2], key=tf.constant([7], tf.uint64), counter=tf.constant([3, 4], tf.uint64),
+    alg=1, dtype=tf.float64)
+StatelessTruncatedNormalV2(shape=[5], key=tf.constant([7], tf.uint64), counter=tf.constant([3, 4], tf.uint64), alg=1)
+StatelessRandomUniformIntV2(shape=[3], key=tf.constant([7], tf.uint64), counter=tf.constant([3, 4], tf.uint64),
+    alg=1, minval=-5, maxval=5)
 StatelessMultinomial(logits=[[0.0, 1.0]], num_samples=4, seed=[1, 2])
 StatelessParameterizedTruncatedNormal(shape=[3], seed=[1, 2], means=0.0, stddevs=1.0, minvals=-1.0, maxvals=1.0)
 StatelessRandomBinomial(shape=[3], seed=[1, 2], counts=5.0, probs=0.5)

@@ -19,6 +19,7 @@ from ...engine.tape.tape import GradientTape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
+from ..random.arguments import scrambled
 from .recurrent import block_lstm
 from .rows import Row, rows
 
@@ -243,13 +244,32 @@ def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tenso
     return resolve("gather")(x, first, axis=axis), ids, counts
 
 
+def key_and_counter(seed: Any) -> tuple[Tensor, Tensor]:
+    """The key and the counter at which the stream of numbers of a seed begins."""
+    state = scrambled(seed)
+    return state[2:], state[:2]
+
+
+def drawn(op: str, shape: Any, key: Any, counter: Any, dtype: Any) -> Tensor:
+    """Numbers of the stream with this key, from the counter on."""
+    state = resolve("concat")([counter, key], 0)
+    return getattr(ops, op)(state, shape=tuple(values(shape)), dtype=dtypes.as_dtype(dtype))
+
+
+def drawn_integers(shape: Any, key: Any, counter: Any, low: Any, high: Any) -> Tensor:
+    """Integers of the stream with this key, from the counter on."""
+    state, low, high = resolve("concat")([counter, key], 0), to_tensor(low), to_tensor(high)
+    return ops.random_uniform_int(state, low, high, shape=tuple(values(shape)), dtype=low.dtype)
+
+
 _DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
 HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
         block_lstm, bucketized, weighted, unpadded,
-        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, unique_along,
+        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, unique_along, key_and_counter,
+        drawn, drawn_integers,
     )
 }  # fmt: skip
 HELPERS.update(

@@ -375,6 +375,22 @@ ResizeNearestNeighbor(images, size, align_corners=False, half_pixel_centers=Fals
 (shape, seed, dtype=float32) StatelessRandomNormal=random.stateless_normal(shape,seed,dtype=dtype)
     StatelessRandomUniform=random.stateless_uniform(shape,seed,dtype=dtype)
     StatelessTruncatedNormal=random.stateless_truncated_normal(shape,seed,dtype=dtype)
+RandomUniform(shape, dtype, seed=0, seed2=0) = tf.random.uniform(shape, dtype=dtype, seed=seed2 or None)
+RandomStandardNormal(shape, dtype, seed=0, seed2=0) = tf.random.normal(shape, dtype=dtype, seed=seed2 or None)
+TruncatedNormal(shape, dtype, seed=0, seed2=0) = tf.random.truncated_normal(shape, dtype=dtype, seed=seed2 or None)
+RandomUniformInt(shape, minval, maxval, seed=0, seed2=0) = tf.random.uniform(shape, minval, maxval,
+    tf.convert_to_tensor(minval).dtype, seed2 or None)
+RandomShuffle(value, seed=0, seed2=0) = tf.random.shuffle(value, seed2 or None)
+Multinomial(logits, num_samples, seed=0, seed2=0, output_dtype=int64) = tf.random.categorical(logits, num_samples,
+    output_dtype, seed2 or None)
+StatelessRandomGetAlg() = tf.constant(1)
+StatelessRandomGetKeyCounter(seed) -> key, counter = key_and_counter(seed)
+StatelessRandomUniformV2(shape, key, counter, alg, dtype=float32) = drawn('random_uniform', shape, key, counter, dtype)
+StatelessRandomNormalV2(shape, key, counter, alg, dtype=float32) = drawn('random_normal', shape, key, counter, dtype)
+StatelessTruncatedNormalV2(shape, key, counter, alg, dtype=float32) = drawn('random_truncated_normal', shape, key,
+    counter, dtype)
+StatelessRandomUniformIntV2(shape, key, counter, alg, minval, maxval) = drawn_integers(shape, key, counter, minval,
+    maxval)
 StatelessMultinomial(logits, num_samples, seed, output_dtype=int64) = random.stateless_categorical
 StatelessParameterizedTruncatedNormal(shape, seed, means, stddevs, minvals, maxvals) =
     random.stateless_parameterized_truncated_normal
