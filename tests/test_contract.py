@@ -53,12 +53,11 @@ DROPPED_BY_PYTHON = set(
 # Members of TensorFlow's classes that gradtape leaves out, and why.
 PROTOBUF = "there are no protocol buffers"
 TRACING = "part of TensorFlow's own tracing protocol"
-OF_SEVERAL_DEVICES = dict.fromkeys(
+OF_STRATEGIES = dict.fromkeys(
     """
-    colocate_vars_with configure experimental_distribute_datasets_from_function experimental_run extended group
-    make_dataset_iterator make_input_fn_iterator unwrap update_config_proto
+    colocate_vars_with configure experimental_run make_dataset_iterator make_input_fn_iterator update_config_proto
     """.split(),
-    "deprecated, or about how values are placed on several devices",
+    "deprecated: of sessions and their iterators, or in `extended`",
 )
 DESCRIBED = dict.fromkeys(
     ["ClearExtension", "DESCRIPTOR", "Extensions", "HasExtension", "UnknownFields"],
@@ -84,7 +83,10 @@ LEFT_OUT = {
     },
     "train.Features": {**DESCRIBED, "FeatureEntry": "the entry of a map is not a message of its own"},
     "train.FeatureLists": {**DESCRIBED, "FeatureListEntry": "the entry of a map is not a message of its own"},
-    **dict.fromkeys(["MirroredStrategy", "OneDeviceStrategy", "Strategy"], OF_SEVERAL_DEVICES),
+    **{
+        f"{kind}Strategy": OF_STRATEGIES
+        for kind in ("", "CentralStorage", "Mirrored", "OneDevice", "ParameterServer")
+    },
     "TPUClusterResolver": dict.fromkeys(
         """
         cluster_spec environment get_coordination_service_leader get_job_name get_master

@@ -130,7 +130,7 @@ def test_datasets_and_values():
 def test_what_is_not_there():
     with pytest.raises(ValueError, match="TPU"):
         distribute.cluster_resolver.TPUClusterResolver()
-    with pytest.raises(ValueError, match="one device"):
+    with pytest.raises(ValueError, match="none of the devices"):
         distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
     with pytest.raises(NotImplementedError, match="MirroredStrategy"):
         distribute.Strategy(None)

@@ -64,9 +64,10 @@ _RUN_ALL_THE_SAME = ("ops/core_test.py::CoreOpsCorrectnessTest::test_custom_grad
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Skips what needs several devices, and nothing for a reason that is none."""
+    """Skips what needs several devices, unless there are, and nothing for a reason that is none."""
+    there_are = "JAX_NUM_CPU_DEVICES" in os.environ
     for item in items:
-        if "multi_device" in item.keywords:
+        if "multi_device" in item.keywords and not there_are:
             item.add_marker(pytest.mark.skip(reason="needs several devices"))
         if item.nodeid.startswith(_RUN_ALL_THE_SAME):
             item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "skipif"]
@@ -85,6 +86,7 @@ _NAMES = {
     ("quantizers_test.py", "QuantizersTest"): "tensorflow",  # both compute a gradient as each backend does it
     ("quantizers_test.py", "test_fake_quant_with_min_max_vars"): "tensorflow",
     ("trainer_test.py", "<module>"): "numpy",  # looks up its trainer
+    ("distribution_lib_test.py", "<module>"): "jax",  # meshes and layouts are JAX's here too
     ("trainer_test.py", "__getitem__"): "jax",  # looks up its device
     ("generator_data_adapter_test.py", "test_sparse_tensors"): "jax",  # both test an adapter, not a backend
     ("tf_dataset_adapter_test.py", "test_tf_sparse_tensors"): "numpy",
@@ -120,10 +122,12 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: Any) -> Any:
-    """Notes in the test's report whether it was told something."""
+    """Notes in the test's report whether it was told something; where it clears the environment, that is mended."""
+    environment = dict(os.environ)
     try:
         return (yield)
     finally:
+        os.environ.update(environment)
         if item.nodeid in _told_in:
             item.user_properties.append(("told", True))
 

@@ -177,6 +177,16 @@ def _serve_summaries(module: Any) -> None:
     module.keras_model_summary = importlib.import_module("keras_gradtape.src.model_summary").write_model
 
 
+def _serve_distribution(module: Any) -> None:
+    """`keras.distribution` asks a library of the backend's; where ours stands, Keras knows of none."""
+    from keras.src import backend
+
+    from keras_gradtape.src import distribution
+
+    backend.distribution_lib = module.distribution_lib = distribution
+    module.Distribution.distribute_tf_dataset = distribution.local_dataset
+
+
 def _serve_normalization(nn: Any) -> None:
     """`keras.ops.layer_normalization`, for which backends have no function, is one op where it is along rows."""
     from keras_gradtape.src.ops.nn.normalization import layer_normalization
@@ -193,6 +203,7 @@ def _serve_normalization(nn: Any) -> None:
 # The modules of Keras to which something is done when they have been loaded.
 _FOLLOWED = {
     "keras.src.callbacks.tensorboard": _serve_summaries,
+    "keras.src.distribution.distribution_lib": _serve_distribution,
     "keras.src.ops.nn": _serve_normalization,
     "keras.src.optimizers.optimizer": _extend_optimizer,
     "keras.src.trainers.data_adapters": _know_types,

@@ -69,6 +69,28 @@ def _parser() -> _Parser:
     run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the program's own arguments")
     run.set_defaults(perform=_run, kind="script")
 
+    launch = commands.add_parser(
+        "launch",
+        help="run a program in several processes, which train together",
+        usage="gradtape launch [-n N] [OPTION ...] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
+        description="Runs a program as `gradtape run` does, several times at once. Each process finds its rank by "
+        "gradtape.distribute.rank(), or is a worker of MultiWorkerMirroredStrategy. What they print has the rank in "
+        "front; when one fails, the others are ended, and its exit code is that of the launcher.",
+    )
+    launch.add_argument("-n", dest="count", type=int, help="processes on this host (default: one for each GPU, or 1)")
+    launch.add_argument("--hosts", default="", help="a,b: all hosts, the first has rank 0; start a launcher on each")
+    launch.add_argument("--rank", type=int, default=0, help="which of the hosts this is, from 0")
+    launch.add_argument("--port", type=int, help="where rank 0 listens (default: a free one; with --hosts, 29400)")
+    launch.add_argument("--timeout", type=float, help="seconds that processes wait for each other (default: 300)")
+    launch.add_argument("--restarts", type=int, default=0, help="how often all begin again after a failure")
+    launch.add_argument("--no-bind", action="store_true", help="do not give each process cores of its own")
+    kind = launch.add_mutually_exclusive_group()
+    kind.add_argument("-m", dest="kind", action="store_const", const="-m", help="SCRIPT is the name of a module")
+    kind.add_argument("-c", dest="kind", action="store_const", const="-c", help="SCRIPT is Python code")
+    launch.add_argument("target", metavar="SCRIPT", help="a file, or a folder or archive with a `__main__.py`")
+    launch.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the program's own arguments")
+    launch.set_defaults(perform=_launch, kind=None)
+
     check = commands.add_parser(
         "check",
         help="list the TensorFlow names that programs use: supported, different, missing",
@@ -122,8 +144,31 @@ def _parser() -> _Parser:
 def _run(options: argparse.Namespace) -> int:
     from .run import run
 
-    run(options.target, options.arguments, kind=options.kind, trace=options.trace)
+    def program() -> None:
+        run(options.target, options.arguments, kind=options.kind, trace=options.trace)
+
+    if "GRADTAPE_LAUNCHED" in os.environ:
+        from gradtape.distribution.cluster import run_as_rank
+
+        run_as_rank(program)
+    else:
+        program()
     return 0
+
+
+def _launch(options: argparse.Namespace) -> int:
+    from .launch import Job, launch
+
+    hosts = [host for host in options.hosts.split(",") if host]
+    if options.count is not None and options.count < 1:
+        raise SystemExit(f"gradtape launch: -n must be 1 or more, got {options.count}")
+    if not 0 <= options.rank < max(1, len(hosts)):
+        raise SystemExit(f"gradtape launch: --rank must name one of the {len(hosts)} hosts from 0, got {options.rank}")
+    program = [*([options.kind] if options.kind else []), options.target, *options.arguments]
+    return launch(
+        Job(program, options.count, hosts, options.rank, options.port, options.timeout, options.restarts,
+            not options.no_bind)
+    )  # fmt: skip
 
 
 def _check(options: argparse.Namespace) -> int:

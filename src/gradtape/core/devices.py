@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from . import errors
 from .device_spec import DeviceSpec
+from .scopes import carried
 
 Details = dict[str, Any]  # what is known of a GPU: device_name, compute_capability, and whatever else
 _PREFIX = "/job:localhost/replica:0/task:0"
@@ -115,7 +116,7 @@ class _Here(threading.local):
     blocks: tuple[Any, ...] = ()
 
 
-here = _Here()
+here = carried(_Here())
 
 
 # What the machine has.
@@ -337,7 +338,7 @@ def find(kind: str, index: int) -> Device | None:
 
 def memory_info(name: Any) -> dict[str, int]:
     """The bytes `current` and `peak` in use on the device of that name; TensorFlow counts none for the CPU."""
-    device = _by_name(name)
+    device = by_name(name)
     if device.kind == "CPU" or _machine.memory is None:
         return {"current": 0, "peak": 0}
     return _machine.memory[0](device.physical)
@@ -345,12 +346,13 @@ def memory_info(name: Any) -> dict[str, int]:
 
 def reset_memory_stats(name: Any) -> None:
     """What the device of that name has in use now is its peak from here on."""
-    device = _by_name(name)
+    device = by_name(name)
     if device.kind != "CPU" and _machine.memory is not None:
         _machine.memory[1](device.physical)
 
 
-def _by_name(name: Any) -> Device:
+def by_name(name: Any) -> Device:
+    """The logical device of that name."""
     if not isinstance(name, str):
         raise TypeError(f"the device must be given as a string, such as 'GPU:0', got {name!r}")
     try:

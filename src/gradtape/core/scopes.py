@@ -5,7 +5,27 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+_Local = TypeVar("_Local", bound=threading.local)
+_carried: list[threading.local] = []
+
+
+def carried(local: _Local) -> _Local:
+    """Declares what a thread holds to be part of what `adopt` takes over from another thread."""
+    _carried.append(local)
+    return local
+
+
+def held() -> list[tuple[threading.local, dict[str, Any]]]:
+    """What this thread holds, for `adopt` in another one that goes on in its place."""
+    return [(local, dict(vars(local))) for local in _carried]
+
+
+def adopt(those: list[tuple[threading.local, dict[str, Any]]]) -> None:
+    """Makes this thread, a new one, hold what another one held."""
+    for local, values in those:
+        vars(local).update(values)
 
 
 class _Current(threading.local):
@@ -14,7 +34,7 @@ class _Current(threading.local):
     left: tuple[tuple[str, tuple[str, ...]], ...] = ()  # what the two were before each scope that is open
 
 
-_current = _Current()
+_current = carried(_Current())
 _told: Callable[[], None] | None = None
 
 

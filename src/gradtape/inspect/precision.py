@@ -149,6 +149,8 @@ def _judge(
     row.backward_error = max(row.backward_error, _most(backward.error, keys))
     added, zeros, infinities = forward.added(step.outputs, keys)
     back_added, back_zeros, back_infinities = backward.added(keys, step.outputs)
+    # A rule computes with the values of the way forward: their errors are not its own.
+    back_added = min(back_added, row.backward_error - _most(forward.error, (*keys, *step.outputs)))
     row.added = max(row.added, added if added > _MANY_ROUNDINGS * roundings else 0.0)
     row.backward_added = max(row.backward_added, back_added if back_added > _MANY_ROUNDINGS * roundings else 0.0)
     row.underflow = max(row.underflow, zeros, back_zeros)

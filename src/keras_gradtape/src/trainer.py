@@ -20,7 +20,7 @@ import gradtape as tf
 from gradtape.core.devices import default_device
 from gradtape.engine.registry.devices import staying
 
-from . import steps
+from . import distribution, steps
 from .batches import Batches
 from .ops.core import convert_to_numpy, convert_to_tensor
 
@@ -74,10 +74,17 @@ class Trainer(base_trainer.Trainer):
         x, _, _ = data_adapter_utils.unpack_x_y_sample_weight(data)
         return self._call_on(x, training=False)
 
+    def _join_distribution(self) -> None:
+        """Lays out what was made before the distribution was set; steps compiled for one device are dropped."""
+        if distribution.current() is not None and distribution.lay_out_all(self.variables, self.optimizer):
+            self.train_function = self.test_function = self.predict_function = None
+
     def _compiled(self, step: steps.Step) -> steps.Step:
         """`step` as it is run: as a function, unless the model is to run eagerly."""
         if self.run_eagerly:
             return step
+        if distribution.current() is not None or distribution.is_spread(self.variables):
+            return steps.compiled(step, self._logs_metrics(step))  # XLA alone computes on several devices
         if not self.jit_compile:
             return steps.planned(step)
         if self.jit_compile == "auto" and default_device().kind == "CPU":
@@ -91,35 +98,38 @@ class Trainer(base_trainer.Trainer):
 
     def _steps(self, step: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
         """A function that runs `step` on each batch of a list, and returns the last result."""
-        compiled = self._compiled(step)
+        compiled, as_batch = self._compiled(step), _batches()
 
         def function(batches: Any) -> Any:
             logs = None
             for batch in batches:
-                logs = compiled(_as_tensors(batch))
+                logs = compiled(as_batch(batch))
             return logs
 
         return function
 
     def make_train_function(self, force: bool = False) -> Any:
         """Sets `train_function`, which takes a list of batches."""
+        self._join_distribution()
         if self.train_function is None or force:
             self.train_function = self._steps(self.train_step)
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
         """Sets `test_function`, which takes a list of batches."""
+        self._join_distribution()
         if self.test_function is None or force:
             self.test_function = self._steps(self.test_step)
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Any:
         """Sets `predict_function`, which takes a list of batches and gives the outputs for all of them."""
+        self._join_distribution()
         if self.predict_function is None or force:
-            compiled = self._compiled(self.predict_step)
+            compiled, as_batch = self._compiled(self.predict_step), _batches()
 
             def function(batches: Any) -> Any:
-                outputs = [compiled(_as_tensors(batch)) for batch in batches]
+                outputs = [compiled(as_batch(batch)) for batch in batches]
                 return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *y: tf.concat(y, 0), *outputs)
 
             self.predict_function = function
@@ -390,6 +400,13 @@ def _as_tensors(data: Any) -> Any:
     """A batch as tensors of the host: what runs on a device takes them there, XLA while Python goes on."""
     with staying():
         return _converted(data)
+
+
+def _batches() -> Callable[[Any], Any]:
+    """How a batch is made ready: where several processes have one each, they are parts of one."""
+    if distribution.num_processes() == 1:
+        return _as_tensors
+    return lambda data: tree.map_structure(distribution.global_batch, _as_tensors(data))
 
 
 def _converted(data: Any) -> Any:

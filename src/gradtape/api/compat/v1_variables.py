@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...core import dtypes
+from ...core.scopes import carried
 from ...core.tensor import is_tensor_like
 from ...state.variable import Variable as Variable2
 from ...state.variable import VariableAggregation, VariableSynchronization
@@ -140,7 +141,7 @@ class _Scopes(threading.local):
         self.collections: dict[Any, list[Any]] = {}
 
 
-_thread = _Scopes()
+_thread = carried(_Scopes())
 
 
 def get_variable_scope() -> VariableScope:

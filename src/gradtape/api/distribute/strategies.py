@@ -1,93 +1,51 @@
-"""`tf.distribute` on the one device there is: training loops written for several replicas run with one.
+"""`tf.distribute`: strategies for several replicas, above which a training loop stays as it is.
 
-Such a strategy has nothing to copy and nothing to add up. What is kept is who is asked from where: `scope` is above the
-replicas, what `run` calls is in the only one.
+What a strategy is made of is in `gradtape/distribution`. With one replica there is nothing to copy and nothing to add
+up: what `run` calls is called, and variables are as they are elsewhere.
 """
 
 from __future__ import annotations
 
-import abc
-import enum
-import threading
+import logging
+import math
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ...core import dtypes, nest
-from ...core.tensor import Tensor
+from ...core import devices, dtypes, nest
+from ...core.device_spec import DeviceSpec
+from ...distribution import across, lockstep, spmd
+from ...distribution.extended import StrategyExtended, local_results
+from ...distribution.input import Distributed, DistributedDataset, DistributedIterator, InputContext, InputOptions
+from ...distribution.input import InputReplicationMode as InputReplicationMode
+from ...distribution.places import above_replicas, check_above_replicas, check_same, in_replica, place, set_default
+from ...distribution.reductions import ReduceOp, as_reduce_op, gathered, reduced
+from ...distribution.replicas import ReplicaContext, get_replica_context
+from ...distribution.values import DistributedValues, PerReplica, regroup
+from ...distribution.variables import created_by
 from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
+from ...graph.executors.xla import mesh
+from ...graph.function.function import Function
+from ...graph.trace.conversion_status import made_ready
 from ..math.reductions import reduce_mean, reduce_sum
+from .options import ValueContext
 
 NAMESPACES = ("distribute",)
 __all__ = [
-    "DistributedDataset", "InputContext", "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext",
-    "Strategy", "TPUStrategy", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+    "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "InputOptions",
+    "InputReplicationMode", "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "ReplicaContext", "Strategy",
+    "StrategyExtended", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
     "in_cross_replica_context",
 ]  # fmt: skip
 
-
-class ReduceOp(enum.Enum):
-    """How the values of all replicas become one."""
-
-    SUM = "SUM"
-    MEAN = "MEAN"
-
-
-class DistributedDataset(abc.ABC):
-    """What a dataset is when replicas share it. With one replica it is the dataset itself, and nothing is of this type.
-
-    >>> import gradtape as tf
-    >>> dataset = tf.data.Dataset.range(2)
-    >>> isinstance(tf.distribute.get_strategy().experimental_distribute_dataset(dataset), tf.data.Dataset)
-    True
-    """
-
-    @abc.abstractmethod
-    def __iter__(self) -> Iterator[Any]:
-        """One pass through the dataset."""
-
-    @property
-    @abc.abstractmethod
-    def element_spec(self) -> Any:
-        """The specs of an element."""
-
-    @abc.abstractmethod
-    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
-        """Goes through the dataset with a state."""
-
-
-class InputContext:
-    """What a function that makes a dataset is told: which of how many pipelines it makes."""
-
-    def __init__(
-        self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1
-    ) -> None:
-        self.num_input_pipelines = num_input_pipelines
-        self.input_pipeline_id = input_pipeline_id
-        self.num_replicas_in_sync = num_replicas_in_sync
-
-    num_input_pipelines: int
-    input_pipeline_id: int
-    num_replicas_in_sync: int
-
-    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """The share of each replica; ValueError if the batch cannot be divided among them."""
-        if global_batch_size % self.num_replicas_in_sync:
-            raise ValueError(
-                f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` "
-                f"{self.num_replicas_in_sync}"
-            )
-        return global_batch_size // self.num_replicas_in_sync
-
-    def __str__(self) -> str:
-        return (
-            f"tf.distribute.InputContext(input pipeline id {self.input_pipeline_id}, total: {self.num_input_pipelines})"
-        )
+logger = logging.getLogger("gradtape")
 
 
 class Strategy:
-    """One replica, which has everything to itself.
+    """How a computation is spread over replicas. The default one has a single replica, which has everything to itself.
 
     >>> import gradtape as tf
     >>> strategy = tf.distribute.get_strategy()
@@ -96,71 +54,208 @@ class Strategy:
     6.0
     """
 
+    _device_names: Sequence[str] = (devices.HOST.name,)
+
     def __init__(self, extended: Any) -> None:
         raise NotImplementedError(
             "gradtape has no strategies of one's own: use tf.distribute.MirroredStrategy() or OneDeviceStrategy(device)"
         )
 
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """1: there is one device."""
-        return 1
+    def _begin(self, names: Sequence[str]) -> None:
+        self._device_names = tuple(names)
+        self._extended = StrategyExtended(self)
+        self._functions: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._mesh: Any = None
+        self._why_in_step = ""  # why replicas run one after the other, where they do
 
     @property
-    def cluster_resolver(self) -> None:
+    def extended(self) -> StrategyExtended:
+        """What optimizers and layers ask of it."""
+        return self._extended
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas there are."""
+        return len(self._device_names)
+
+    @property
+    def cluster_resolver(self) -> Any:
         """None: there is no cluster."""
         return None
 
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Makes this the strategy that `tf.distribute.get_strategy` gives; models and variables are made inside."""
-        _check_above_replicas()
-        _check_same(self)
-        with _entered(self, in_replica=False):
+        check_above_replicas()
+        check_same(self)
+        with ExitStack() as stack:
+            stack.enter_context(above_replicas(self))
+            if self.num_replicas_in_sync > 1:
+                stack.enter_context(created_by(self))
             yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
-        """`fn(*args, **kwargs)`, as the only replica."""
-        _check_above_replicas()
-        _check_same(self)
-        with _entered(self, in_replica=True):
-            return fn(*args, **(kwargs or {}))
+        """`fn(*args, **kwargs)` as each replica, which gets its part of distributed values and gives a part of them.
+
+        In a `tf.function`, or if `fn` is one, all replicas are one program that XLA runs on their devices. Otherwise,
+        or where that cannot be, they run one after the other, in step, with the same numbers.
+        """
+        check_above_replicas()
+        check_same(self)
+        if self.num_replicas_in_sync == 1:
+            with in_replica(ReplicaContext(self, 0)):
+                return fn(*args, **(kwargs or {}))
+        return self._run(fn, tuple(args), dict(kwargs or {}))
+
+    def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if place.spmd is not None:
+            return spmd.run(self, fn, args, kwargs)
+        if thread.trace is not None:
+            spmd.take_over(self)
+        elif isinstance(fn, Function) or thread.as_written:
+            return self._compiled(fn)(*args, **kwargs)
+        with ExitStack() as stack:
+            if place.strategy is None:  # variables made by the replicas are its own
+                stack.enter_context(created_by(self))
+            return lockstep.run(self, fn, args, kwargs)
+
+    def _compiled(self, fn: Any) -> Function:
+        """A function that runs `fn` in the replicas, as one program."""
+        key = getattr(fn, "_core", fn)
+        found = self._functions.get(key)
+        if found is None:
+            inner = fn.converted if isinstance(fn, Function) else made_ready(fn, None)
+
+            def run(*args: Any, **kwargs: Any) -> Any:
+                return self._run(inner, args, kwargs)
+
+            found = self._functions[key] = Function(run, autograph=False)
+        return found
+
+    def mesh(self) -> Any:
+        """JAX's devices of the replicas, as a mesh with one axis."""
+        if self._mesh is None:
+            chosen = [devices.by_name(name) for name in self._device_names]
+            self._mesh = mesh.make_mesh(mesh.jax_devices(chosen), (across.AXIS,))
+        return self._mesh
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
-        """The value of the only replica; along `axis`, unless it is None, its sum or mean."""
-        along = reduce_sum if _as_reduce_op(reduce_op) is ReduceOp.SUM else reduce_mean
-        if axis is None:
-            return nest.map_structure(to_tensor, value)
-        x = to_tensor(value)
-        if along is reduce_mean and x.dtype.is_integer:  # a mean of counts is no count
-            x = ops.cast(x, dtype=dtypes.float64)
-        return along(x, axis)
+        """The sum or mean of a value over all replicas; along `axis`, unless it is None, of all their entries."""
+        check_above_replicas()
+        check_same(self)
+        op = as_reduce_op(reduce_op)
+        if self.num_replicas_in_sync == 1:
+            return _reduced_alone(op, value, axis)
+        with above_replicas(self):
+            if axis is None:
+                return nest.map_structure(lambda x: _first(reduced(op, x, self.num_replicas_in_sync)), value)
+            return nest.map_structure(lambda x: self._reduced_along(op, x, axis), value)
+
+    def _reduced_along(self, op: ReduceOp, value: Any, axis: Any) -> Any:
+        if place.spmd is not None:
+            return place.spmd.along(op, value, axis)
+        parts = list(map(to_tensor, value.values)) if isinstance(value, DistributedValues) else [to_tensor(value)]
+        sums = [reduce_sum(part, axis) for part in parts]
+        found = to_tensor(reduced(ReduceOp.SUM, PerReplica(sums), len(sums)))
+        if op is ReduceOp.SUM:
+            return found
+        counts = [part.dims[a] for part in parts for a in [axis]] if isinstance(axis, int) else [
+            math.prod([part.dims[a] for a in axis]) for part in parts
+        ]  # fmt: skip
+        return found / to_tensor(sum(counts), found.dtype)
 
     def gather(self, value: Any, axis: int) -> Any:
-        """The values of all replicas, one after the other along `axis`: that of the only one."""
-        return nest.map_structure(to_tensor, value)
+        """The values of all replicas, one after the other along `axis`."""
+        check_above_replicas()
+        check_same(self)
+
+        def one(x: Any) -> Any:
+            if not isinstance(x, DistributedValues):
+                return to_tensor(x)
+            return gathered(x.values, int(axis))
+
+        return nest.map_structure(one, value)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """The values of all replicas: a tuple of one."""
-        return (value,)
+        """The value of each replica, as a tuple; of what is no distributed value, a tuple of one."""
+        return local_results(value)
+
+    def unwrap(self, value: Any) -> tuple[Any, ...]:
+        """The former name of `experimental_local_results`."""
+        return self.experimental_local_results(value)
+
+    def group(self, value: Any, name: str | None = None) -> Any:
+        """Nothing: what eager code does is done."""
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """The dataset itself: the only replica gets whole batches."""
-        return dataset
+        """The dataset, with each of its batches, the global ones, split among the replicas."""
+        if self.num_replicas_in_sync == 1:
+            return dataset
+        if options is not None and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA:
+            raise NotImplementedError(
+                "InputReplicationMode.PER_REPLICA is only supported in "
+                "`distribute_datasets_from_function`."
+            )
+        return Distributed(dataset, self.num_replicas_in_sync, splits=True)
 
-    def distribute_datasets_from_function(
-        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
-    ) -> Any:
-        """What `dataset_fn` makes for the only pipeline."""
-        return dataset_fn(InputContext())
+    def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
+        """What `dataset_fn(tf.distribute.InputContext)` makes: each of its elements is for one replica."""
+        count = self.num_replicas_in_sync
+        dataset = dataset_fn(InputContext(num_replicas_in_sync=count))
+        return dataset if count == 1 else Distributed(dataset, count, splits=False)
 
-    def experimental_distribute_values_from_function(self, value_fn: Callable[[ReplicaContext], Any]) -> Any:
-        """What `value_fn` gives for the only replica."""
-        return value_fn(ReplicaContext(self, 0))
+    def experimental_distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
+        """The former name of `distribute_datasets_from_function`."""
+        return self.distribute_datasets_from_function(dataset_fn, options)
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
+        """What `value_fn(tf.distribute.experimental.ValueContext)` gives for each replica."""
+        count = self.num_replicas_in_sync
+        values = [value_fn(ValueContext(i, count)) for i in range(count)]
+        return values[0] if count == 1 else regroup(values, always_wrap=True)
+
+    def describe(self) -> str:
+        """What runs where: the replicas, their devices, and which variables are mirrored or synchronised on read.
+
+        >>> import gradtape as tf
+        >>> print(tf.distribute.OneDeviceStrategy("/cpu:0").describe())
+        OneDeviceStrategy: 1 replica on CPU:0
+        """
+        count = self.num_replicas_in_sync
+        names = ", ".join(name.rpartition("device:")[2] for name in self._device_names)
+        lines = [f"{type(self).__name__}: {count} replica{'s' * (count > 1)} on {names}"]
+        if self._why_in_step:
+            lines.append(f"replicas run one after the other: {self._why_in_step}")
+        for title, mirrored in (("mirrored", True), ("on read", False)):
+            found = [v for v in self._extended.variables if v.is_mirrored is mirrored]  # type: ignore[attr-defined]
+            total = sum(math.prod(v.dims) * v.dtype.size for v in found)
+            if found:
+                lines.append(f"{title}: {len(found)} variables, {total:,} bytes a replica")
+                lines += [
+                    f"  {v.name} {tuple(v.dims)} {v.dtype.name}, aggregation {v.aggregation.name}" for v in found
+                ]
+        return "\n".join(lines)
+
+
+def _first(value: Any) -> Any:
+    """A reduced value, as the caller above the replicas wants it."""
+    while isinstance(value, PerReplica):
+        value = value._values[0]
+    return value if nest.is_composite(value) else to_tensor(value)
+
+
+def _reduced_alone(op: ReduceOp, value: Any, axis: Any) -> Any:
+    """The value of the only replica; along `axis`, unless it is None, its sum or mean."""
+    if axis is None:
+        return nest.map_structure(to_tensor, value)
+    x = to_tensor(value)
+    if op is ReduceOp.SUM:
+        return reduce_sum(x, axis)
+    return reduce_mean(ops.cast(x, dtype=dtypes.float64) if x.dtype.is_integer else x, axis)  # of counts, no count
 
 
 class MirroredStrategy(Strategy):
-    """What TensorFlow's is on a machine with one device.
+    """A replica on each device of this machine: all GPUs, or the logical CPUs. Variables are the same on all of them.
 
     >>> import gradtape as tf
     >>> strategy = tf.distribute.MirroredStrategy()
@@ -168,35 +263,18 @@ class MirroredStrategy(Strategy):
     ...     w = tf.Variable(2.0)
     >>> strategy.num_replicas_in_sync, float(strategy.run(lambda: w * 3.0))
     (1, 6.0)
+
+    Args:
+      devices: the names of the devices, such as `["/gpu:0", "/gpu:1"]`.
+      cross_device_ops: how TensorFlow is to add up values; XLA decides here.
     """
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
-        if devices is not None and len(devices) != 1:
-            raise ValueError(f"There is one device, /cpu:0, got devices={devices!r}. Leave `devices` out")
-
-
-class TPUStrategy(Strategy):
-    """There are no TPUs; a class may derive from it all the same.
-
-    >>> import gradtape as tf
-    >>> tf.distribute.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    ValueError: ...
-    """
-
-    def __init__(
-        self,
-        tpu_cluster_resolver: Any = None,
-        experimental_device_assignment: Any = None,
-        experimental_spmd_xla_partitioning: bool = False,
-    ) -> None:
-        raise ValueError(
-            "Please provide a TPU Name to connect to: gradtape knows of no TPUs. Use tf.distribute.MirroredStrategy()"
-        )
+        self._begin(_canonical(devices))
 
 
 class OneDeviceStrategy(Strategy):
-    """Everything on one device, which there is only one of.
+    """Everything on one device.
 
     >>> import gradtape as tf
     >>> tf.distribute.OneDeviceStrategy("/cpu:0").run(lambda: 3)
@@ -204,6 +282,7 @@ class OneDeviceStrategy(Strategy):
     """
 
     def __init__(self, device: str) -> None:
+        self._begin(_canonical([device]))
         self._device = device
 
 
@@ -211,83 +290,35 @@ class _DefaultStrategy(Strategy):
     """The strategy where none was chosen."""
 
     def __init__(self) -> None:
-        pass
+        self._begin([devices.HOST.name])
 
 
-class ReplicaContext:
-    """What a replica, the function that `Strategy.run` calls, may ask about itself and tell the others."""
-
-    def __init__(self, strategy: Strategy, replica_id_in_sync_group: int) -> None:
-        self.strategy = strategy
-        self.replica_id_in_sync_group = replica_id_in_sync_group
-
-    strategy: Strategy
-    replica_id_in_sync_group: int
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """1: there is one device."""
-        return 1
-
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """The only device."""
-        return ("/device:CPU:0",)
-
-    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
-        """The sum or mean over the replicas: the value of this one."""
-        _as_reduce_op(reduce_op)
-        return nest.map_structure(to_tensor, value)
-
-    def all_gather(self, value: Any, axis: int, options: Any = None) -> Tensor:
-        """The values of all replicas, one after the other along `axis`: that of this one."""
-        return nest.map_structure(to_tensor, value)
-
-    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """`merge_fn(strategy, *args, **kwargs)`, above the replicas."""
-        with _entered(self.strategy, in_replica=False):
-            return merge_fn(self.strategy, *args, **(kwargs or {}))
+def _canonical(names: Sequence[str] | None) -> list[str]:
+    """The full names of devices that are there; all of them, if none are named."""
+    if names is None:
+        found = devices.logical_devices("GPU") or devices.logical_devices("CPU")
+        return [device.name for device in found]
+    if not names:
+        raise ValueError("Got an empty `devices` list. Please make sure the `devices` you pass in is not empty.")
+    there = devices.logical_devices()
+    chosen = []
+    for name in names:
+        text = name if isinstance(name, str) else getattr(name, "name", name)
+        spec = DeviceSpec.from_string(text if "/" in text else f"/device:{text}")
+        device = devices.find(spec.device_type or "CPU", spec.device_index or 0)
+        if device is None:
+            raise ValueError(
+                f"{name} is none of the devices there are: {[d.name for d in there]}. Logical CPUs are made by "
+                "tf.config.set_logical_device_configuration, before devices are used"
+            )
+        chosen.append(device.name)
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"Duplicated devices in `devices`: {list(names)}. A replica has a device of its own")
+    return chosen
 
 
-class _Place(threading.local):
-    """Where this thread is: which strategy was chosen, and whether inside of its replica."""
-
-    strategy: Strategy | None = None
-    in_replica = True
-
-
-_place = _Place()
 _DEFAULT = _DefaultStrategy()
-
-
-@contextmanager
-def _entered(strategy: Strategy, in_replica: bool) -> Iterator[None]:
-    before = _place.strategy, _place.in_replica
-    _place.strategy, _place.in_replica = (None if strategy is _DEFAULT else strategy), in_replica
-    try:
-        yield
-    finally:
-        _place.strategy, _place.in_replica = before
-
-
-def _check_above_replicas() -> None:
-    if _place.strategy is not None and _place.in_replica:
-        raise RuntimeError(
-            "Method requires being in cross-replica context, use get_replica_context().merge_call(): this is already "
-            "what a strategy runs"
-        )
-
-
-def _check_same(strategy: Strategy) -> None:
-    if _place.strategy is not None and _place.strategy is not strategy:
-        raise RuntimeError(
-            f"Mixing different tf.distribute.Strategy objects: {_place.strategy} is not {strategy}. Leave the scope of "
-            "the first one before"
-        )
-
-
-def _as_reduce_op(given: Any) -> ReduceOp:
-    return ReduceOp(given.upper() if isinstance(given, str) else given)
+set_default(_DEFAULT)
 
 
 def get_strategy() -> Strategy:
@@ -297,7 +328,7 @@ def get_strategy() -> Strategy:
     >>> tf.distribute.get_strategy().num_replicas_in_sync
     1
     """
-    return _place.strategy or _DEFAULT
+    return place.strategy or _DEFAULT
 
 
 def has_strategy() -> bool:
@@ -307,7 +338,7 @@ def has_strategy() -> bool:
     >>> tf.distribute.has_strategy()
     False
     """
-    return _place.strategy is not None
+    return place.strategy is not None
 
 
 def in_cross_replica_context() -> bool:
@@ -317,17 +348,10 @@ def in_cross_replica_context() -> bool:
     >>> tf.distribute.in_cross_replica_context()
     False
     """
-    return not _place.in_replica
+    return not place.in_replica
 
 
-def get_replica_context() -> ReplicaContext | None:
-    """The replica this is in; None above them.
-
-    >>> import gradtape as tf
-    >>> tf.distribute.get_replica_context().replica_id_in_sync_group
-    0
-    """
-    return ReplicaContext(get_strategy(), 0) if _place.in_replica else None
+_chosen = ExitStack()  # the scope that `experimental_set_strategy` has entered
 
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:
@@ -336,4 +360,6 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
     >>> import gradtape as tf
     >>> tf.distribute.experimental_set_strategy(None)
     """
-    _place.strategy, _place.in_replica = strategy, strategy is None
+    _chosen.close()
+    if strategy is not None:
+        _chosen.enter_context(strategy.scope())

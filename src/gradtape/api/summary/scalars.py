@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, scopes
+from ...core.scopes import carried
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -28,7 +29,7 @@ class _Current(threading.local):
     condition: Any = True
 
 
-current = _Current()
+current = carried(_Current())
 
 
 class SummaryWriter:

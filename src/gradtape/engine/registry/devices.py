@@ -22,7 +22,7 @@ from ...backends.arrays import ArrayModule
 from ...core import devices, dtypes, errors
 from ...core.devices import Device
 from ...core.dtypes import DType
-from ...core.scopes import holding
+from ...core.scopes import carried, holding
 from ...core.tensor import Tensor, when_placed, wrap
 from ..run import dispatch
 from ..run.dispatch import tensor_like, thread
@@ -170,7 +170,7 @@ class _Staying(threading.local):
     on = False
 
 
-_staying = _Staying()
+_staying = carried(_Staying())
 
 
 def staying() -> AbstractContextManager[None]:

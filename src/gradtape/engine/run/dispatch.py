@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
+from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, placed, when_left, wrap
 from .namespace import ops
 
@@ -96,10 +97,12 @@ class _Thread(threading.local):
     recorders: tuple[Any, ...] = ()
     recorder: Any = None
     trace: Any = None
+    as_written = False  # whether a function is run as it is written, for no graph can hold all of it
+    setting: Any = None  # what functions called here are traced for, beside their arguments: a replica
     departed: list[Any] | None = None  # recorders that have left inside the present block of `recorded_by`
 
 
-thread = _Thread()
+thread = carried(_Thread())
 _array = attrgetter("array")
 witness: Any = None  # who is told, in every thread, of what no tape records, for explanations; mostly nobody
 

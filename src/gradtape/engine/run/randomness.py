@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.scopes import holding
+from ...core.scopes import carried, holding
 from . import dispatch
 
 State = np.ndarray[Any, Any]
@@ -187,7 +187,7 @@ class _Frames(threading.local):
     draw: Callable[[Callable[[], State]], Any] = staticmethod(_one)  # one draw, or one for each member
 
 
-_thread = _Frames()
+_thread = carried(_Frames())
 
 
 def next_seed(take: Callable[[], State]) -> Any:

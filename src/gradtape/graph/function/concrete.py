@@ -34,7 +34,7 @@ from ..trace.conversion_status import Needed
 from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR, taken_apart
 from ..trace.trace import Trace, value_of
-from ..trace.traced import Enclosed, Unfollowed, Untraceable, check_scope
+from ..trace.traced import Enclosed, NeedsXLA, TakenOver, Unfollowed, Untraceable, check_scope
 from .signature import Identity
 
 logger = logging.getLogger("gradtape")
@@ -295,7 +295,7 @@ class Concrete:
         self._around = around  # gives the tensors that the Python function may use without being given them
         self.public: Any = None  # what `get_concrete_function` has given out for it
         self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
-        self._eager = eager
+        self._eager = self.eager = eager  # how it is run where it cannot be a graph; what that was at first
         self._jit_compile = jit_compile
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = self._follows_all = False
@@ -401,9 +401,14 @@ class Concrete:
                 return self._eager(tensors, variables)
         except (Untraceable, Changed) as reason:
             return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
-        except BaseException:
+        except BaseException as error:
             self._draw_from(positions)
-            raise
+            if not isinstance(error, TakenOver) or dispatch.thread.trace is not None:
+                raise
+            self._runs_eagerly, self._variants = True, {}
+            self.eager, self._eager = self._eager, error.runner(self)
+            with replaying(done):
+                return self._eager(tensors, variables)
         variants.insert(0, variant)
         here = variant.home is None and all(type(x) is Tensor for x in tensors)
         if results is not None and here and dispatch.unrecorded():
@@ -444,6 +449,10 @@ class Concrete:
         variant, _, made = self.traced(tensors, variables, may_make_variables)
         return self.traced(tensors, variables, False)[0] if made else variant
 
+    def traced_here(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Variant:
+        """The graph as a part of the one that is being made: to be looked at, not to be run."""
+        return self._traced(tensors, variables, False, nested=True)[0]
+
     def traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Variant, Any, list[Any]]:
@@ -454,11 +463,15 @@ class Concrete:
         try:
             with recording() as done:
                 return self._traced(tensors, variables, may_make_variables)
-        except (Needed, Unfollowed) as reason:
+        except (Needed, Unfollowed, NeedsXLA) as reason:
             if isinstance(reason, Unfollowed):
                 if self._follows_all:
                     raise
                 self._follows_all = True
+            elif isinstance(reason, NeedsXLA):
+                if dispatch.thread.trace is not None:  # a function around this one: that one is to be compiled
+                    raise
+                self._jit_compile = True
             with replaying(done):
                 return self.traced(tensors, variables, may_make_variables)
         except InvalidArgumentError as error:
@@ -469,9 +482,9 @@ class Concrete:
             raise again.with_traceback(error.__traceback__) from error.__cause__
 
     def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
-        trace = Trace(self.name, for_xla=self._jit_compile)
+        trace = Trace(self.name, nested, self._jit_compile)
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
         if self._follows_all:

@@ -12,6 +12,7 @@ from operator import is_
 from typing import Any
 
 from ...core import errors, nest
+from ...core.scopes import holding
 from ...core.tensor import Tensor
 from ...engine.registry.placement import makes_tensors
 from ...engine.run.dispatch import thread
@@ -74,6 +75,7 @@ class Function:
         self._open: list[tuple[Any, Concrete]] = []  # those with a None in their key
         self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
+        self._elsewhere: dict[Any, Function] = {}  # by what `thread.setting` was
         self._called = False
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
@@ -83,6 +85,9 @@ class Function:
             self._count = -1  # a method in the body of its class: its parameters are those of the bound one
         else:
             self._count = self._parameters.count
+        for name, value in getattr(python_function, "__dict__", {}).items():
+            if not hasattr(self, name):  # the attributes of a function, or of an object that is called
+                setattr(self, name, value)
 
     @functools.cached_property
     def _parameters(self) -> Parameters:
@@ -101,9 +106,16 @@ class Function:
         autograph, _, _, features = self._options
         return made_ready(self._function, features) if autograph else self._function
 
+    @property
+    def converted(self) -> Callable[..., Any]:
+        """The Python function, bound to its instance if it has one, as it is run inside another function."""
+        return self._converted if self._instance is None else types.MethodType(self._converted, self._instance())
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
+        if thread.setting is not None:
+            self = self._for(thread.setting)
         self._calls.count += 1
         if kwargs or len(args) != self._count:
             args, kwargs = self._parameters.arranged(args, kwargs)
@@ -129,6 +141,16 @@ class Function:
         result = concrete.run(variants, tensors, variables, not self._called)
         self._called = True
         return result
+
+    def _for(self, setting: Any) -> Function:
+        """This function as it is for a replica, which has its own values of what is the same elsewhere."""
+        found = self._elsewhere.get(setting)
+        if found is None:
+            autograph, jit_compile, reduce_retracing, options = self._options
+            found = self._elsewhere[setting] = Function(
+                self._function, self.input_signature, autograph, jit_compile, reduce_retracing, options, self._instance
+            )
+        return found
 
     def _served(self, key: Any) -> Concrete | None:
         if key in self._concretes:
@@ -175,7 +197,8 @@ class Function:
 
         def eager(tensors: Sequence[Tensor], variables: Sequence[Variable]) -> Any:
             try:
-                return nest.map_structure(returned_value, call(tensors, variables))
+                with holding(thread, as_written=True):
+                    return nest.map_structure(returned_value, call(tensors, variables))
             except StopIteration as end:  # of a dataset
                 raise errors.OutOfRangeError("End of sequence") from end
 
@@ -273,8 +296,10 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """What the function was traced for, in words."""
-        traced = [concrete for concrete in self._concretes.values() if concrete.is_traced]
-        return "\n\n".join(self._public(concrete).pretty_printed_signature(verbose) for concrete in traced)
+        return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._list_all_concrete_functions())
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return [self._public(concrete) for concrete in self._concretes.values() if concrete.is_traced]
 
     def _public(self, concrete: Concrete) -> ConcreteFunction:
         if concrete.public is None:

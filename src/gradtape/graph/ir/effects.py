@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
-from ...core.scopes import holding
+from ...core.scopes import carried, holding
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Draw
@@ -35,7 +35,7 @@ class _Performance(threading.local):
 
 
 ATTEMPTS = 4  # at a run whose variables other threads change meanwhile
-_performance = _Performance()
+_performance = carried(_Performance())
 _NOTHING_LEFT = object()
 _AS_BEFORE = nullcontext()
 

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...core.dtypes import DType
-from ...core.errors import InvalidArgumentError
+from ...core.errors import FailedPreconditionError, InvalidArgumentError
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.op import Op
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
 from ..executors.xla.executor import check_jax
+from ..executors.xla.mesh import prepare
 from ..ir.effects import performance, performed_as
 
 
@@ -173,8 +174,13 @@ def outcome_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tupl
 
 @cache
 def _on_xla() -> Callable[..., Any]:
-    """What finds the shapes and dtypes that an op gives: JAX is imported when a function is first traced for XLA."""
+    """What finds the shapes and dtypes that an op gives: JAX is imported when a function is first traced for XLA.
+
+    It has as many devices then as the program has asked for.
+    """
     check_jax()
+    with suppress(FailedPreconditionError):  # whoever needs several devices, and cannot have them, will be told
+        prepare()
     from ..executors.xla.shapes import outcome
 
     return outcome

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from opcode import EXTENDED_ARG, opmap
 from typing import Any
 
-from ...core.scopes import holding
+from ...core.scopes import carried, holding
 
 # Packages whose functions run as they are: none of them has control flow that is to be staged.
 LIBRARIES = frozenset(
@@ -68,7 +68,7 @@ class _Thread(threading.local):
     looks: int = 0
 
 
-thread = _Thread()
+thread = carried(_Thread())
 
 
 def switched(off: bool) -> AbstractContextManager[None]:

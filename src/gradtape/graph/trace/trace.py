@@ -25,13 +25,14 @@ from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import Draw, Stream
 from ...engine.run.source_lines import Line, caller
+from ...state.sharded_variable import ShardedVariable
 from ..ir.effects import assertion, draw, guard, is_imagined, shape_guard
 from ..ir.graph import Graph, Node, Value, graphs_in, maker, unique
 from .assigned import assigned
 from .awaited import Awaited, Work, computed, is_replayed, of_variable, outcome_of, plain, work_of
 from .conversion_status import ask as ask_for_conversion
 from .conversion_status import thread as conversion
-from .traced import Enclosed, Failed, TracedTensor, Untraceable, out_of_scope
+from .traced import Enclosed, Failed, NeedsXLA, TracedTensor, Untraceable, out_of_scope
 
 _NARROW = dtypes.NARROW
 remembered: set[Any] = set()  # the ops whose results tell, as `made_by`, what they were computed from
@@ -347,8 +348,12 @@ class Trace(dispatch.Recorder):
         within = self.within
         if within is not None:
             value = value_of(within.read_quietly(variable))
+        elif self.for_xla:
+            value = of_variable(variable)
+        elif isinstance(variable, ShardedVariable):
+            raise NeedsXLA
         else:
-            value = of_variable(variable) if self.for_xla else wrap(variable._settled(), variable.dtype)
+            value = wrap(variable._settled(), variable.dtype)
         place = Value(value.dims, value.dtype)
         self.reads[id(variable)] = (variable, place)
         self.given[place] = x = TracedTensor(value, place, self)

@@ -37,6 +37,18 @@ class Unfollowed(Untraceable):
     """What was computed from a constant is asked for: the function is to be traced again, with all of them followed."""
 
 
+class TakenOver(BaseException):
+    """The function is to be run by somebody else, all of it: `runner(concrete)` gives who takes its calls."""
+
+    def __init__(self, runner: Any) -> None:
+        super().__init__()
+        self.runner = runner
+
+
+class NeedsXLA(BaseException):
+    """A variable on several devices is used, where XLA alone computes: the function is to be traced again, for XLA."""
+
+
 class TracedTensor(Tensor):
     """A tensor inside a function that is being traced."""
 
@@ -198,3 +210,13 @@ def check_scope(tensors: Sequence[Tensor]) -> None:
     for x in tensors:
         if type(x) is TracedTensor and not x.trace.open:
             raise out_of_scope(x, eagerly=dispatch.thread.trace is None)
+
+
+def _graph(x: Tensor) -> Any:
+    """The function that is being traced, to which constants belong too."""
+    if dispatch.thread.trace is None:
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+    return dispatch.thread.trace
+
+
+Tensor.graph = property(_graph)  # type: ignore[method-assign,assignment]

@@ -24,6 +24,7 @@ from gradtape.engine.run import dispatch
 from gradtape.engine.run.convert import own_read, readable, register, to_tensor
 from gradtape.engine.run.randomness import Streams, drawing_from
 
+from .. import distribution
 from .. import sparse as sparse_tensors
 from .conversion import cast as cast
 from .conversion import convert_to_numpy as convert_to_numpy
@@ -57,12 +58,19 @@ class Variable(KerasVariable):
             return
         with tf.init_scope():
             self._value = tf.Variable(value, trainable=self._trainable, name=self._path)
+        if self._shape is None:
+            self._shape = self._validate_shape(self._value.shape)
+        distribution.lay_out(self)
         for restoration, number in vars(self).pop("_restorations", ()):  # of checkpoints that waited for this variable
             restoration.lay_over(self, number)
 
     def _initialize_with_initializer(self, initializer: Any) -> None:
+        def make() -> Any:
+            return convert_to_tensor(initializer(self._shape, dtype=self._dtype), self._dtype)
+
         with dispatch.traced_by(None):
-            value = convert_to_tensor(initializer(self._shape, dtype=self._dtype), self._dtype)
+            in_parts = distribution.made_in_parts(self, make)
+            value = make() if in_parts is None else in_parts
         self._initialize(value)
 
     def _direct_assign(self, value: Any) -> None:
@@ -97,6 +105,7 @@ class Variable(KerasVariable):
         vars(made).update(vars(self))
         if self._value is not None:
             made._value = tf.Variable(self._value.numpy(), trainable=self._trainable, name=self._path)
+            distribution.lay_out(made)
         return made
 
 

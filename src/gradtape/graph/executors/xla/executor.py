@@ -22,6 +22,7 @@ from ....state.variable import Variable, updating
 from ...ir.effects import ATTEMPTS, Changed, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value
 from .interrupts import Uninterrupted
+from .placement import Placement, placement_of
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
 _MUCH = 1 << 17  # bytes of variables from which on it is worth while to write over the old ones
@@ -48,12 +49,13 @@ def check_jax() -> None:
 class Program:
     """A compiled graph; it is compiled when it is first called.
 
-    `on_host` are the ops that NumPy computes in the middle of the program.
+    `on_host` are the ops that NumPy computes in the middle of the program. If variables are spread over a mesh of
+    devices, `placement` says where values are; it is None for one device.
     """
 
     on_host: Sequence[str] = ()
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, placement: Placement | None = None) -> None:
         self.graph = graph
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
@@ -61,6 +63,7 @@ class Program:
         self._replaced = [(i, variable) for i, variable in enumerate(self._variables) if id(variable) in updated]
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
+        self._placement = placement_of(graph) if placement is None else placement
         self._call: Any = None
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
@@ -72,7 +75,7 @@ class Program:
         if self._call is None:
             self._compile()
         try:
-            results: Sequence[Any] = self._call(*arrays) if self._alone else self._run(arrays)
+            results: Sequence[Any] = self._call(*arrays)[0] if self._alone else self._run(arrays)
         except self._jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
@@ -93,11 +96,13 @@ class Program:
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
+        if self._placement is not None:
+            given = self._placement.spread_inputs(given)
         arguments = [*given, *(node.op.numpy(**node.attrs) for node in self._draws), *self._constants]
         if self._may_fail:
             return self._checked_run(arguments)
         with updating, Uninterrupted() if self._takes_memory else nullcontext():
-            flat = self._call(*self._held(), *arguments)
+            flat, _ = self._call(*self._spread(self._held()), *arguments)
             self._commit(flat[self._outputs :])
         result: Sequence[Any] = flat[: self._outputs]
         return result
@@ -115,7 +120,7 @@ class Program:
                 with updating:
                     held = self._held()
                 with replaying(done), recording() as done_now:
-                    results, updates = self._seen([*held, *arguments])
+                    results, updates = self._seen([*self._spread(held), *arguments])
                 done = done_now
                 with updating:
                     if last or all([v._on_device(self._put) is held[i] for i, v in self._replaced]):
@@ -127,11 +132,16 @@ class Program:
         put = self._put
         return [variable._on_device(put) for variable in self._variables]
 
+    def _spread(self, held: list[Any]) -> list[Any]:
+        return held if self._placement is None else self._placement.spread_held(self._variables, held)
+
     def _put(self, array: Any) -> Any:
         with self._jax.enable_x64(True):
             return self._jax.device_put(array)
 
     def _commit(self, updates: Sequence[Any]) -> None:
+        if self._placement is not None:
+            updates = self._placement.taken(self._updated, updates)
         Variable._take_all("_take_from_device", self._updated, updates)
 
     def _seen(self, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -139,7 +149,7 @@ class Program:
         lowering = self._lowering
         lowering.performance = performance()
         try:
-            flat = self._jax.block_until_ready(self._call(*arguments))
+            flat, holds = self._jax.block_until_ready(self._call(*arguments))
             if lowering.ordered:
                 self._jax.effects_barrier()
         except Exception as error:
@@ -149,17 +159,16 @@ class Program:
             lowering.failures.clear()
             _forget_failed_run()
             raise failure from error
-        if self._checked and not flat[-1]:
+        if holds is not None and not holds:
             raise Changed
-        end = self._outputs + len(self._updated)
-        return flat[: self._outputs], flat[self._outputs : end]
+        return flat[: self._outputs], flat[self._outputs :]
 
     def _compile(self) -> None:
         import jax
 
         from .lowering import Lowering
 
-        graph = self.graph
+        graph, placement = self.graph, self._placement
         large = _large_constants(graph)
         held = sum(math.prod(v.shape) * v.dtype.size for _, v in graph.updates)
         # A signal must not come between a run that takes memory and its results. Asking signals to wait takes 12
@@ -173,19 +182,28 @@ class Program:
                 passed = [*(node.outputs[0] for node in draws), *large]
                 values = [*(v for _, v in graph.variables), *graph.inputs, *passed]
                 function = _function(graph, lowering, passed)
-                shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
-                traced = jax.jit(function, donate_argnums=donated).trace(*shapes)
-                self._checked = len(traced.out_info) > len(graph.all_outputs)
-                self._may_fail = self._checked or bool(lowering.on_host)
+                if placement is None:
+                    shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
+                    compiled = jax.jit(function, donate_argnums=donated)
+                else:
+                    shardings = placement.arguments(graph, len(passed))
+                    pairs = zip(values, shardings, strict=True)
+                    shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy, sharding=s) for v, s in pairs]
+                    results = (placement.results(graph), None)
+                    compiled = jax.jit(function, donate_argnums=donated, out_shardings=results)
+                traced = compiled.trace(*shapes)
+                self._may_fail = traced.out_info[1] is not None or bool(lowering.on_host)
                 if not (self._may_fail and donated):
                     break
                 donated = []  # the variables keep what they have when the run fails
-            self._constants = [jax.device_put(v.constant) for v in large]
+            where = None if placement is None else placement.replicated
+            self._constants = [jax.device_put(v.constant, where) for v in large]
         self._takes_memory = bool(donated)
         self.on_host = tuple(dict.fromkeys(lowering.on_host))
         self._jax, self._lowering, self._draws = jax, lowering, draws
         self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
-        self._alone = not (self._wide or self._may_fail or self._variables or self._updated or large)
+        busy = self._wide or self._may_fail or self._variables or self._updated or large
+        self._alone = placement is None and not busy
         with jax.enable_x64(True):
             self._call = traced.lower().compile()
 
@@ -198,17 +216,16 @@ def _forget_failed_run() -> None:
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
-    """What is compiled: from variables, inputs and what else is passed in to outputs, updates, and whether checks hold.
+    """What is compiled: from variables, inputs and what else is passed in to outputs and updates, and if checks hold.
 
-    The last of these is there only if there is something to check.
+    The last of these is None if there is nothing to check.
     """
     variables, inputs = len(graph.variables), len(graph.inputs)
 
     def function(*arrays: Any) -> Any:
         held, given = arrays[:variables], arrays[variables : variables + inputs]
         known = dict(zip(passed, arrays[variables + inputs :], strict=True))
-        results, holds = lowering.run(graph, [*given, *held], known)
-        return results if holds is None else [*results, holds]
+        return lowering.run(graph, [*given, *held], known)
 
     function.__name__ = graph.name
     return function

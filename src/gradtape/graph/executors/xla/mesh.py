@@ -27,7 +27,7 @@ def prepare() -> None:
     check_jax()
     import jax
 
-    if count == jax.config.jax_num_cpu_devices:
+    if count == getattr(jax.config, "jax_num_cpu_devices", None):
         return
     try:
         jax.config.update("jax_num_cpu_devices", count)

@@ -1,4 +1,4 @@
-"""Moving values for XLA: padding, which fuses with what comes after it, where the kernels write into zeros."""
+"""Moving values for XLA: padding, which fuses with what comes after it, where the kernels write into zeros; layouts."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def _place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         low, high = (min(r[0], r[-1]), max(r[0], r[-1])) if r else (n, n - 1)
         widths.append((low, n - 1 - high, abs(r.step) - 1))
     return jax.lax.pad(x, jnp.zeros((), x.dtype), widths)
+
+
+@lowering("sharding_constraint")
+def _sharding_constraint(x: Any, *, sharding: Any) -> Any:
+    return jax.lax.with_sharding_constraint(x, sharding)

@@ -1,0 +1,137 @@
+"""`DistributedGradientTape`: a tape whose gradients are the mean over all processes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, wrap
+from ...distribution.collectives import BUCKET_BYTES, Reduction
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...engine.tape.log import Log
+from ...engine.tape.questions import UnconnectedGradients, native
+from ...engine.tape.tape import GradientTape
+from .processes import reduce_op, reduced, size
+
+NAMESPACES = ("distribute",)
+__all__ = ["DistributedGradientTape"]
+
+_SPARSE = ("gather", "gather_rows", "sparse_matmul")  # ops whose cotangents may be IndexedSlices
+
+
+class DistributedGradientTape(GradientTape):
+    """The tape that was given, whose `gradient` gives the mean of the gradients of all ranks.
+
+    All else is the tape's own: it may be entered, watch, and be asked for Jacobians, which stay those of this rank.
+    Gradients travel in buckets. Where there is more than one bucket, eager code sends each as soon as the sweep has
+    finished it, while the sweep goes on.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     loss = v * v
+    >>> tape = tf.distribute.DistributedGradientTape(tape)
+    >>> float(tape.gradient(loss, v))
+    6.0
+
+    Args:
+      compression: "bf16" or "fp16": float32 travels rounded to 16 bits.
+      op: "mean", "sum", "min", "max" or "product".
+      sparse_as_dense: an `IndexedSlices` is made dense before it travels.
+      bucket_bytes: how much is sent at once.
+    """
+
+    def __init__(
+        self,
+        gradtape: GradientTape,
+        compression: str | None = None,
+        op: Any = "mean",
+        sparse_as_dense: bool = False,
+        *,
+        bucket_bytes: int = BUCKET_BYTES,
+    ) -> None:
+        if not isinstance(gradtape, GradientTape):
+            raise TypeError(f"DistributedGradientTape wants a GradientTape, got {type(gradtape).__name__}")
+        Reduction(reduce_op(op), compression)  # raises for what is not there
+        self.__dict__ = gradtape.__dict__  # one tape, seen in two ways
+        self._reduced_as = (reduce_op(op), compression, sparse_as_dense, bucket_bytes)
+
+    _reduced_as: tuple[str, str | None, bool, int]
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        *,
+        nan_safe: bool = False,
+    ) -> Any:
+        """The gradient as `GradientTape.gradient` gives it, reduced over all ranks."""
+        if size() == 1:
+            return super().gradient(target, sources, output_gradients, unconnected_gradients, nan_safe=nan_safe)
+        op, compression, sparse_as_dense, bucket_bytes = self._reduced_as
+        reduction = Reduction(op, compression, "gradients", bucket_bytes)
+        with self._sending(sources, reduction, bucket_bytes, nan_safe) as sent:
+            found = super().gradient(target, sources, output_gradients, unconnected_gradients, nan_safe=nan_safe)
+        structure = list(sources) if nest.is_values_view(sources) else sources
+        flat = nest.flatten(found)
+        arrived = reduction.finish() if sent else {}
+        late = {i: g for i, g in enumerate(flat) if sent.get(i) not in arrived}
+        for i, position in sent.items():
+            if position in arrived:
+                flat[i] = wrap(arrived[position], flat[i].dtype)
+        if sparse_as_dense:
+            late = {i: to_tensor(g) if isinstance(g, IndexedSlices) else g for i, g in late.items()}
+        for i, g in zip(late, reduced(list(late.values()), op, compression, "gradients"), strict=True):
+            flat[i] = g
+        return nest.pack_sequence_as(structure, flat)
+
+    @contextmanager
+    def _sending(
+        self, sources: Any, reduction: Reduction, bucket_bytes: int, nan_safe: bool
+    ) -> Iterator[dict[int, int]]:
+        """Inside the block a gradient is given to `reduction` as soon as the sweep has finished it.
+
+        Gives the position on the tape of each source, by its number, for which that is done: for none where there is
+        one bucket only, or where the sweep is itself recorded or traced.
+        """
+        log = self._log
+        leaves = [native(source) for source in nest.flatten(sources)]
+        sizes = sum(math.prod(x.dims) * x.dtype.size for x in leaves if hasattr(x, "dims"))
+        if sizes <= bucket_bytes or nan_safe or log is None or not log.plain or not dispatch.unrecorded():
+            yield {}
+            return
+        sparse = _given_to_sparse_ops(log)
+        places = {i: log.position(x) for i, x in enumerate(leaves) if hasattr(x, "dims")}
+        sent = {i: place for i, place in places.items() if place is not None and place >= 0 and place not in sparse}
+        hooks = {place: _adding(reduction, place) for place in sent.values()}
+        for place, hook in hooks.items():
+            self._hooks.setdefault(place, []).append(hook)
+        try:
+            yield sent
+        finally:
+            for place, hook in hooks.items():
+                self._hooks[place].remove(hook)
+                if not self._hooks[place]:
+                    del self._hooks[place]
+
+
+def _given_to_sparse_ops(log: Log) -> set[int]:
+    """The positions of what is looked up in: their gradients are of rows, and stay so."""
+    found: set[int] = set()
+    for op, parents in zip(log.ops, log.parents, strict=True):
+        if op is not None and getattr(op, "name", getattr(getattr(op, "op", None), "name", "")) in _SPARSE:
+            found.update((parents,) if isinstance(parents, int) else parents)
+    return found
+
+
+def _adding(reduction: Reduction, place: int) -> Callable[[Tensor], None]:
+    return lambda g: reduction.add(place, np.asarray(g.array))

@@ -1,0 +1,63 @@
+"""Strategies that are something else here, or are not there and say so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from .strategies import MirroredStrategy, Strategy
+
+NAMESPACES = ("distribute", "distribute.experimental")
+__all__ = ["CentralStorageStrategy", "ParameterServerStrategy", "TPUStrategy"]
+
+logger = logging.getLogger("gradtape")
+
+
+class CentralStorageStrategy(MirroredStrategy):
+    """A replica on each device. TensorFlow keeps variables on one of them; here they are mirrored, with a note.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.experimental.CentralStorageStrategy().num_replicas_in_sync
+    1
+    """
+
+    def __init__(self, compute_devices: Sequence[str] | None = None, parameter_device: Any = None) -> None:
+        logger.info("CentralStorageStrategy keeps a copy of each variable on every device, as MirroredStrategy does")
+        super().__init__(compute_devices)
+
+
+class TPUStrategy(Strategy):
+    """There are no TPUs; a class may derive from it all the same.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ValueError: ...
+    """
+
+    def __init__(
+        self,
+        tpu_cluster_resolver: Any = None,
+        experimental_device_assignment: Any = None,
+        experimental_spmd_xla_partitioning: bool = False,
+    ) -> None:
+        raise ValueError(
+            "Please provide a TPU Name to connect to: gradtape knows of no TPUs. Use tf.distribute.MirroredStrategy()"
+        )
+
+
+class ParameterServerStrategy(Strategy):
+    """There are no parameter servers: workers that update variables on their own have no place in XLA's programs.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.ParameterServerStrategy(None)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    NotImplementedError: ...
+    """
+
+    def __init__(self, cluster_resolver: Any, variable_partitioner: Any = None) -> None:
+        raise NotImplementedError(
+            "gradtape has no parameter servers. Use tf.distribute.MirroredStrategy() on one machine, or "
+            "tf.distribute.MultiWorkerMirroredStrategy() on several, which keep all replicas in step"
+        )

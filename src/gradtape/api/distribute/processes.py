@@ -1,0 +1,376 @@
+"""Collectives between processes, as who comes from Horovod expects them: `gradtape.distribute` in the place of `hvd`.
+
+A program that is started several times (`gradtape launch -n 4 train.py`) asks `rank` and `size`, takes its share of the
+data, and gives its gradients to `all_reduce` or its tape to `DistributedGradientTape`. On its own, a program gets back
+what it gave. Each function here is differentiable, and part of a function that is traced.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.dtypes import string
+from ...core.errors import InvalidArgumentError
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor, wrap
+from ...distribution import cluster, collectives
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...state.specs import TensorSpec
+from ..control.custom_gradient import custom_gradient
+
+NAMESPACES = ("distribute",)
+__all__ = [
+    "Average", "Compression", "Max", "Min", "Product", "Sum", "all_reduce", "allgather", "allreduce", "barrier",
+    "broadcast", "broadcast_object", "broadcast_variables", "grouped_allreduce", "init", "is_initialized", "local_rank",
+    "local_size", "rank", "shutdown", "size",
+]  # fmt: skip
+
+Average, Sum, Min, Max, Product = "mean", "sum", "min", "max", "product"
+
+
+class Compression:
+    """How float32 gradients travel: as they are, or rounded to 16 bits. They are added up in 32 bits.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.all_reduce([tf.constant(1.0)], compression=tf.distribute.Compression.bf16)[0].numpy().item()
+    1.0
+    """
+
+    none: str | None = None
+    fp16 = "fp16"
+    bf16 = "bf16"
+
+
+def init(
+    address: str | None = None, size: int | None = None, rank: int | None = None, local_rank: int | None = None
+) -> None:
+    """Meets the other processes of this job; the first collective does so too. Alone, or a second time, does nothing.
+
+    Who and where they are is told by `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI, else by the arguments.
+
+    Args:
+      address: where rank 0 listens, as "host:port".
+
+    >>> import gradtape as tf
+    >>> tf.distribute.init()
+    >>> tf.distribute.size()
+    1
+    """
+    cluster.initialize(address, size, rank, local_rank)
+
+
+def is_initialized() -> bool:
+    """Whether this process has met the others, or is the only one.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.is_initialized()
+    True
+    """
+    return cluster.identity().size == 1 or cluster.is_initialized()
+
+
+def shutdown() -> None:
+    """There is nothing to do: the end of the program waits for the other ranks.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.shutdown()
+    """
+
+
+def rank() -> int:
+    """The number of this process among all, from 0.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.rank()
+    0
+    """
+    return cluster.identity().rank
+
+
+def size() -> int:
+    """How many processes there are.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.size()
+    1
+    """
+    return cluster.identity().size
+
+
+def local_rank() -> int:
+    """The number of this process among those of its host, from 0.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.local_rank()
+    0
+    """
+    return cluster.identity().local_rank
+
+
+def local_size() -> int:
+    """How many of the processes are on this host.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.local_size()
+    1
+    """
+    return cluster.identity().local_size
+
+
+def barrier() -> None:
+    """Waits until all ranks have come here.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.barrier()
+    """
+
+    def act(arrays: list[Any]) -> list[Any]:
+        collectives.barrier()
+        return arrays
+
+    nothing = to_tensor(np.zeros((), np.int32))
+    _at_each_run(act, [nothing], [nothing])
+
+
+def all_reduce(gradients: Any, op: Any = "mean", compression: str | None = None, name: str | None = None) -> Any:
+    """The mean, or sum, of each tensor of a nest over all ranks. None stays None, an `IndexedSlices` sparse.
+
+    Small tensors travel together in buckets.
+
+    Args:
+      op: "mean", "sum", "min", "max" or "product", or a `tf.distribute.ReduceOp`.
+      compression: "bf16" or "fp16": float32 travels rounded to 16 bits.
+
+    >>> import gradtape as tf
+    >>> gradients = {"w": tf.constant([1.0, 2.0]), "b": None}
+    >>> tf.distribute.all_reduce(gradients)["w"].numpy().tolist()
+    [1.0, 2.0]
+    """
+    flat = nest.flatten(gradients)
+    return nest.pack_sequence_as(gradients, reduced(flat, reduce_op(op), compression, name or "all_reduce"))
+
+
+def reduce_op(given: Any) -> str:
+    """The name of a reduction: Horovod's, TensorFlow's, or ours."""
+    text = str(getattr(given, "value", given)).lower()
+    text = "mean" if text == "average" else text
+    if text not in collectives.OPS:
+        raise ValueError(f"op must be one of {', '.join(collectives.OPS)}, got {given!r}")
+    return text
+
+
+def reduced(flat: Sequence[Any], op: str, compression: str | None, name: str) -> list[Any]:
+    """The entries of a list, each reduced over all ranks; see `all_reduce`."""
+    if size() == 1:
+        return [x if x is None or isinstance(x, IndexedSlices) else to_tensor(x) for x in flat]
+    # Where a rank has None and another has not, they would wait in different collectives: so it is part of the name.
+    kinds = "".join("." if x is None else "s" if isinstance(x, IndexedSlices) else "d" for x in flat)
+    label = name if set(kinds) <= {"d"} else f"{name} of {kinds}"
+    dense = [to_tensor(x) for x, kind in zip(flat, kinds, strict=True) if kind == "d"]
+    results = iter(_reduced_together(dense, op, compression, label) if dense else ())
+    return [
+        next(results) if kind == "d" else None if kind == "." else _reduced_slices(x, op, label)
+        for x, kind in zip(flat, kinds, strict=True)
+    ]
+
+
+def _reduced_together(tensors: list[Tensor], op: str, compression: str | None, name: str) -> list[Tensor]:
+    @custom_gradient
+    def reduce(*xs: Any) -> Any:
+        def backward(*gs: Any) -> Any:
+            if op not in ("sum", "mean"):
+                raise LookupError(f"The {op} over ranks has no gradient; the sum and the mean do")
+            found = _reduced_together([to_tensor(g) for g in gs], op, compression, f"gradient of {name}")
+            return found if len(found) > 1 else found[0]
+
+        results = _at_each_run(lambda arrays: collectives.all_reduce(arrays, op, compression, name), xs, xs)
+        return tuple(results) if len(results) > 1 else results[0], backward
+
+    found = reduce(*tensors)
+    return list(found) if isinstance(found, tuple | list) else [found]
+
+
+def _reduced_slices(slices: IndexedSlices, op: str, name: str) -> IndexedSlices:
+    """A sum of rows is the rows of all, one after the other."""
+    if op not in ("sum", "mean"):
+        raise InvalidArgumentError(f"The {op} of IndexedSlices over ranks is not there: use tf.convert_to_tensor first")
+    values, indices = (
+        _at_each_run(lambda arrays, what=what: [collectives.all_gather(arrays[0], f"{name}, {what}")], [x])[0]
+        for what, x in (("values", to_tensor(slices.values)), ("indices", to_tensor(slices.indices)))
+    )
+    return IndexedSlices(values / size() if op == "mean" else values, indices, slices.dense_shape)
+
+
+def _at_each_run(act: Callable[..., list[Any]], tensors: Sequence[Any], like: Sequence[Any] | None = None) -> list[Any]:
+    """`act` on the arrays of tensors, as tensors of the same dtypes: now, or at each run of the function being traced.
+
+    The results have the shapes of `like`, if it is given.
+    """
+    tensors = [to_tensor(x) for x in tensors]
+    if any(x.dtype is string for x in tensors):
+        raise InvalidArgumentError("Strings do not travel between ranks as tensors: use broadcast_object")
+
+    def call(xs: Sequence[Tensor]) -> list[Tensor]:
+        results = act([np.asarray(x.array) for x in xs])
+        return [wrap(y, x.dtype) for y, x in zip(results, tensors, strict=True)]
+
+    if dispatch.thread.trace is None:
+        return call(tensors)
+    from ...graph.control_flow.python_calls import traced_call
+
+    outputs = [x.dtype for x in tensors]
+    if like is not None:
+        outputs = [TensorSpec(shaped.shape, x.dtype) for shaped, x in zip(map(to_tensor, like), tensors, strict=True)]
+    return traced_call(call, tensors, outputs, differentiable=False)
+
+
+def allreduce(
+    tensor: Any,
+    average: bool | None = None,
+    op: Any = None,
+    compression: str | None = None,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+    name: str | None = None,
+) -> Any:
+    """The mean of a tensor over all ranks, or what `op` says; its gradient is reduced the same way.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.allreduce(tf.constant([1.0, 2.0]), op=tf.distribute.Sum).numpy().tolist()
+    [1.0, 2.0]
+    """
+    if average is not None and op is not None:
+        raise ValueError("The op parameter supersedes average. Please provide only one of them.")
+    chosen = reduce_op(op) if op is not None else "sum" if average is False else "mean"
+    before = tensor if prescale_factor == 1.0 else _scaled(tensor, prescale_factor)
+    (found,) = reduced([before], chosen, compression, name or "allreduce")
+    return found if postscale_factor == 1.0 else _scaled(found, postscale_factor)
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(x.values * factor, x.indices, x.dense_shape)
+    return to_tensor(x) * factor
+
+
+def grouped_allreduce(
+    tensors: Sequence[Any], average: bool | None = None, op: Any = None, compression: str | None = None,
+    name: str | None = None,
+) -> list[Any]:  # fmt: skip
+    """`allreduce` of a list of tensors, which travel together.
+
+    >>> import gradtape as tf
+    >>> [float(x) for x in tf.distribute.grouped_allreduce([tf.constant(1.0), tf.constant(2.0)])]
+    [1.0, 2.0]
+    """
+    if average is not None and op is not None:
+        raise ValueError("The op parameter supersedes average. Please provide only one of them.")
+    chosen = reduce_op(op) if op is not None else "sum" if average is False else "mean"
+    return reduced(list(tensors), chosen, compression, name or "grouped_allreduce")
+
+
+def allgather(tensor: Any, name: str | None = None) -> Any:
+    """The tensors of all ranks, one after the other along the first axis, in which they may differ.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.allgather(tf.constant([[1, 2]])).numpy().tolist()
+    [[1, 2]]
+    """
+    x = to_tensor(tensor)
+    if not x.dims:
+        raise InvalidArgumentError(
+            "allgather joins along the first axis, and a scalar has none: use tf.reshape(x, [1])"
+        )
+    if size() == 1:
+        return x
+    label = name or "allgather"
+
+    def share(arrays: list[Any]) -> list[Any]:
+        """Of the sum of all cotangents, the rows that came from here."""
+        (total,) = collectives.all_reduce(arrays, "sum", None, f"gradient of {label}")
+        counts = collectives.exchange(x.dims[0], f"gradient of {label}, rows")
+        first = sum(counts[: rank()])
+        return [total[first : first + x.dims[0]]]
+
+    @custom_gradient
+    def gather(x: Any) -> Any:
+        (whole,) = _at_each_run(lambda arrays: [collectives.all_gather(arrays[0], label)], [x])
+        return whole, lambda g: _at_each_run(share, [g], [x])[0]
+
+    return gather(x)
+
+
+def broadcast(tensor: Any, root_rank: int = 0, name: str | None = None) -> Any:
+    """The tensor of rank `root_rank`, on all ranks. The gradient of all of them arrives there.
+
+    >>> import gradtape as tf
+    >>> float(tf.distribute.broadcast(tf.constant(3.0), root_rank=0))
+    3.0
+    """
+    x = to_tensor(tensor)
+    _check_root(root_rank)
+    if size() == 1:
+        return x
+    label = name or "broadcast"
+
+    @custom_gradient
+    def send(x: Any) -> Any:
+        def backward(g: Any) -> Any:
+            (total,) = _reduced_together([to_tensor(g)], "sum", None, f"gradient of {label}")
+            return total if rank() == root_rank else ops.zeros_like(total)
+
+        return _at_each_run(lambda arrays: collectives.broadcast(arrays, root_rank, label), [x], [x])[0], backward
+
+    return send(x)
+
+
+def _check_root(root_rank: int) -> None:
+    if not 0 <= root_rank < size():
+        raise ValueError(f"root_rank must be from 0 to size - 1, which is {size() - 1}, got {root_rank}")
+
+
+def broadcast_variables(variables: Iterable[Any], root_rank: int = 0) -> None:
+    """Gives all variables the values that they have on rank `root_rank`, as at the beginning of a training.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.broadcast_variables([tf.Variable(1.0)], root_rank=0)
+    """
+    given: list[Any] = [variable.value if _is_keras(variable) else variable for variable in variables]
+    _check_root(root_rank)
+    if size() == 1 or not given:
+        return
+    found = _at_each_run(
+        lambda arrays: collectives.broadcast(arrays, root_rank, "broadcast_variables"),
+        given,
+        list(map(to_tensor, given)),
+    )
+    for variable, value in zip(given, found, strict=True):
+        variable.assign(value)
+
+
+def _is_keras(variable: Any) -> bool:
+    return hasattr(variable, "value") and not callable(variable.value)
+
+
+def broadcast_object(obj: Any, root_rank: int = 0, name: str | None = None) -> Any:
+    """Any Python value of rank `root_rank` that can be pickled, on all ranks.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.broadcast_object({"epoch": 3})
+    {'epoch': 3}
+    """
+    _check_root(root_rank)
+    if size() == 1:
+        return obj
+    label = name or "broadcast_object"
+    text = np.frombuffer(pickle.dumps(obj) if rank() == root_rank else b"", np.uint8)
+    count = collectives.exchange(int(text.size), f"{label}, size")[root_rank]
+    buffer = text if rank() == root_rank else np.zeros(count, np.uint8)
+    return pickle.loads(collectives.broadcast([buffer], root_rank, label)[0].tobytes())

@@ -1,0 +1,361 @@
+"""Who this process is among several: its rank, how many there are, and where they meet.
+
+`gradtape launch`, TensorFlow's `TF_CONFIG`, SLURM and Open MPI each say it in variables of the environment, or the
+program says it itself. Nothing is connected, and JAX is not imported, before `initialize`; a process on its own never
+needs either.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import json
+import logging
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import types
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ..core import errors
+from .coordination import Coordinator, Member
+
+logger = logging.getLogger("gradtape")
+TIMEOUT = 300.0  # seconds that ranks wait for each other
+
+
+class Identity(NamedTuple):
+    """This process among the others of its job."""
+
+    rank: int = 0
+    size: int = 1
+    local_rank: int = 0  # among the processes of this host
+    local_size: int = 1
+    address: str = ""  # where rank 0 listens
+    job: str = ""
+    source: str = "alone"  # who says so
+    chooses_device: bool = False  # whether processes of one host are to take a GPU each, by local rank
+
+
+def discover(environment: Mapping[str, str] = os.environ) -> Identity:
+    """Who this process is, as the environment says: the first of those that say anything about it."""
+    for ask in (_launched, _tf_config, _slurm, _open_mpi):
+        found = ask(environment)
+        if found is not None:
+            address = environment.get("GRADTAPE_COORDINATOR", found.address)
+            if found.size > 1 and not address:
+                raise ValueError(
+                    f"{found.source} says that this is one of {found.size} processes, but not where they meet. Set "
+                    "GRADTAPE_COORDINATOR to the host of rank 0 and a free port, such as node1:12345"
+                )
+            return found._replace(address=address)
+    return Identity()
+
+
+def _launched(environment: Mapping[str, str]) -> Identity | None:
+    if "GRADTAPE_RANK" not in environment:
+        return None
+    rank, size = (_number(environment, name) for name in ("GRADTAPE_RANK", "GRADTAPE_SIZE"))
+    if not 0 <= rank < size:
+        raise ValueError(f"GRADTAPE_RANK is {rank}, and must be from 0 to GRADTAPE_SIZE - 1, which is {size - 1}")
+    local_rank, local_size = (_number(environment, f"GRADTAPE_LOCAL_{name}", other)
+                              for name, other in (("RANK", rank), ("SIZE", size)))  # fmt: skip
+    return Identity(rank, size, local_rank, local_size, "", environment.get("GRADTAPE_JOB", ""), "gradtape launch")
+
+
+def _number(environment: Mapping[str, str], name: str, otherwise: int | None = None) -> int:
+    text = environment.get(name, None if otherwise is None else str(otherwise))
+    try:
+        return int(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, and is {text!r}") from None
+
+
+def _tf_config(environment: Mapping[str, str]) -> Identity | None:
+    tasks, kind, index = tf_config_tasks(environment)
+    if (kind, index) not in tasks:
+        return None
+    addresses = list(tasks.values())
+    rank = list(tasks).index((kind, index))
+    host = _host(addresses[rank])
+    local = [at for at, address in enumerate(addresses) if _host(address) == host]
+    # The cluster itself is the name of the job: other workers would give other numbers.
+    job = ",".join(addresses)
+    return Identity(rank, len(tasks), local.index(rank), len(local), addresses[0], job, "TF_CONFIG", True)
+
+
+def tf_config_tasks(environment: Mapping[str, str]) -> tuple[dict[tuple[str, int], str], str, int]:
+    """The tasks of `TF_CONFIG` that train together, the chief first, with their addresses; and which one this is."""
+    text = environment.get("TF_CONFIG", "").strip()
+    if not text:
+        return {}, "", 0
+    try:
+        config = json.loads(text)
+        jobs, task = config.get("cluster") or {}, config.get("task") or {}
+        kind, index = task.get("type") or "", int(task.get("index") or 0)
+        tasks = {}
+        for name in ("chief", "master", "worker"):
+            given = jobs.get(name) or []
+            numbered = given.items() if isinstance(given, dict) else enumerate(given)
+            tasks.update({(name, int(number)): str(address) for number, address in numbered})
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ValueError(f"TF_CONFIG is not what TensorFlow takes, {text!r}: {error}") from error
+    if tasks and kind in ("chief", "master", "worker") and (kind, index) not in tasks:
+        raise ValueError(f"TF_CONFIG says that this is {kind} {index}, which is not in its cluster: {list(tasks)}")
+    return tasks, kind, index
+
+
+def _host(address: str) -> str:
+    return address.rpartition(":")[0]
+
+
+def _slurm(environment: Mapping[str, str]) -> Identity | None:
+    if not {"SLURM_JOB_ID", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NODELIST"} <= set(environment):
+        return None
+    rank, size = _number(environment, "SLURM_PROCID"), _number(environment, "SLURM_NTASKS")
+    local_rank = _number(environment, "SLURM_LOCALID", 0)
+    names = ("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
+    counts = slurm_tasks_per_node(next((environment[name] for name in names if name in environment), ""))
+    node = _number(environment, "SLURM_NODEID", 0)
+    local_size = counts[node] if node < len(counts) else 1
+    host = slurm_hosts(environment["SLURM_STEP_NODELIST"])[0]
+    job = f"{environment['SLURM_JOB_ID']}.{environment.get('SLURM_STEP_ID', '0')}"
+    return Identity(rank, size, local_rank, local_size, f"{host}:{_port_for(job)}", f"SLURM {job}", "SLURM", True)
+
+
+def slurm_hosts(text: str) -> list[str]:
+    """`a1,b[01-03,7]` as the list of its hosts."""
+    hosts = []
+    for name, inside, after in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?([^,\[\]]*)", text):
+        for part in inside.split(",") if inside else [""]:
+            first, _, last = part.partition("-")
+            if not last:
+                hosts.append(name + part + after)
+            else:
+                numbers = range(int(first), int(last) + 1)
+                hosts += [f"{name}{number:0{len(first)}}{after}" for number in numbers]
+    return hosts
+
+
+def slurm_tasks_per_node(text: str) -> list[int]:
+    """`2(x3),1` as `[2, 2, 2, 1]`."""
+    counts = re.findall(r"(\d+)(?:\(x(\d+)\))?", text)
+    return [int(count) for count, times in counts for _ in range(int(times or 1))]
+
+
+def _open_mpi(environment: Mapping[str, str]) -> Identity | None:
+    if "OMPI_COMM_WORLD_RANK" not in environment:
+        return None
+    rank, size, local_rank, local_size = (
+        _number(environment, f"OMPI_COMM_WORLD_{name}", other)
+        for name, other in (("RANK", None), ("SIZE", None), ("LOCAL_RANK", 0), ("LOCAL_SIZE", 1))
+    )
+    names = ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri")
+    job = next((environment[name] for name in names if name in environment), "")
+    # mpirun's own host has rank 0, unless told otherwise.
+    found = re.search(r"tcp://([^,:;]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
+    host = "127.0.0.1" if local_size == size else found.group(1) if found else ""
+    address = f"{host}:{_port_for(job)}" if host else ""
+    return Identity(rank, size, local_rank, local_size, address, f"Open MPI {job}", "Open MPI", True)
+
+
+def _port_for(job: str) -> int:
+    """A port that all processes of a job come to think of."""
+    return 61440 + zlib.crc32(job.encode()) % 4096
+
+
+class _State:
+    """What this process has become."""
+
+    identity: Identity | None = None
+    member: Member | None = None
+    coordinator: Coordinator | None = None
+    exit_code: int | None = None  # of the program, where it is known
+
+
+_state = _State()
+_starting = threading.RLock()
+
+
+def identity() -> Identity:
+    """Who this process is."""
+    if _state.identity is None:
+        _state.identity = discover()
+    return _state.identity
+
+
+def timeout() -> float:
+    """The seconds that ranks wait for each other."""
+    return float(os.environ.get("GRADTAPE_TIMEOUT", TIMEOUT))
+
+
+def initialize(
+    address: str | None = None, size: int | None = None, rank: int | None = None, local_rank: int | None = None
+) -> Identity:
+    """Meets the other processes, and makes their devices known to JAX. With one process, or a second time, nothing."""
+    with _starting:
+        given: dict[str, Any] = {"address": address, "size": size, "rank": rank, "local_rank": local_rank}
+        named = {name: value for name, value in given.items() if value is not None}
+        if named:
+            if size is not None and size > 1 and (rank is None or not address):
+                raise ValueError(f"Among several processes, size, rank and address are needed, got {named}")
+            base = Identity(source="the program") if "size" in named else discover()
+            _become(base._replace(**named))
+        me = identity()
+        if me.size > 1 and _state.member is None:
+            _join(me)
+        return me
+
+
+def _become(me: Identity) -> None:
+    if not 0 <= me.rank < me.size:
+        raise ValueError(f"rank must be from 0 to size - 1, which is {me.size - 1}, got {me.rank}")
+    if _state.member is not None and _state.identity != me:
+        raise RuntimeError(f"This process is {_state.identity} already, and cannot become {me}")
+    _state.identity = me
+
+
+def member() -> Member:
+    """The connection to the other ranks; meets them first, where that has not been done."""
+    initialize()
+    assert _state.member is not None
+    return _state.member
+
+
+def is_initialized() -> bool:
+    """Whether this process has met others."""
+    return _state.member is not None
+
+
+def _join(me: Identity) -> None:
+    host, _, port = me.address.rpartition(":")
+    if not host or not port.isdigit():
+        raise ValueError(f"The address of rank 0 must be host:port, got {me.address!r} from {me.source}")
+    wait = timeout()
+    if me.rank == 0:
+        _state.coordinator = Coordinator(_listening(host, int(port)), me.size, me.job, wait)
+    launched = "GRADTAPE_LAUNCHED" in os.environ
+    joined = Member(me.rank, me.size, (host, int(port)), me.job, wait, launched)
+    try:
+        _start_jax(me, joined, host)
+    except BaseException as error:
+        joined.leave(_described(error))
+        raise
+    _state.member = joined
+    before = sys.excepthook
+
+    def tell(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if joined.failed:
+            _leave_out_gradtape(trace)
+        before(kind, error, trace)
+        joined.leave(_described(error))
+        _end(1)
+
+    sys.excepthook = tell
+    atexit.register(_leave, joined)
+
+
+def _leave_out_gradtape(trace: types.TracebackType | None) -> None:
+    """Ends a traceback where the program calls gradtape: what another rank did cannot be seen there."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    while trace is not None and trace.tb_next is not None:
+        inside = trace.tb_next.tb_frame.f_code.co_filename.startswith(own)
+        if inside and not trace.tb_frame.f_code.co_filename.startswith(own):
+            trace.tb_next = None
+        trace = trace.tb_next
+
+
+def _described(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}{': ' + text[0][:300] if text else ''}"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1" if host in ("localhost", "127.0.0.1") else "", port))
+    except OSError as error:
+        raise errors.UnavailableError(
+            f"rank 0 cannot listen at {host}:{port}: {error}. Is another job using this port?"
+        ) from error
+    listener.listen(4096)
+    return listener
+
+
+def _start_jax(me: Identity, joined: Member, host: str) -> None:
+    try:
+        import jax
+    except ImportError as error:
+        raise ImportError("Several processes need JAX, which moves their values: pip install jax") from error
+    port = None
+    if me.rank == 0:
+        with socket.socket() as probe:
+            probe.bind(("", 0))
+            port = probe.getsockname()[1]
+    ports = joined.call("start of JAX", port, wait=True)
+    assert ports is not None
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # A program is run by the thread that calls it: a collective called from inside of another program, by a callback,
+    # would otherwise wait for a thread of the pool that the other one holds.
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+    jax.config.update("jax_enable_preemption_service", False)  # it would keep a process from ending at SIGTERM
+    patience = int(2 * joined.timeout + 60)  # our own desk notices first, and knows more
+    try:
+        jax.distributed.initialize(
+            f"{host}:{ports[0]}", me.size, me.rank,
+            local_device_ids=[me.local_rank] if me.chooses_device and me.local_size > 1 else None,
+            cluster_detection_method="deactivate", initialization_timeout=int(joined.timeout) + 1,
+            heartbeat_timeout_seconds=patience, shutdown_timeout_seconds=patience,
+        )  # fmt: skip
+    except RuntimeError as error:
+        if "before any JAX calls" not in str(error):
+            raise
+        raise RuntimeError(
+            "JAX has computed in this process before it met the others. Call gradtape.distribute.init(), or make the "
+            "strategy, at the beginning of the program, or start it by `gradtape launch`"
+        ) from error
+
+
+def _leave(joined: Member) -> None:
+    """At the end of the program. After a failure JAX's own end would wait for those who are gone."""
+    code = _state.exit_code
+    if code:
+        joined.leave(f"exit code {code}")
+        _end(code)
+    joined.leave()
+    if joined.failed:
+        _end(1)
+
+
+def _end(code: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+    os._exit(code)
+
+
+def run_as_rank(program: Callable[[], None]) -> None:
+    """Runs a program that `gradtape launch` has started, among the others from its first line on."""
+    _end_with_launcher()
+    initialize()
+    try:
+        program()
+    except SystemExit as end:
+        _state.exit_code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        raise
+
+
+def _end_with_launcher() -> None:
+    """Asks Linux to end this process when the launcher is killed, which then cannot do so itself."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))  # PR_SET_PDEATHSIG

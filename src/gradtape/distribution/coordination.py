@@ -1,0 +1,405 @@
+"""Ranks that keep an eye on each other: who has come, what each of them calls next, and who is gone.
+
+Rank 0 has a desk (`Coordinator`), to which every rank, itself too, keeps a connection (`Member`). A process that dies
+closes its connection, so that the others hear of it at once, whatever they are waiting in. Before each collective a
+rank tells the desk what it is about to call. The desk compares, and if one rank calls something else, or does not call
+at all within the time limit, tells all of them which rank it is and why. Numbers do not travel here: XLA moves those.
+
+A message is a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import socket
+import sys
+import threading
+import time
+import traceback
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+from ..core import errors
+
+KINDS: dict[str, type[errors.OpError]] = {
+    "gone": errors.UnavailableError,
+    "late": errors.DeadlineExceededError,
+    "disagreement": errors.InvalidArgumentError,
+}
+GRACE = 10.0  # seconds a process has to notice that another one failed, before it is ended
+_TICK = 0.1
+
+
+def listed(ranks: Iterable[int]) -> str:
+    """`rank 3`, or `ranks 1, 2`; the first ten."""
+    found = sorted(ranks)
+    shown = ", ".join(map(str, found[:10])) + (f" and {len(found) - 10} others" if len(found) > 10 else "")
+    return f"rank{'s' * (len(found) > 1)} {shown}"
+
+
+class _Connection:
+    """A socket of lines, and what the desk knows about who is at its other end."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel = channel
+        self.rank: int | None = None
+        self.who = ""
+        self.count = 0  # of its collectives
+        self.left: str | None = None  # why it has left, "" for the end of its program
+        self.place: str | None = None  # where its program is, once it was asked
+        self._rest = b""
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Sends a message; whether anybody reads it is seen elsewhere."""
+        try:
+            self.channel.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            pass
+
+    def received(self) -> list[dict[str, Any]] | None:
+        """The messages that have come; None at the end."""
+        try:
+            data = self.channel.recv(1 << 16)
+        except OSError:
+            return None
+        if not data:
+            return None
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+
+class _Call:
+    """A collective that some ranks have come to and others not yet."""
+
+    def __init__(self) -> None:
+        self.since = time.monotonic()
+        self.digests: dict[int, int] = {}
+        self.values: dict[int, Any] = {}
+        self.waiting = False  # whether somebody waits for all to have come
+        self.asked: float | None = None  # when those who have not come were asked where they are
+
+
+class Coordinator:
+    """The desk at rank 0."""
+
+    def __init__(self, listener: socket.socket, size: int, job: str, timeout: float) -> None:
+        self._size, self._job, self._timeout = size, job, timeout
+        self._members: dict[int, _Connection] = {}
+        self._calls: dict[int, _Call] = {}
+        self._descriptions: dict[int, str] = {}
+        self._failure: dict[str, Any] | None = None
+        self._started = time.monotonic()
+        self._complete = self._closed = False
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(listener, selectors.EVENT_READ, None)
+        self._thread = threading.Thread(target=self._serve, name="gradtape coordinator", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the desk, and all connections to it."""
+        self._closed = True
+        self._thread.join()
+        for key in list(self._selector.get_map().values()):
+            key.fileobj.close()  # type: ignore[union-attr]
+        self._selector.close()
+
+    def _serve(self) -> None:
+        while not self._closed:
+            for key, _ in self._selector.select(_TICK):
+                if key.data is None:
+                    channel, _ = key.fileobj.accept()  # type: ignore[union-attr]
+                    channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    channel.settimeout(5.0)
+                    self._selector.register(channel, selectors.EVENT_READ, _Connection(channel))
+                    continue
+                connection: _Connection = key.data
+                messages = connection.received()
+                for message in messages or ():
+                    self._hear(connection, message)
+                if messages is None:
+                    self._selector.unregister(connection.channel)
+                    connection.channel.close()
+                    self._lost(connection)
+            if self._failure is None:
+                self._look_at_the_clock()
+
+    def _hear(self, connection: _Connection, message: dict[str, Any]) -> None:
+        if "hello" in message:
+            self._welcome(connection, message)
+        elif "call" in message:
+            self._compare(connection, message)
+        elif "place" in message:
+            connection.place = message["place"]
+        elif "left" in message:
+            connection.left = message["left"]
+            if connection.left:
+                self._fail("gone", f"{connection.who} ended with {connection.left}", None)
+            elif all(member.left is not None for member in self._members.values()):
+                self._tell_all({"all left": True})
+
+    def _welcome(self, connection: _Connection, message: dict[str, Any]) -> None:
+        rank, size, job = message["hello"], message["size"], message["job"]
+        reason = ""
+        if job != self._job:
+            reason = f"belongs to the job {job!r}, and this is {self._job!r}: another run uses the same address"
+        elif size != self._size:
+            reason = f"was started as one of {size}, and rank 0 as one of {self._size}"
+        elif rank in self._members:
+            reason = f"is there already ({self._members[rank].who}): two processes were given the same rank"
+        if reason:
+            connection.send({"failed": {"kind": "disagreement", "text": f"rank {rank} {reason}", "speaker": rank}})
+            return
+        connection.rank = rank
+        connection.who = f"rank {rank} (process {message['pid']} on {message['host']})"
+        self._members[rank] = connection
+        if self._failure is not None:
+            connection.send({"failed": self._failure})
+        elif len(self._members) == self._size:
+            self._complete = True
+            self._tell_all({"welcome": True})
+
+    def _compare(self, connection: _Connection, message: dict[str, Any]) -> None:
+        """Notes that a rank has come to a collective, and compares it with what the others call."""
+        if connection.rank is None or self._failure is not None:
+            return
+        number, digest = message["call"], message["digest"]
+        if "what" in message:
+            self._descriptions[digest] = message["what"]
+        call = self._calls.setdefault(number, _Call())
+        for other, theirs in call.digests.items():
+            if theirs != digest:
+                difference = self._difference(number, other, theirs, connection.rank, digest)
+                self._fail("disagreement", difference, connection.rank)
+                return
+            break
+        connection.count = number
+        call.digests[connection.rank] = digest
+        call.values[connection.rank] = message.get("value")
+        call.waiting = call.waiting or message["wait"]
+        if len(call.digests) == self._size:
+            del self._calls[number]
+            if call.waiting:
+                self._tell_all({"agreed": number, "values": [call.values[rank] for rank in range(self._size)]})
+
+    def _difference(self, number: int, first: int, theirs: int, second: int, digest: int) -> str:
+        one, two = (self._descriptions.get(d, "something else") for d in (theirs, digest))
+        parts = [(a, b) for a, b in zip(one.split("; "), two.split("; "), strict=False) if a != b]
+        if parts and len(one.split("; ")) == len(two.split("; ")) and one.split("; ")[0] == two.split("; ")[0]:
+            name = one.split("; ")[0]
+            detail = f"{name}: {parts[0][0]} at rank {first}, {parts[0][1]} at rank {second}"
+        else:
+            detail = f"rank {first} calls {_shortened(one)}, rank {second} calls {_shortened(two)}"
+        return (
+            f"the ranks disagree about collective {number}: {detail}. All ranks must call the same collectives, in "
+            "the same order, on values of the same shapes and dtypes"
+        )
+
+    def _lost(self, connection: _Connection) -> None:
+        """A connection has ended: either its process had said so before, or it is dead."""
+        if connection.rank is not None and connection.left is None:
+            self._fail("gone", f"{connection.who} has died without a word, after {connection.count} collectives", None)
+
+    def _look_at_the_clock(self) -> None:
+        now = time.monotonic()
+        if not self._complete:
+            if now - self._started > self._timeout:
+                missing = set(range(self._size)) - set(self._members)
+                self._fail("late", f"{listed(missing)} of {self._size} did not start within {self._timeout:g} s", 0)
+            return
+        for number, call in self._calls.items():
+            missing = set(range(self._size)) - set(call.digests)
+            what = _shortened(self._descriptions.get(next(iter(call.digests.values())), "a collective"))
+            waits = f"{listed(call.digests)} wait{'s' * (len(call.digests) == 1)} in collective {number}, {what}"
+            ended = [rank for rank in missing if self._members[rank].left is not None]
+            if ended:
+                self._fail("gone", f"{listed(ended)} came to the end of the program, while {waits}", min(call.digests))
+                return
+            if now - call.since > self._timeout and call.asked is None:
+                call.asked = now
+                for rank in missing:
+                    self._members[rank].send({"where": True})
+            if call.asked is not None:
+                silent = [rank for rank in missing if self._members[rank].place is None]
+                if silent and now - call.asked < 2.0:
+                    return
+                places = "; ".join(
+                    f"rank {rank} {'does not answer' if (at := self._members[rank].place) is None else f'is {at}'}"
+                    for rank in sorted(missing)[:4]
+                )
+                late = f"{listed(missing)} did not come within {self._timeout:g} s, while {waits}. {places}"
+                self._fail("late", late, min(call.digests))
+                return
+
+    def _fail(self, kind: str, text: str, speaker: int | None) -> None:
+        """Tells all ranks, once. Of those under one launcher `speaker` raises, and the others are ended."""
+        if self._failure is None:
+            self._failure = {"kind": kind, "text": text, "speaker": speaker}
+            self._tell_all({"failed": self._failure})
+
+    def _tell_all(self, message: dict[str, Any]) -> None:
+        for member in self._members.values():
+            member.send(message)
+
+
+def _shortened(text: str) -> str:
+    text = text.replace("; ", ", ")
+    return text if len(text) <= 200 else text[:200] + " ..."
+
+
+class Member:
+    """A rank's connection to the desk. Making one waits until all ranks have come."""
+
+    def __init__(
+        self, rank: int, size: int, address: tuple[str, int], job: str, timeout: float, launched: bool
+    ) -> None:
+        self.rank, self.size = rank, size
+        self.timeout = timeout
+        self._launched = launched
+        self._changed = threading.Condition()
+        self._agreed: dict[int, list[Any]] = {}
+        self._failure: errors.OpError | None = None
+        self._speaker: int | None = None
+        self._noticed = False
+        self._welcome = self._all_left = self._leaving = False
+        self._count = 0
+        self._known: set[int] = set()
+        self._order = threading.Lock()
+        self._connection = _Connection(_connected(address, rank, timeout))
+        threading.Thread(target=self._listen, name="gradtape member", daemon=True).start()
+        host = socket.gethostname()
+        self._connection.send({"hello": rank, "size": size, "job": job, "pid": os.getpid(), "host": host})
+        self._wait(lambda: self._welcome, "start")
+
+    @property
+    def failed(self) -> bool:
+        """Whether a rank has failed, this one or another."""
+        return self._failure is not None
+
+    def call(self, what: str, value: Any = None, wait: bool = False, then: Any = None) -> list[Any] | None:
+        """Tells the desk that this rank has come to its next collective, `what`; in order, `then()` is called.
+
+        With `wait`, or when this rank has never called `what` before, waits until all ranks have come to the same, and
+        returns the `value` of each. Otherwise only a difference is heard of, a moment later.
+        """
+        self.check()
+        digest = zlib.crc32(what.encode())
+        with self._order:
+            self._count += 1
+            number = self._count
+            message: dict[str, Any] = {"call": number, "digest": digest, "wait": wait}
+            if digest not in self._known:
+                self._known.add(digest)
+                message |= {"what": what, "wait": True}
+            if value is not None:
+                message["value"] = value
+            self._connection.send(message)
+            if message["wait"]:
+                self._wait(lambda: number in self._agreed, what)
+            if then is not None:
+                then()
+        return self._agreed.pop(number) if message["wait"] else None
+
+    def _wait(self, ready: Any, what: str) -> None:
+        limit = time.monotonic() + self.timeout + GRACE  # the desk notices first, if it can
+        with self._changed:
+            while not ready() and self._failure is None:
+                if time.monotonic() > limit:
+                    self._set_failure("late", f"rank 0 does not answer, {self.timeout:g} s and more after {what}", None)
+                self._changed.wait(_TICK)
+        if not ready():
+            self.check()
+
+    def check(self) -> None:
+        """Raises if a rank has failed."""
+        if self._failure is None:
+            return
+        self._let_others_speak()
+        self._noticed = True
+        raise self._failure
+
+    def _let_others_speak(self) -> None:
+        if self._launched and self._speaker != self.rank:
+            time.sleep(2.0)  # the launcher says what happened, and ends this process
+
+    def failure_soon(self) -> None:
+        """A transfer has failed: raises the reason if one comes to be known within a second."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._failure is not None, 1.0)
+        self.check()
+
+    def leave(self, reason: str = "") -> None:
+        """Says that this process ends: with `reason`, by an error; else waits until the others come to their end."""
+        if self._failure is not None:
+            return
+        self._leaving = True
+        self._connection.send({"left": reason})
+        if not reason:
+            with self._changed:
+                self._changed.wait_for(lambda: self._all_left or self._failure is not None)
+            if self._failure is not None:
+                self._let_others_speak()
+
+    def _listen(self) -> None:
+        while True:
+            messages = self._connection.received()
+            with self._changed:
+                for message in messages or ():
+                    if "agreed" in message:
+                        self._agreed[message["agreed"]] = message["values"]
+                    elif "failed" in message:
+                        failed = message["failed"]
+                        self._set_failure(failed["kind"], failed["text"], failed["speaker"])
+                    elif "where" in message:
+                        self._connection.send({"place": _place()})
+                    self._welcome = self._welcome or "welcome" in message
+                    self._all_left = self._all_left or "all left" in message
+                if messages is None and not self._all_left:
+                    self._set_failure("gone", "rank 0 has died without a word", None)
+                self._changed.notify_all()
+            if messages is None:
+                self._connection.channel.close()
+                return
+
+    def _set_failure(self, kind: str, text: str, speaker: int | None) -> None:
+        if self._failure is None:
+            self._speaker = speaker
+            self._failure = KINDS[kind](text)
+            if self._welcome and not self._leaving:
+                threading.Thread(target=self._enforce, args=(text,), daemon=True).start()
+
+    def _enforce(self, text: str) -> None:
+        """Ends this process, if its program does not."""
+        time.sleep(min(GRACE, self.timeout))
+        if self._noticed:
+            time.sleep(self.timeout)
+        print(f"gradtape: rank {self.rank} is ended: {text}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def _connected(address: tuple[str, int], rank: int, timeout: float) -> socket.socket:
+    """A connection to the desk, which may start later than this process."""
+    limit = time.monotonic() + timeout
+    while True:
+        try:
+            channel = socket.create_connection(address, timeout=5.0)
+            channel.settimeout(None)
+            channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return channel
+        except OSError as error:
+            if time.monotonic() > limit:
+                raise errors.DeadlineExceededError(
+                    f"rank {rank} could not reach rank 0 at {address[0]}:{address[1]} within {timeout:g} s ({error}). "
+                    "Is rank 0 running, and is its address right?"
+                ) from error
+            time.sleep(0.05)
+
+
+def _place() -> str:
+    """Where the main thread is: the user's innermost line."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    lines = [line for line in traceback.extract_stack(frame) if not line.filename.startswith((own, "<frozen"))]
+    return f"at {lines[-1].filename}:{lines[-1].lineno} in {lines[-1].name}" if lines else "running"

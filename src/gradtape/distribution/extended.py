@@ -1,0 +1,165 @@
+"""`Strategy.extended`: what optimizers and layers ask of a strategy, above the replicas."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..core import nest
+from ..state.variable import Variable
+from .places import above_replicas, place
+from .reductions import as_reduce_op, gathered, reduced, spread
+from .replicas import get_replica_context
+from .values import DistributedValues
+from .variables import DistributedVariable, update
+
+
+class StrategyExtended:
+    """What there is of a strategy for those who know that it is one.
+
+    >>> import gradtape as tf
+    >>> strategy = tf.distribute.get_strategy()
+    >>> float(strategy.extended.update(tf.Variable(1.0), lambda v, x: v.assign_add(x), args=(2.0,)))
+    3.0
+    """
+
+    def __init__(self, container_strategy: Any) -> None:
+        self._strategy = weakref.ref(container_strategy)
+        self._created: weakref.WeakValueDictionary[int, Variable] = weakref.WeakValueDictionary()
+
+    def _container_strategy(self) -> Any:
+        return self._strategy()
+
+    def _count(self) -> int:
+        return int(self._container_strategy().num_replicas_in_sync)
+
+    def created(self, variable: Variable) -> None:
+        """A variable was made in the scope."""
+        self._created[id(variable)] = variable
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The distributed variables made in the scope that are still used, in the order of their making."""
+        return sorted(self._created.values(), key=lambda variable: variable._created)
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """The device of each replica."""
+        return tuple(self._container_strategy()._device_names)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """The devices that variables are on: those of the replicas."""
+        return self.worker_devices
+
+    @property
+    def experimental_require_static_shapes(self) -> bool:
+        """False: the replicas may have batches of different sizes."""
+        return False
+
+    @property
+    def experimental_between_graph(self) -> bool:
+        """False: one program runs all replicas."""
+        return False
+
+    @property
+    def experimental_should_init(self) -> bool:
+        """True: variables have their values from the start."""
+        return True
+
+    should_checkpoint = should_save_summary = experimental_should_init
+
+    def _use_merge_call(self) -> bool:
+        return self._count() > 1
+
+    def _in_multi_worker_mode(self) -> bool:
+        return False
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """The sum or mean of a value of each replica, for all of them, wherever the destinations are."""
+        self._check_above()
+        count = self._count()
+        return spread(reduced(as_reduce_op(reduce_op), value, count), count)
+
+    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
+        """`reduce_to` for each pair."""
+        return [self.reduce_to(reduce_op, value, at, options) for value, at in value_destination_pairs]
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """A tensor for all replicas."""
+        self._check_above()
+        return spread(tensor, self._count())
+
+    def gathered(self, value: Any, axis: int) -> Any:
+        """The values of all replicas one after the other, for all of them."""
+        if not isinstance(value, DistributedValues):
+            return value
+        if place.spmd is not None:
+            return place.spmd.gathered(value._primary, axis)
+        return spread(gathered(value.values, axis), self._count())
+
+    def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+        """`fn(var, *args, **kwargs)` for the variable as each replica has it: it may assign to it."""
+        if get_replica_context() is not None and place.strategy is not None:
+            raise RuntimeError(
+                "`extended.update` needs the cross-replica context: call it in a function given to "
+                "`tf.distribute.get_replica_context().merge_call`"
+            )
+        with above_replicas(self._container_strategy()):
+            return update(var, fn, tuple(args), dict(kwargs or {}))
+
+    def read_var(self, v: Any) -> Any:
+        """The value of a variable above the replicas."""
+        with above_replicas(self._container_strategy()):
+            return v.read_value()
+
+    def value_container(self, value: Any) -> Any:
+        """The variable that a copy of one replica belongs to."""
+        for variable in self.variables:
+            if any([part is value for part in getattr(variable, "_copies", getattr(variable, "_values", ()))]):
+                return variable
+        return value
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Whether the variable was made in the scope of this strategy."""
+        own = getattr(v, "distribute_strategy", None)
+        return own is self._container_strategy() if isinstance(v, DistributedVariable) else self._count() == 1
+
+    @contextmanager
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
+        """Variables made in the block are where this one is: on the devices of all replicas."""
+        if not isinstance(colocate_with_variable, Variable) or not self.variable_created_in_scope(
+            colocate_with_variable
+        ):
+            raise ValueError(
+                "`colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope(), "
+                f"not: {colocate_with_variable!r}"
+            )
+        yield
+
+    def call_for_each_replica(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """The same as `Strategy.run`."""
+        return self._container_strategy().run(fn, args, kwargs)
+
+    def _local_results(self, value: Any) -> tuple[Any, ...]:
+        return local_results(value)
+
+    def _check_above(self) -> None:
+        if place.strategy is not None and place.in_replica:
+            raise RuntimeError(
+                "Method requires being in cross-replica context, use get_replica_context().merge_call()"
+            )
+
+
+def local_results(value: Any) -> tuple[Any, ...]:
+    """The value of each replica of this process; those of a nest as nests."""
+    if not nest.is_nested(value):
+        return tuple(value.values) if isinstance(value, DistributedValues) else (value,)
+    leaves = [local_results(leaf) for leaf in nest.flatten(value)]
+    count = max(map(len, leaves), default=1)
+    rows: Sequence[Any] = [leaf if len(leaf) == count else leaf * count for leaf in leaves]
+    return tuple([nest.pack_sequence_as(value, [row[i] for row in rows]) for i in range(count)])
+
+

@@ -1,0 +1,259 @@
+"""Datasets of several replicas: global batches that are split among them, or a batch of its own for each."""
+
+from __future__ import annotations
+
+import abc
+import enum
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ..core.composites import CompositeTensor
+from ..core.errors import OutOfRangeError
+from ..core.shapes import TensorShape
+from ..datasets.iterators import Iterator as DatasetIterator
+from ..datasets.iterators import Optional
+from ..datasets.structure import leaves, mapped
+from ..engine.run.dispatch import thread
+from ..graph.trace.traced import Untraceable
+from ..state.specs import TensorSpec
+from .values import PerReplica, PerReplicaSpec, regroup
+
+
+class InputReplicationMode(enum.Enum):
+    """How many datasets a function makes: one for each process that computes, or one for each replica.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.InputReplicationMode.PER_WORKER.value
+    'PER_WORKER'
+    """
+
+    PER_WORKER = "PER_WORKER"
+    PER_REPLICA = "PER_REPLICA"
+
+
+class _InputOptions(NamedTuple):
+    experimental_fetch_to_device: Any = None
+    experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
+    experimental_place_dataset_on_device: bool = False
+    experimental_per_replica_buffer_size: int = 1
+
+
+class InputOptions(_InputOptions):
+    """How a distributed dataset is read. Elements are made as they are asked for, whatever is said here.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.InputOptions(experimental_fetch_to_device=False).experimental_per_replica_buffer_size
+    1
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        experimental_fetch_to_device: Any = None,
+        experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER,
+        experimental_place_dataset_on_device: bool = False,
+        experimental_per_replica_buffer_size: int = 1,
+    ) -> InputOptions:
+        fetched = experimental_fetch_to_device is not False
+        if fetched and experimental_place_dataset_on_device:
+            raise ValueError(
+                "`experimental_place_dataset_on_device` can not be set to True when experimental_fetch_to_device is "
+                "True or not set"
+            )
+        return super().__new__(
+            cls, experimental_fetch_to_device, experimental_replication_mode, experimental_place_dataset_on_device,
+            experimental_per_replica_buffer_size,
+        )  # fmt: skip
+
+
+class InputContext:
+    """What a function that makes a dataset is told: which of how many pipelines it makes.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.InputContext(num_replicas_in_sync=2).get_per_replica_batch_size(8)
+    4
+    """
+
+    def __init__(
+        self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1
+    ) -> None:
+        self._pipelines = num_input_pipelines
+        self._number = input_pipeline_id
+        self._replicas = num_replicas_in_sync
+
+    @property
+    def num_input_pipelines(self) -> int:
+        """How many pipelines there are: one for each process."""
+        return self._pipelines
+
+    @property
+    def input_pipeline_id(self) -> int:
+        """Which of them this is."""
+        return self._number
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas share a global batch."""
+        return self._replicas
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """The share of each replica; ValueError if the batch cannot be divided among them."""
+        if global_batch_size % self._replicas:
+            raise ValueError(
+                f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` "
+                f"{self._replicas}"
+            )
+        return global_batch_size // self._replicas
+
+    def __str__(self) -> str:
+        return f"tf.distribute.InputContext(input pipeline id {self._number}, total: {self._pipelines})"
+
+
+class DistributedDataset(abc.ABC):
+    """A dataset whose elements have a part for each replica. With one replica it is the dataset itself.
+
+    >>> import gradtape as tf
+    >>> dataset = tf.data.Dataset.range(2)
+    >>> isinstance(tf.distribute.get_strategy().experimental_distribute_dataset(dataset), tf.data.Dataset)
+    True
+    """
+
+    @abc.abstractmethod
+    def __iter__(self) -> Iterator[Any]:
+        """One pass through the dataset."""
+
+    @property
+    @abc.abstractmethod
+    def element_spec(self) -> Any:
+        """The specs of an element."""
+
+    @abc.abstractmethod
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
+        """Goes through the dataset with a state."""
+
+
+class DistributedIterator(abc.ABC):
+    """One pass through a distributed dataset.
+
+    >>> import gradtape as tf
+    >>> hasattr(tf.distribute.DistributedIterator, "get_next_as_optional")
+    True
+    """
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    @abc.abstractmethod
+    def __next__(self) -> Any:
+        """The next element."""
+
+    @property
+    @abc.abstractmethod
+    def element_spec(self) -> Any:
+        """The specs of an element."""
+
+    def get_next(self) -> Any:
+        """The next element; `tf.errors.OutOfRangeError` at the end."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError("End of sequence") from None
+
+    def get_next_as_optional(self) -> Any:
+        """The next element as a `tf.experimental.Optional`, which is empty at the end."""
+        try:
+            return Optional(next(self), lambda: self.element_spec)
+        except StopIteration:
+            return Optional.empty(self.element_spec)
+
+
+class _Pass(DistributedIterator):
+    """One pass through the dataset that a distributed one is made of."""
+
+    def __init__(self, dataset: Any, parts: Callable[[Any], Any]) -> None:
+        self._dataset = dataset
+        self._parts = parts
+        self._iterator = DatasetIterator(dataset._source)
+
+    def __next__(self) -> Any:
+        if thread.trace is not None:
+            raise Untraceable("the elements of a distributed dataset are made at every call")
+        return self._parts(self._iterator)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element."""
+        return self._dataset.element_spec
+
+
+class Distributed(DistributedDataset):
+    """A dataset of `count` replicas: global batches are split, or `count` elements are taken for one."""
+
+    def __init__(self, dataset: Any, count: int, splits: bool) -> None:
+        self._source = dataset
+        self._count = count
+        self._splits = splits
+
+    def __iter__(self) -> Any:
+        return _Pass(self, self._split if self._splits else self._together)
+
+    def _split(self, elements: Any) -> Any:
+        parts = self.split(next(elements))
+        return regroup(parts, always_wrap=True)
+
+    def split(self, element: Any) -> list[Any]:
+        """A global batch as one batch a replica: equal ones, of which the last may be short, or empty."""
+        sizes = {len(leaf) for leaf in leaves(element) if _has_rows(leaf)}
+        if len(sizes) != 1:
+            raise ValueError(
+                "experimental_distribute_dataset splits batches among the replicas, and the components of an element "
+                f"have {sorted(sizes) if sizes else 'no'} rows. Call `batch` on the dataset, or use "
+                "distribute_datasets_from_function"
+            )
+        rows = -(-sizes.pop() // self._count)
+        return [mapped(lambda x, i=i: x[i * rows : (i + 1) * rows], element) for i in range(self._count)]
+
+    def _together(self, elements: Any) -> Any:
+        """The next elements, one a replica; where there are too few at the end, the rest get empty batches."""
+        found = [next(elements)]
+        for _ in range(self._count - 1):
+            try:
+                found.append(next(elements))
+            except StopIteration:
+                found.append(mapped(lambda x: x[:0] if _has_rows(x) else x, found[0]))
+        return regroup(found, always_wrap=True)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element: that of each replica."""
+
+        def one(spec: Any) -> Any:
+            if isinstance(spec, TensorSpec) and spec.shape.rank:
+                size = spec.shape[0] if self._splits else None
+                part = None if size is None or size % self._count else size // self._count
+                spec = TensorSpec(TensorShape([part, *spec.shape[1:]]), spec.dtype)
+            return PerReplicaSpec(*[spec] * self._count)
+
+        return mapped(one, self._source.element_spec)
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
+        """Goes through the dataset with a state."""
+        state = initial_state
+        for element in self:
+            state = reduce_func(state, element)
+        return state
+
+    @property
+    def cardinality(self) -> Any:
+        """That of the dataset it is made of."""
+        return self._source.cardinality
+
+
+def _has_rows(leaf: Any) -> bool:
+    return isinstance(leaf, CompositeTensor) or bool(getattr(leaf, "dims", ()))
+
+
+def distributed_values(count: int, value_fn: Callable[[Any], Any], context: Callable[[int], Any]) -> Any:
+    """What `value_fn` gives for each replica."""
+    return PerReplica([value_fn(context(i)) for i in range(count)])

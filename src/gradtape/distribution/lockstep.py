@@ -1,0 +1,144 @@
+"""Replica after replica, in step: the meaning of `Strategy.run`, on whatever runs ops.
+
+Each replica is a thread, and one of them runs at a time: it hands over where it waits for the others (`merge_call`) or
+has ended. So what the replicas do has one order, and a trace, a tape or a random stream that they share sees it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..core.scopes import adopt, held
+from ..engine.run.dispatch import thread
+from ..engine.run.randomness import drawing_for_each
+from .draws import varied
+from .places import above_replicas, in_replica
+from .replicas import ReplicaContext
+from .values import regroup, select_replica
+
+
+class _Stopped(BaseException):
+    """Ends a replica because another one has failed."""
+
+
+class _Replica(ReplicaContext):
+    """A replica in a thread of its own."""
+
+    def __init__(self, strategy: Any, number: int, ready: Callable[[], None]) -> None:
+        super().__init__(strategy, number)
+        self.done = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.asked: Any = None  # the merge function and arguments that it waits with
+        self.stopped = False
+        self._ready = ready
+        self._go = threading.Semaphore(0)
+        self._trace = thread.trace
+
+    def start(self, run: Callable[[], Any], locals_: Any) -> None:
+        """Makes the thread, which waits."""
+
+        def main() -> None:
+            self._go.acquire()
+            try:
+                if not self.stopped:
+                    adopt(locals_)
+                    with in_replica(self):
+                        self.result = run()
+            except _Stopped:
+                pass
+            except BaseException as error:
+                self.error = error
+            finally:
+                self.done = True
+                self._ready()
+
+        self.thread = threading.Thread(target=main, name=f"gradtape replica {self._id}", daemon=True)
+        self.thread.start()
+
+    def go_on(self) -> None:
+        """Lets it run until it waits again."""
+        self._go.release()
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        if thread.trace is not self._trace:
+            raise RuntimeError(
+                "`merge_call` called while defining a new graph or a tf.function. This can often happen if the "
+                "function `fn` passed to `strategy.run()` contains a nested `@tf.function`, and the nested "
+                "`@tf.function` contains a synchronization point, such as aggregating gradients (e.g, "
+                "optimizer.apply_gradients), or if the function `fn` uses a control flow statement which contains a "
+                "synchronization point in the body. Such behaviors are not yet supported where replicas run one after "
+                "the other. Instead, please avoid nested `tf.function`s or control flow statements that may "
+                "potentially cross a synchronization boundary, for example, wrap the `fn` passed to `strategy.run` or "
+                "the entire `strategy.run` inside a `tf.function` or move the control flow out of `fn`."
+            )
+        self.asked = (merge_fn, tuple(args), dict(kwargs or {}))
+        self._ready()
+        self._go.acquire()
+        if self.stopped:
+            raise _Stopped
+        return self.result
+
+
+def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """`fn` as each replica of `strategy`, with its part of the arguments; what they return, regrouped."""
+    handed_over = threading.Semaphore(0)
+    replicas = [_Replica(strategy, i, handed_over.release) for i in range(strategy.num_replicas_in_sync)]
+    states: list[Any] = []  # of the random draws of this run, which the replicas share
+    locals_ = held()
+
+    def call_of(i: int) -> Callable[[], Any]:
+        given, named = select_replica(i, tuple(args)), select_replica(i, dict(kwargs or {}))
+
+        def call() -> Any:
+            with drawing_for_each(varied(i, states)):
+                return fn(*given, **named)
+
+        return call
+
+    for i, replica in enumerate(replicas):
+        replica.start(call_of(i), locals_)
+    with _ended(replicas):
+        while not replicas[0].done:
+            for replica in replicas:
+                replica.go_on()
+                handed_over.acquire()
+                if replica.error is not None:
+                    raise replica.error
+            if all([replica.done for replica in replicas]):
+                break
+            _merge(strategy, replicas)
+    return regroup([replica.result for replica in replicas])
+
+
+def _merge(strategy: Any, replicas: list[_Replica]) -> None:
+    """Calls the merge function of the first replica with what all of them wait with."""
+    if any([replica.done for replica in replicas]):
+        raise RuntimeError(
+            "Some replicas made a different number of replica_context().merge_call() calls: all replicas must reduce, "
+            "gather and update the same things in the same order"
+        )
+    merge_fn = replicas[0].asked[0]
+    args = regroup([replica.asked[1] for replica in replicas])
+    kwargs = regroup([replica.asked[2] for replica in replicas])
+    with above_replicas(strategy):
+        result = merge_fn(strategy, *args, **kwargs)
+    for i, replica in enumerate(replicas):
+        replica.result = select_replica(i, result)
+
+
+@contextmanager
+def _ended(replicas: list[_Replica]) -> Iterator[None]:
+    """However the block ends, no replica is left running."""
+    try:
+        yield
+    finally:
+        for replica in replicas:
+            if not replica.done:
+                replica.stopped = True
+                replica.go_on()
+        for replica in replicas:
+            replica.thread.join()

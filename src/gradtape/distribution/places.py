@@ -1,0 +1,72 @@
+"""Where a thread is: which strategy was chosen, and whether it is above the replicas or in one of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..core.scopes import carried, holding
+from ..engine.run.dispatch import thread
+
+
+class _Place(threading.local):
+    """`context` is the replica's, of a strategy that was chosen; None above the replicas, or where none was chosen."""
+
+    strategy: Any = None  # None: the default one
+    context: Any = None
+    in_replica = True
+    updated: int | None = None  # the copy of a variable that `extended.update` updates now, above the replicas
+    spmd: Any = None  # what stands for all replicas while a program for them is traced
+    in_step: Any = None  # whether replicas are to run one after the other: one program was tried
+    default: Any = None  # the strategy where none was chosen, once it is known
+
+
+place = carried(_Place())
+
+
+@contextmanager
+def in_replica(context: Any) -> Iterator[None]:
+    """In the block this thread is that replica. Functions that are called there are traced for it."""
+    with holding(place, strategy=context.strategy, context=context, in_replica=True, updated=None), holding(
+        thread, setting=context.setting
+    ):
+        yield
+
+
+@contextmanager
+def above_replicas(strategy: Any) -> Iterator[None]:
+    """In the block this thread is above the replicas of `strategy`."""
+    chosen = None if strategy is _Place.default else strategy
+    with holding(place, strategy=chosen, context=None, in_replica=False, updated=None), holding(thread, setting=None):
+        yield
+
+
+def set_default(strategy: Any) -> None:
+    """Makes `strategy` the one where none was chosen."""
+    _Place.default = strategy
+
+
+def check_above_replicas() -> None:
+    """Raises where a strategy runs already."""
+    if place.strategy is not None and place.in_replica:
+        raise RuntimeError(
+            "Method requires being in cross-replica context, use get_replica_context().merge_call(): this is already "
+            "what a strategy runs"
+        )
+
+
+def check_same(strategy: Any) -> None:
+    """Raises in the scope of another strategy."""
+    if place.strategy is not None and place.strategy is not strategy:
+        raise RuntimeError(
+            f"Mixing different tf.distribute.Strategy objects: {place.strategy} is not {strategy}. Leave the scope of "
+            "the first one before"
+        )
+
+
+def replica_of(strategy: Any) -> Any:
+    """The context of the replica of `strategy` that this thread is; None above them, or elsewhere."""
+    context = place.context
+    return context if context is not None and context.strategy is strategy else None

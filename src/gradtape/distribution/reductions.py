@@ -1,0 +1,112 @@
+"""How the values of all replicas become one: sums, means, and one after the other."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor, is_tensor_like
+from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops
+from ..state.variable import VariableAggregation
+from .places import place
+from .values import DistributedValues, Mirrored, is_mirrored
+
+
+class ReduceOp(enum.Enum):
+    """How the values of all replicas become one."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation: Any) -> ReduceOp:
+        """The same for the aggregation of a variable; ValueError for those that are no reduction."""
+        found = {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}.get(aggregation)
+        if found is None:
+            raise ValueError(
+                f"Could not convert from `tf.VariableAggregation` {aggregation} to`tf.distribute.ReduceOp` type: a "
+                "variable without aggregation has no single value above the replicas. Make it with aggregation=SUM or "
+                "MEAN, or read it in `strategy.run`"
+            )
+        return found
+
+
+def as_reduce_op(given: Any) -> ReduceOp:
+    """A `ReduceOp`, or the name of one."""
+    return ReduceOp(given.upper() if isinstance(given, str) else given)
+
+
+def total(op: ReduceOp, values: Sequence[Any]) -> Any:
+    """The sum or mean of the values of all replicas; slices are put one after the other."""
+    if isinstance(values[0], IndexedSlices):
+        rows = ops.concat(*[to_tensor(v.values) for v in values], axis=0)
+        rows = rows if op is ReduceOp.SUM else rows / len(values)
+        return IndexedSlices(
+            rows, ops.concat(*[to_tensor(v.indices) for v in values], axis=0), values[0].dense_shape
+        )
+    tensors = list(map(to_tensor, values))
+    for x in tensors[1:]:
+        if x.dims != tensors[0].dims:
+            raise ValueError(
+                f"Shapes of the values to reduce differ between replicas: {[x.shape for x in tensors]}. Reduce along "
+                "an axis, `strategy.reduce(op, value, axis=0)`, or use `strategy.gather`"
+            )
+    found = functools.reduce(ops.add, tensors)
+    return found if op is ReduceOp.SUM else found / len(tensors)
+
+
+def reduced(op: ReduceOp, value: Any, count: int) -> Any:
+    """What `value`, of `count` replicas, becomes; of a value that is the same on all of them there is no sum."""
+    if is_mirrored(value) and op is ReduceOp.MEAN:
+        return value
+    if isinstance(value, DistributedValues):
+        return total(op, value.values) if place.spmd is None else place.spmd.total(op, value._primary)
+    if not is_tensor_like(value) and np.all(np.equal(value, 0)):
+        return np.zeros(np.shape(value), np.asarray(value).dtype)
+    if op is ReduceOp.MEAN or count == 1:
+        return value
+    raise ValueError(
+        f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {op}: it is the same on all "
+        f"{count} replicas, and its sum over them is not defined. Reduce what `strategy.run` returns"
+    )
+
+
+def spread(value: Any, count: int) -> Any:
+    """A reduced value as each replica has it: a tensor of its own."""
+    if isinstance(value, DistributedValues) or not isinstance(value, Tensor | IndexedSlices):
+        return value
+    return Mirrored([own(value) for _ in range(count)])
+
+
+def own(value: Any) -> Any:
+    """The same tensor as another object."""
+    if isinstance(value, IndexedSlices):
+        return IndexedSlices(value.values, value.indices, value.dense_shape)
+    return ops.identity(value)
+
+
+def gathered(values: Sequence[Any], axis: int) -> Tensor:
+    """The values of all replicas, one after the other along `axis`."""
+    tensors = []
+    for value in values:
+        if isinstance(value, IndexedSlices):
+            raise NotImplementedError("gather does not support IndexedSlices: convert them with tf.convert_to_tensor")
+        x = to_tensor(value)
+        if not x.dims:
+            raise ValueError("all_gather/gather of scalars is not possible: there is no axis. Use tf.reshape(x, [1])")
+        tensors.append(x)
+    rank = len(tensors[0].dims)
+    at = axis + rank if axis < 0 else axis
+    shapes = {(*x.dims[:at], *x.dims[at + 1 :]) for x in tensors}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"Dimension values must be equal but for axis {axis}, along which is gathered, got shapes "
+            f"{[x.dims for x in tensors]}"
+        )
+    return ops.concat(*tensors, axis=at)

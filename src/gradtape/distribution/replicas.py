@@ -1,0 +1,148 @@
+"""What a replica may ask about itself and tell the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import dtypes, nest
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor
+from ..engine.run.convert import to_tensor
+from ..engine.tape.custom import custom_call
+from .places import above_replicas, place
+from .reductions import ReduceOp, as_reduce_op, own
+
+
+class ReplicaContext:
+    """What a replica, the function that `Strategy.run` calls, may ask about itself and tell the others.
+
+    >>> import gradtape as tf
+    >>> context = tf.distribute.get_replica_context()
+    >>> float(context.all_reduce("sum", 2.0)), context.num_replicas_in_sync
+    (2.0, 1)
+    """
+
+    def __init__(self, strategy: Any, replica_id_in_sync_group: Any) -> None:
+        self._strategy = strategy
+        self._id = replica_id_in_sync_group
+
+    @property
+    def strategy(self) -> Any:
+        """The strategy that runs it."""
+        return self._strategy
+
+    @property
+    def local_id(self) -> int:
+        """Which of the values that are there for each replica of this process is its own."""
+        return int(self._id)
+
+    @property
+    def setting(self) -> Any:
+        """What functions called by this replica are traced for; None if it is the only one."""
+        return None if self.num_replicas_in_sync == 1 else (self._strategy, self._id)
+
+    @property
+    def replica_id_in_sync_group(self) -> Any:
+        """The number of the replica, as a tensor."""
+        return to_tensor(self._id, dtypes.int32)
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas there are."""
+        return int(self._strategy.num_replicas_in_sync)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The device this replica is for."""
+        return (self._strategy.extended.worker_devices[self.local_id],)
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """`merge_fn(strategy, *args, **kwargs)`, once and above the replicas, which wait for it.
+
+        It is given what all replicas give, as `PerReplica` values, and each replica gets its own part of the result.
+        """
+        with above_replicas(self._strategy):
+            return merge_fn(self._strategy, *args, **(kwargs or {}))
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """The sum or mean of a nest of tensors over all replicas; its gradient is the sum or mean of the gradients."""
+        op = as_reduce_op(reduce_op)
+        leaves = nest.flatten(value)
+        found = [i for i, x in enumerate(leaves) if x is not None]
+        given = [x if isinstance(x := leaves[i], IndexedSlices) else to_tensor(x) for i in found]
+        for i, x in zip(found, self._all_reduced(op, given) if given else (), strict=True):
+            leaves[i] = x
+        return nest.pack_sequence_as(value, leaves)
+
+    def _all_reduced(self, op: ReduceOp, given: Sequence[Any]) -> Sequence[Any]:
+        if self.num_replicas_in_sync == 1:
+            return given
+
+        def all_of(*values: Any) -> Any:
+            return self.merge_call(lambda strategy, *xs: [strategy.extended.reduce_to(op, x, x) for x in xs], values)
+
+        if any([isinstance(x, IndexedSlices) for x in given]):
+            return all_of(*given)  # type: ignore[no-any-return]
+
+        def pair(*xs: Tensor) -> Any:
+            return tuple(all_of(*map(own, xs))), lambda *gs: self.all_reduce(op, gs)
+
+        results: Sequence[Any] = custom_call(pair, "all_reduce", tuple(given), {})
+        return results
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """The tensors of all replicas one after the other; the gradient of one is its part of the sum of theirs."""
+        leaves = nest.flatten(value)
+        for x in leaves:
+            if isinstance(x, IndexedSlices):
+                raise NotImplementedError("all_gather does not support IndexedSlices")
+        tensors = list(map(to_tensor, leaves))
+        for x in tensors:
+            if not x.dims:
+                raise ValueError("all_gather of a scalar is not possible: there is no axis. Use tf.reshape(x, [1])")
+        if self.num_replicas_in_sync > 1:
+            tensors = [self._all_gathered(x, int(axis) % len(x.dims)) for x in tensors]
+        return nest.pack_sequence_as(value, tensors)
+
+    def _all_gathered(self, value: Tensor, axis: int) -> Tensor:
+        def merge(strategy: Any, x: Any) -> Any:
+            starts, at = [], 0
+            for one in x.values:
+                starts.append(at)
+                at += one.dims[axis]
+            return strategy.extended.gathered(x, axis), starts
+
+        def pair(x: Tensor) -> Any:
+            whole, starts = self.merge_call(merge, (own(x),))
+            mine = slice(starts[self.local_id], starts[self.local_id] + x.dims[axis])
+
+            def own_part(g: Tensor) -> Any:
+                return self.all_reduce(ReduceOp.SUM, g)[(slice(None),) * axis + (mine,)]
+
+            return whole, own_part
+
+        result: Tensor = custom_call(pair, "all_gather", (value,), {})
+        return result
+
+
+def get_replica_context() -> ReplicaContext | None:
+    """The replica this is in; None above them.
+
+    >>> import gradtape as tf
+    >>> int(tf.distribute.get_replica_context().replica_id_in_sync_group)
+    0
+    """
+    if place.context is not None:
+        return place.context  # type: ignore[no-any-return]
+    return ReplicaContext(place.strategy or place.default, 0) if place.in_replica else None
+
+
+def require_replica() -> ReplicaContext:
+    """The replica this is in; RuntimeError above them."""
+    context = get_replica_context()
+    if context is None:
+        raise RuntimeError("This needs a replica: call it in what `strategy.run` runs")
+    return context
+
+

@@ -1,0 +1,321 @@
+"""One program for all replicas: a function is traced once, and XLA runs it on the devices of all of them.
+
+What a function does above the replicas is done on every device alike; what `Strategy.run` runs inside it is done with
+the values of the device's replica. So the whole function, several steps in a loop too, is one program, in which sums
+over replicas are collectives. `Strategy.run` in a trace asks for that by `TakenOver`: the function hands its
+calls to the runner. Where it cannot be, the function is traced as it is, with replica after replica in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core import nest
+from ..core.composites import CompositeTensor
+from ..core.errors import FailedPreconditionError
+from ..core.scopes import holding
+from ..core.slices import IndexedSlices
+from ..core.tensor import Tensor, wrap
+from ..engine.run.convert import to_tensor
+from ..engine.run.dispatch import thread
+from ..engine.run.namespace import ops
+from ..engine.run.randomness import drawing_for_each
+from ..engine.tape.collector import recording_starts, recording_stops
+from ..graph.function.concrete import Concrete, Variant
+from ..graph.trace.closures import Following
+from ..graph.trace.results import taken_apart
+from ..graph.trace.trace import Trace, value_of
+from ..graph.trace.traced import TakenOver, Untraceable
+from . import across
+from .draws import varied_by
+from .places import above_replicas, in_replica, place
+from .reductions import ReduceOp
+from .replicas import ReplicaContext
+from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, select_replica
+from .variables import DistributedVariable, LocalPart
+
+logger = logging.getLogger("gradtape")
+
+
+class Replicas:
+    """What stands for all replicas while their program is traced: `place.spmd`. A value is every replica's own."""
+
+    def __init__(self, strategy: Any) -> None:
+        self.strategy = strategy
+        self.count = int(strategy.num_replicas_in_sync)
+        self.local = len(strategy.extended.worker_devices)  # those of this process
+
+    def total(self, op: ReduceOp, x: Any) -> Any:
+        """The sum or mean over all replicas."""
+        if isinstance(x, IndexedSlices):
+            values = across.all_rows(to_tensor(x.values), 0, self.count)
+            indices = across.all_rows(to_tensor(x.indices), 0, self.count)
+            return IndexedSlices(values if op is ReduceOp.SUM else values / self.count, indices, x.dense_shape)
+        found = across.all_sum(to_tensor(x))
+        return found if op is ReduceOp.SUM else found / self.count
+
+    def gathered(self, x: Any, axis: int) -> Tensor:
+        """The values of all replicas, one after the other along `axis`."""
+        tensor = to_tensor(x)
+        return across.all_rows(tensor, axis % max(len(tensor.dims), 1), self.count)
+
+    def of_all(self, x: Any) -> tuple[Tensor, ...]:
+        """The value of each replica."""
+        tensor = to_tensor(x)
+        rows = across.all_rows(ops.reshape(tensor, shape=(1, *tensor.dims)), 0, self.count)
+        return tuple([rows[i] for i in range(self.count)])
+
+    def along(self, op: ReduceOp, value: Any, axis: Any) -> Tensor:
+        """The sum or mean of all entries along `axis`, of all replicas."""
+        x = to_tensor(value._primary if isinstance(value, DistributedValues) else value)
+        axes = tuple([a % len(x.dims) for a in ([axis] if isinstance(axis, int) else axis)])
+        found = ops.sum(x, axis=axes, keepdims=False)
+        found = across.all_sum(found) if isinstance(value, DistributedValues) else found
+        if op is ReduceOp.SUM:
+            return found
+        count = math.prod([x.dims[a] for a in axes]) * (self.count if isinstance(value, DistributedValues) else 1)
+        return found / to_tensor(count, found.dtype)
+
+
+class _Everyone(ReplicaContext):
+    """The context of every replica, in their program."""
+
+    local_id = 0  # type: ignore[assignment]
+
+    def __init__(self, replicas: Replicas) -> None:
+        super().__init__(replicas.strategy, 0)
+        self._replicas = replicas
+
+    @property
+    def setting(self) -> Any:
+        """What functions called by the replicas are traced for."""
+        return (self._strategy, "all")
+
+    @property
+    def replica_id_in_sync_group(self) -> Tensor:
+        """The number of the replica, as a tensor."""
+        return across.number()
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """`merge_fn` above the replicas, with values that stand for those of all."""
+        given, named = _as_per_replica(self._replicas, (tuple(args), dict(kwargs or {})))
+        with above_replicas(self._strategy):
+            return select_replica(0, merge_fn(self._strategy, *given, **named))
+
+    def _all_reduced(self, op: ReduceOp, given: Sequence[Any]) -> Sequence[Any]:
+        return [self._replicas.total(op, x) for x in given]
+
+    def _all_gathered(self, value: Tensor, axis: int) -> Tensor:
+        return self._replicas.gathered(value, axis)
+
+
+def _as_per_replica(replicas: Replicas, structure: Any) -> Any:
+    """What one replica has, as what all of them have."""
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, Tensor | CompositeTensor) and not isinstance(leaf, PerReplica):
+            return PerReplica([leaf] * replicas.local)
+        return leaf
+
+    return nest.map_structure(one, structure)
+
+
+def run(strategy: Any, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`Strategy.run` inside of the program for all replicas, which is being traced."""
+    replicas = place.spmd
+    context = _Everyone(replicas)
+
+    def draw(draw_one: Callable[[], Any]) -> Any:
+        return varied_by(across.number())(draw_one)
+
+    with in_replica(context), drawing_for_each(draw):
+        result = fn(*select_replica(0, args), **select_replica(0, kwargs))
+    return _as_per_replica(replicas, result)
+
+
+def take_over(strategy: Any) -> None:
+    """Asks the function that is being traced to be one program for all replicas, unless that has been tried."""
+    if place.in_step is None and thread.trace is not None:
+        raise TakenOver(lambda concrete: _Runner(concrete, strategy))
+
+
+class _Runner:
+    """The calls of a function that runs replicas: as one program, or traced with replica after replica in it."""
+
+    def __init__(self, concrete: Concrete, strategy: Any) -> None:
+        self._concrete = concrete
+        self._strategy = strategy
+        self._together: _Together | None = None
+        self._in_step = Concrete(
+            concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete._jit_compile
+        )
+        self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
+        try:
+            self._together = _Together(concrete, strategy)
+        except Untraceable as reason:
+            self._note(None, str(reason))
+
+    def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Any:
+        if thread.trace is not None:  # it is called by another function, whose business it is now
+            return self._concrete._call(tensors, variables)
+        shapes = tuple([x.dims for x in tensors])
+        if self._together is not None and shapes not in self._why and not thread.recorders:
+            try:
+                return self._together(tensors, variables)
+            except (Untraceable, ImportError, FailedPreconditionError) as reason:
+                self._note(shapes, str(reason))
+        return self._in_step(tensors, variables)
+
+    def _note(self, shapes: Any, reason: str) -> None:
+        self._why[shapes] = reason
+        if reason != self._strategy._why_in_step and reason != _UNEQUAL:
+            self._strategy._why_in_step = reason
+            logger.info("function %s runs replica after replica: %s", self._concrete.name, reason)
+
+    def _call_in_step(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Any:
+        with holding(place, in_step=True):
+            return self._concrete._call(tensors, variables)
+
+    def _eager(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Any:
+        return self._concrete.eager(tensors, variables)
+
+
+_UNEQUAL = "the replicas have batches of different sizes"
+
+
+class _ReplicasTrace(Trace):
+    """The trace of a program for all replicas."""
+
+    def write(self, variable: Any, value: Tensor) -> None:
+        """`variable` holds `value` from here on: on each device, where the values may differ."""
+        if place.context is not None and not isinstance(variable, DistributedVariable | LocalPart):
+            if id(variable) not in self.own_variables:
+                raise Untraceable(f"{variable.name}, made outside of the strategy's scope, is assigned in a replica")
+        super().write(variable, value)
+
+
+class _Together(Concrete):
+    """A function whose graphs are programs for all replicas."""
+
+    def __init__(self, concrete: Concrete, strategy: Any) -> None:
+        super().__init__(
+            concrete.name, concrete._names, concrete._around, concrete._call, self._refuse, jit_compile=True
+        )
+        self.arguments = concrete.arguments
+        self._replicas = Replicas(strategy)
+        self._strategy = strategy
+        self._groups = _groups(concrete.arguments(), self._replicas.local)
+
+    def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
+        for first, count in self._groups:
+            if any([x.dims != tensors[first].dims for x in tensors[first + 1 : first + count]]):
+                raise Untraceable(_UNEQUAL)
+        return self.run(self.variants_for(tensors, variables), tensors, variables, not self.is_traced)
+
+    def _refuse(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Any:
+        raise Untraceable("it depends on values")
+
+    def _from_now_on_eagerly(self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str) -> Any:
+        self._variants = {}
+        raise Untraceable(reason)
+
+    def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
+        return variant.run(tensors)
+
+    def _traced(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+    ) -> tuple[Variant, Any, list[Any]]:
+        trace = _ReplicasTrace(self.name, for_xla=True)
+        trace.may_make_variables = may_make_variables
+        trace.streams = self._streams
+        recording_starts(trace.key, at_once=True)
+        try:
+            with Following(trace, self._around()), trace.entered(), holding(place, spmd=self._replicas):
+                inputs = []
+                for first, count in self._groups:
+                    inputs += [trace.input(value_of(tensors[first]), self._names[first])] * count
+                result = nest.map_structure(self._as_returned, self._call(inputs, variables))
+                structure, forms, outputs = taken_apart(result)
+            each = {trace.place_of(leaf._primary) for leaf in nest.flatten(result) if _is_per_replica(leaf)}
+            places = [trace.place_of(y) for y in outputs]
+            unique = dict(zip(places, outputs, strict=True))
+            graph = trace.graph(list(unique.values()))
+        finally:
+            trace.let_go()
+            recording_stops(trace.key)
+        variant = _Program(self, graph, structure, forms, places, each)
+        return variant, None, trace.variables_made
+
+    def _as_returned(self, leaf: Any) -> Any:
+        if not _is_per_replica(leaf):
+            return leaf._primary if isinstance(leaf, PerReplica) else leaf
+        first = leaf._primary
+        if isinstance(first, CompositeTensor):
+            raise Untraceable(f"a replica returns a {type(first).__name__}")
+        return PerReplica([to_tensor(first)] * self._replicas.local)
+
+
+def _is_per_replica(leaf: Any) -> bool:
+    return isinstance(leaf, PerReplica) and not isinstance(leaf, Mirrored)
+
+
+def _groups(arguments: Any, count: int) -> list[tuple[int, int]]:
+    """Which of the tensors in the arguments are those of all replicas: the first of each value, and how many."""
+    groups, at = [], 0
+    for leaf in nest.flatten(arguments):
+        tensors = [x for x in nest.flatten(leaf, expand_composites=True) if _is_tensor(x)]
+        if isinstance(leaf, PerReplicaSpec | PerReplica):
+            if len(tensors) != count:
+                raise Untraceable("a replica is given a composite tensor")
+            groups.append((at, count))
+        else:
+            groups += [(at + i, 1) for i in range(len(tensors))]
+        at += len(tensors)
+    return groups
+
+
+def _is_tensor(leaf: Any) -> bool:
+    from ..graph.function.signature import is_given_tensor
+
+    return is_given_tensor(leaf)
+
+
+class _Program(Variant):
+    """The program of all replicas, for certain shapes."""
+
+    def __init__(
+        self, concrete: _Together, graph: Any, structure: Any, forms: Any, places: Sequence[Any], each: set[Any]
+    ) -> None:
+        super().__init__(graph, structure, forms, True, {}, {})
+        self._groups = concrete._groups
+        self._local = concrete._replicas.local
+        self._strategy = concrete._strategy
+        self._places = places
+        self._each = each
+
+    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for the tensors of all replicas."""
+        if self._program is None:
+            from .program import Program
+
+            self._program = Program(
+                self.graph, self._strategy.mesh(), [count > 1 for _, count in self._groups],
+                [v in self._each for v in self.graph.outputs],
+            )  # fmt: skip
+        given = [[x.array for x in tensors[first : first + count]] for first, count in self._groups]
+        results = dict(zip(self.graph.outputs, self._program(given), strict=True))
+        seen: dict[Any, int] = {}
+        outputs = []
+        for place_ in self._places:
+            found = results[place_]
+            if place_ in self._each:
+                row = seen.get(place_, 0)
+                seen[place_] = row + 1
+                found = found[row % self._local]
+            outputs.append(wrap(found, place_.dtype))
+        return outputs
+
+

@@ -1,0 +1,141 @@
+"""Values that every replica has one of its own, and nests of them.
+
+While a program for all replicas is traced (`spmd`), there is one value that stands for every replica's: a `PerReplica`
+then holds it as many times as there are replicas, so that whoever takes it apart finds the number that he expects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..core import nest
+from ..core.composites import CompositeTensor
+from ..engine.run.convert import register, to_tensor
+from ..state.type_spec import TypeSpec, spec_of
+from .places import place
+
+
+class DistributedValues:
+    """What replicas have one each of: `tf.distribute.Strategy.experimental_local_results` gives them as a tuple.
+
+    >>> import gradtape as tf
+    >>> issubclass(tf.distribute.DistributedValues, object)
+    True
+    """
+
+    _values: tuple[Any, ...]
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The value of each replica."""
+        return self._values if place.spmd is None else place.spmd.of_all(self._values[0])
+
+    @property
+    def _primary(self) -> Any:
+        return self._values[0]
+
+    def _shown(self, how: Callable[[Any], str]) -> str:
+        if place.spmd is not None:
+            return f"{type(self).__name__}:{{ {how(self._values[0])} on each }}"
+        rows = ",\n".join(f"  {i}: {how(value)}" for i, value in enumerate(self._values))
+        return f"{type(self).__name__}:{{\n{rows}\n}}"
+
+    def __str__(self) -> str:
+        return self._shown(str)
+
+    def __repr__(self) -> str:
+        return self._shown(repr)
+
+
+class PerReplica(DistributedValues, CompositeTensor):  # type: ignore[misc]
+    """A value of each replica; functions, loops and nests take it like a tensor."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = tuple(values)
+
+    @property
+    def _type_spec(self) -> PerReplicaSpec:
+        return PerReplicaSpec(*map(_spec, self._values))
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._values,)
+
+
+class Mirrored(PerReplica):
+    """A value that is the same on each replica: it may be used as if it were a tensor."""
+
+    def _get(self) -> Any:
+        context = place.context
+        return self._values[0 if context is None else context.local_id]
+
+
+class PerReplicaSpec(TypeSpec):
+    """The specs of the values of each replica."""
+
+    value_type = PerReplica  # type: ignore[assignment]
+
+    def __init__(self, *specs: Any) -> None:
+        self._specs = specs
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._specs
+
+    @property
+    def _component_specs(self) -> tuple[Any, ...]:
+        return self._specs
+
+    def _to_components(self, value: Any) -> tuple[Any, ...]:
+        return tuple(value._values)
+
+    def _from_components(self, components: Any) -> PerReplica:
+        return PerReplica(components)
+
+
+def _spec(value: Any) -> Any:
+    return value if isinstance(value, TypeSpec) else spec_of(value)
+
+
+def regroup(values: Sequence[Any], always_wrap: bool = False) -> Any:
+    """One nest of `PerReplica`s from a nest of each replica; what is the same object in all of them stays as it is."""
+    first = values[0]
+    if isinstance(first, list | tuple) and not isinstance(first, str):
+        for other in values[1:]:
+            if type(other) is not type(first) or len(other) != len(first):
+                raise AssertionError(
+                    f"Values to regroup had different lengths or types: the first replica has {first!r}, another one "
+                    f"{other!r}. All replicas must return the same structure"
+                )
+        parts = [regroup(row, always_wrap) for row in zip(*values, strict=True)]
+        return first._make(parts) if hasattr(first, "_make") else type(first)(parts)
+    if isinstance(first, Mapping):
+        for other in values[1:]:
+            if not isinstance(other, Mapping) or set(other) != set(first):
+                raise AssertionError(
+                    f"Values to regroup had different keys: the first replica has {list(first)}, another one {other!r}"
+                )
+        return type(first)({key: regroup([v[key] for v in values], always_wrap) for key in first})  # type: ignore[call-arg]
+    if all([v is first for v in values]) and not (always_wrap and not getattr(first, "is_distributed", False)):
+        return first
+    return PerReplica(values)
+
+
+def select_replica(replica: int, structure: Any) -> Any:
+    """What one replica is given of a nest."""
+
+    def one(value: Any) -> Any:
+        return value._values[replica] if isinstance(value, PerReplica) else value
+
+    return nest.map_structure(one, structure)
+
+
+def is_mirrored(value: Any) -> bool:
+    """Whether a value is known to be the same on each replica."""
+    return isinstance(value, Mirrored) or bool(getattr(value, "is_mirrored", False))
+
+
+def _mirrored_tensor(value: Mirrored, dtype: Any) -> Any:
+    return to_tensor(value._get(), dtype)
+
+
+register(Mirrored, _mirrored_tensor, 0)

@@ -1,0 +1,432 @@
+"""Variables of several replicas: mirrored ones, which are the same on each, and those brought together when read.
+
+A mirrored variable is one value for all replicas, as long as nobody makes them differ: without an aggregation, replicas
+write each to a copy of its own, which is made then. A variable that is synchronised on read has a part for each replica
+from the start.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..core.scopes import holding
+from ..core.tensor import Tensor, text_of, wrap
+from ..engine.run import dispatch
+from ..engine.run.convert import readable, register, to_tensor
+from ..engine.run.dispatch import thread
+from ..engine.run.namespace import ops
+from ..graph.trace.conversion_status import Needed
+from ..state.variable import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+    _converted,
+)
+from ..state.variable_creators import variable_creator_scope
+from .places import above_replicas, place, replica_of
+from .reductions import ReduceOp, reduced
+from .replicas import get_replica_context
+from .values import DistributedValues, PerReplica, is_mirrored, select_replica
+
+_SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
+_NONE, _SUM, _MEAN = VariableAggregation.NONE, VariableAggregation.SUM, VariableAggregation.MEAN
+
+
+class DistributedVariable(Variable, DistributedValues):
+    """What a variable made in the scope of a strategy of several replicas is."""
+
+    is_distributed = True
+    _strategy: Any = None
+
+    def _begin(self, strategy: Any) -> None:
+        """What comes after `__init__`, which Python calls with the arguments of `tf.Variable`."""
+        if self._aggregation is _MEAN and not (self.dtype.is_floating or self.dtype.is_complex):
+            raise ValueError(
+                "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not supported, "
+                f"please use a different aggregation or dtype, got {self.dtype.name}"
+            )
+        self._strategy = strategy
+
+    @property
+    def distribute_strategy(self) -> Any:
+        """The strategy whose variable it is."""
+        return self._strategy
+
+    def _count(self) -> int:
+        return int(self._strategy.num_replicas_in_sync)
+
+    def _marked(self, read: Tensor) -> Tensor:
+        """What was read of a part, as a read of the whole: tapes know nothing of parts."""
+        for recorder in thread.recorders:
+            read.mark = recorder.mark_of(self, read.mark)
+        return read
+
+    def _read_of(self, part: Variable) -> Tensor:
+        trace = thread.trace
+        if trace is not None:
+            return self._marked(trace.read_quietly(part))
+        return self._marked(wrap(part._settled(), part.dtype))
+
+    def __reduce__(self) -> Any:
+        return _plain, (self.numpy(), self._trainable, self._name.removesuffix(":0"))
+
+    def __repr__(self) -> str:
+        if thread.trace is not None:
+            return f"<{type(self).__name__} '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
+        name, rows = self._name.removesuffix(":0"), []
+        for i in range(self._count()):
+            shown = f"{name}/replica_{i}:0" if i else self._name
+            value = text_of(wrap(Variable._settled(self._part(i)), self.dtype)._shown(), repr)
+            rows.append(f"  {i}: <tf.Variable '{shown}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>")
+        return f"{type(self).__name__}:{{\n" + ",\n".join(rows) + "\n}"
+
+    __str__ = __repr__
+
+    def _part(self, replica: int) -> Variable:
+        raise NotImplementedError
+
+
+def _plain(value: Any, trainable: bool, name: str) -> Variable:
+    """A variable from a pickle: of the strategy, if there is one, in whose scope it is read."""
+    return Variable(value, trainable=trainable, name=name)
+
+
+class MirroredVariable(DistributedVariable):
+    """The same value on each replica."""
+
+    is_mirrored = True
+    _mesh_copy: Any = None  # an array that was the value, and the same on the devices of all replicas
+    _copies: tuple[Variable, ...] = ()  # those of the replicas after the first, where they may differ
+
+    @property
+    def _values(self) -> tuple[Variable, ...]:  # type: ignore[override]
+        self._diverge()
+        return (self, *self._copies)
+
+    @property
+    def values(self) -> tuple[Variable, ...]:
+        """The copy of each replica; the first is the variable itself."""
+        return self._values
+
+    def _part(self, replica: int) -> Variable:
+        return self if replica == 0 or not self._copies else self._copies[replica - 1]
+
+    def _as_tensor(self) -> Tensor:
+        if self._copies and place.spmd is None:
+            context = replica_of(self._strategy)
+            at = place.updated if context is None else context.local_id
+            if at:
+                return self._read_of(self._copies[at - 1])
+        return super()._as_tensor()
+
+    def _diverge(self) -> None:
+        """Gives each replica a copy of its own."""
+        if self._copies or self._count() == 1:
+            return
+        options = {"trainable": self._trainable, "shape": self._shape}
+        with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
+            name = self._name.removesuffix(":0")
+            made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._count())]
+        self._copies = tuple(made)
+        if thread.trace is not None:  # what was traced has read and written the one value there was
+            raise Needed
+
+    def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
+        """What an assignment does, here: in a replica, above them, or in an update of one copy."""
+        context = replica_of(self._strategy)
+        if context is None:
+            if place.updated is not None:
+                return method(self._part(place.updated), value, **options)
+            with above_replicas(self._strategy):
+                return update(self, method, (value,), options)
+        if self._aggregation is _NONE:
+            if place.spmd is None:
+                self._diverge()
+                method(self._part(context.local_id), value, **options)
+            else:
+                method(self, value, **options)
+            return self
+
+        def merge(strategy: Any, value: Any) -> Any:
+            if self._aggregation is _MEAN and not self.dtype.is_floating and isinstance(value, PerReplica):
+                raise ValueError(
+                    "Cannot update non-float variables with tf.VariableAggregation.MEAN aggregation in replica "
+                    "context. Either change the variable dtype to float or update it in cross-replica context."
+                )
+            return update(self, method, (aggregated(self, value),), options)
+
+        context.merge_call(merge, (value,))
+        return self
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replaces the value: in a replica, by the aggregate of what all of them assign."""
+        return self._updated_by(Variable.assign, value, {"read_value": read_value})
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds to the value: in a replica, the aggregate of what all of them add."""
+        return self._updated_by(Variable.assign_add, delta, {"read_value": read_value})
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts from the value: in a replica, the aggregate of what all of them subtract."""
+        return self._updated_by(Variable.assign_sub, delta, {"read_value": read_value})
+
+    def _on_device(self, put: Callable[[Any], Any]) -> Any:
+        """The value for a program of one device: what lies on several is fetched first."""
+        held = self._read.array if self._array is None else self._copy[1] if self._copy else None
+        if held is not None and len(getattr(getattr(held, "sharding", None), "device_set", ())) > 1:
+            self._settled()
+            self._copy = None
+        return super()._on_device(put)
+
+
+def _scatter(name: str) -> Callable[..., Any]:
+    method = getattr(Variable, name)
+
+    def scatter(self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        if replica_of(self._strategy) is not None and self._aggregation in (_SUM, _MEAN):
+            raise NotImplementedError(
+                f"{method.__name__} is only supported for mirrored variable (variable created within certain "
+                "`tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` aggregation, got: "
+                f"{self._aggregation}."
+            )
+        return self._updated_by(method, sparse_delta, {})
+
+    scatter.__name__, scatter.__doc__ = name, method.__doc__
+    return scatter
+
+
+for _name in _SCATTERS:
+    setattr(MirroredVariable, _name, _scatter(_name))
+
+
+class SyncOnReadVariable(DistributedVariable):
+    """A value of each replica; who reads it above them gets the sum, the mean or that of the first."""
+
+    is_mirrored = False
+
+    def _begin(self, strategy: Any) -> None:
+        super()._begin(strategy)
+        start, name, options = self._array, self._name.removesuffix(":0"), {"trainable": False, "shape": self._shape}
+        with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
+            names = [name, *[f"{name}/replica_{i}" for i in range(1, self._count())]]
+            made = [_plain_variable(start, each, options) for each in names]
+        self._values = tuple(made)
+        self.local = LocalPart(self)  # what stands for the part of every replica in a program for all of them
+
+    @property
+    def values(self) -> tuple[Variable, ...]:
+        """The part of each replica."""
+        return self._values
+
+    def _part(self, replica: int) -> Variable:
+        return self._values[replica]
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of the present value as a plain tuple."""
+        return self._values[0].dims
+
+    def _as_tensor(self) -> Tensor:
+        context = replica_of(self._strategy)
+        at = place.updated if context is None else context.local_id
+        if context is not None and place.spmd is not None:
+            return self._read_of(self.local)
+        if at is not None:
+            return self._read_of(self._values[at])
+        with above_replicas(self._strategy):
+            if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+                return self._first()
+            op = ReduceOp.from_variable_aggregation(self._aggregation)
+            found: Tensor = to_tensor(reduced(op, self._all(), self._count()))
+            return found
+
+    def _all(self) -> PerReplica:
+        if place.spmd is not None:
+            return PerReplica([self._read_of(self.local)] * self._count())
+        return PerReplica([self._read_of(part) for part in self._values])
+
+    def _first(self) -> Tensor:
+        if place.spmd is None:
+            return self._read_of(self._values[0])
+        first: Tensor = place.spmd.of_all(self._read_of(self.local))[0]
+        return first
+
+    def _settled(self) -> Any:
+        return self._as_tensor().array
+
+    def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
+        context = replica_of(self._strategy)
+        if context is not None:
+            part = self.local if place.spmd is not None else self._values[context.local_id]
+            method(part, value, **options)
+        elif place.updated is not None:
+            method(self._values[place.updated], value, **options)
+        else:
+            self._update_all(method, value, options)
+        return self
+
+    def _update_all(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> None:
+        """An assignment above the replicas."""
+        if self._aggregation is _SUM:
+            if method is not Variable.assign:
+                raise ValueError(
+                    f"SyncOnReadVariable does not support `{method.__name__}` in cross-replica context when aggregation"
+                    " is set to `tf.VariableAggregation.SUM`."
+                )
+            value = to_tensor(value, dtype=self.dtype)  # the sum stays when it is divided among all
+            value = ops.cast(value / self._count(), dtype=self.dtype)
+        parts = (self.local,) if place.spmd is not None else self._values
+        for i, part in enumerate(parts):
+            method(part, select_replica(i, value), **options)
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replaces the part of a replica; above them, all parts: a sum is divided among them."""
+        return self._updated_by(Variable.assign, value, {"read_value": read_value})
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds to the part of a replica; above them, to each."""
+        return self._updated_by(Variable.assign_add, delta, {"read_value": read_value})
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts from the part of a replica; above them, from each."""
+        return self._updated_by(Variable.assign_sub, delta, {"read_value": read_value})
+
+    def _scatter(self, *args: Any) -> Any:
+        raise NotImplementedError("Variables with `synchronization=ON_READ` doesn't support `scatter` of rows")
+
+
+class LocalPart(Variable):
+    """What stands for every replica's part of a variable while a program for all of them is traced."""
+
+    def __init__(self, whole: SyncOnReadVariable) -> None:
+        self.whole = weakref.ref(whole)
+        self.dtype, self._shape, self._name = whole.dtype, whole._shape, whole._name
+        self._trainable = False
+        self._array = None
+        self._read = wrap(whole._values[0]._settled(), whole.dtype)
+        self._stacked: Any = None  # the parts as one array of the devices, and what they were
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape of a part."""
+        whole = self.whole()
+        assert whole is not None
+        return whole.dims
+
+    def _as_tensor(self) -> Tensor:
+        return thread.trace.read(self)  # type: ignore[no-any-return]
+
+
+class Row:
+    """A replica's part of an array that lies on several devices, fetched when somebody needs it."""
+
+    def __init__(self, stacked: Any, at: int) -> None:
+        self.stacked = stacked
+        self._at = at
+        self.shape = stacked.shape[1:]
+        self.dtype = stacked.dtype
+        self.nbytes = stacked.nbytes // stacked.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(np.asarray(self.stacked.addressable_shards[self._at].data)[0])
+
+
+class PartVariable(Variable):
+    """The part of one replica."""
+
+    def _on_device(self, put: Callable[[Any], Any]) -> Any:
+        self._settled()
+        if self._copy is not None and isinstance(self._copy[1], Row):
+            self._copy = None
+        return super()._on_device(put)
+
+
+def _plain_variable(value: Any, name: str, options: dict[str, Any]) -> Variable:
+    """A variable that no creator is asked about."""
+    variable = object.__new__(PartVariable)
+    Variable.__init__(variable, value, name=name, **options)
+    variable._name = f"{name}:0"  # the scopes are in it already
+    return variable
+
+
+def aggregated(variable: DistributedVariable, value: Any) -> Any:
+    """What all replicas assign to a mirrored variable, as one value."""
+    if variable._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+        return value.values[0] if isinstance(value, PerReplica) else value
+    op = ReduceOp.from_variable_aggregation(variable._aggregation)
+    return reduced(op, value, variable._count())
+
+
+@contextmanager
+def _updating(replica: int) -> Iterator[None]:
+    with holding(place, updated=replica):
+        yield
+
+
+def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """`fn(copy, *args, **kwargs)` for each copy of a variable, above the replicas."""
+    if not isinstance(variable, DistributedVariable):
+        return fn(variable, *args, **kwargs)
+    differ = any([isinstance(x, PerReplica) and not is_mirrored(x) for x in args])
+    if place.spmd is not None:
+        with _updating(0):
+            here = variable.local if isinstance(variable, SyncOnReadVariable) else variable
+            return fn(here, *select_replica(0, args), **select_replica(0, kwargs))
+    if isinstance(variable, SyncOnReadVariable):
+        parts: tuple[Variable, ...] = variable._values
+    else:
+        parts = variable._values if differ else (variable, *variable._copies)  # type: ignore[attr-defined]
+    results = []
+    for i, part in enumerate(parts):
+        with _updating(i):
+            results.append(fn(part, *select_replica(i, args), **select_replica(i, kwargs)))
+    return variable if results[0] is parts[0] else results[0]
+
+
+def created_by(strategy: Any) -> Any:
+    """A context in which new variables are the strategy's."""
+
+    def create(next_creator: Callable[..., Any], **arguments: Any) -> Any:
+        context = get_replica_context()
+        if context is None or context.strategy is not strategy:
+            return _created(strategy, arguments)
+        return context.merge_call(lambda strategy, **given: _created(strategy, select_replica(0, given)), (), arguments)
+
+    return variable_creator_scope(create)
+
+
+def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:
+    synchronization = arguments["synchronization"]
+    if synchronization is VariableSynchronization.NONE:
+        raise ValueError(
+            "`NONE` variable synchronization mode is not supported with tf.distribute strategy. Please change the "
+            f"`synchronization` for variable: {arguments['name']}"
+        )
+    kind: Any = MirroredVariable
+    if synchronization is VariableSynchronization.ON_READ:
+        kind = SyncOnReadVariable
+    elif synchronization is VariableSynchronization.AUTO:
+        arguments = {**arguments, "synchronization": VariableSynchronization.ON_WRITE}
+    variable = object.__new__(kind)
+    Variable.__init__(variable, **arguments)
+    variable._begin(strategy)
+    strategy.extended.created(variable)
+    return variable  # type: ignore[no-any-return]
+
+
+for _kind in (MirroredVariable, SyncOnReadVariable, LocalPart, PartVariable):
+    register(_kind, _converted, 0)
+    readable.add(_kind)

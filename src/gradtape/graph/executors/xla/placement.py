@@ -1,0 +1,100 @@
+"""Where the values of a program are, if its variables are spread over a mesh of devices: XLA partitions it accordingly.
+
+Sharded variables stay as they are laid out, and so do their new values. An input whose first axis the batch axis of the
+mesh divides is split along it, all else has a copy on each device. That is a matter of speed and memory only: the
+numbers are those of one device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....core.errors import InvalidArgumentError
+from ....state.sharded_variable import Layout, ShardedVariable, is_spread, spread
+from ....state.variable import Variable
+from ...ir.graph import Graph
+from .constraint import constrained
+
+
+class Placement:
+    """The mesh of a program, and what lies on it how.
+
+    Variables of the host take part with a copy on each device. They are given what one device has of their new values,
+    so that programs for one device can use them too.
+    """
+
+    def __init__(self, layout: Layout, outputs: Any = None) -> None:
+        from jax.sharding import NamedSharding, PartitionSpec
+
+        mesh = layout.sharding.mesh
+        self.replicated = NamedSharding(mesh, PartitionSpec())
+        self._parts = mesh.shape[layout.batch_axis] if layout.batch_axis is not None else 0
+        self._batch = NamedSharding(mesh, PartitionSpec(layout.batch_axis)) if self._parts else self.replicated
+        if outputs is None and not layout.sharding.is_fully_addressable:  # each process looks at the whole of them
+            outputs = self.replicated
+        self._outputs = outputs  # how outputs are to lie; None: as XLA finds best
+        self._copies: dict[int, tuple[Any, Any]] = {}  # of variables of the host: what they hold, and that on the mesh
+
+    def arguments(self, graph: Graph, others: int) -> list[Any]:
+        """The shardings of the variables, of the inputs and of `others` that are passed in."""
+        variables = [self._of(variable) for variable, _ in graph.variables]
+        return [*variables, *[self.of_input(v.shape) for v in graph.inputs], *[self.replicated] * others]
+
+    def results(self, graph: Graph) -> list[Any]:
+        """The shardings of outputs and updates; None where XLA is to choose."""
+        return [*[self._outputs] * len(graph.outputs), *[self._of(variable) for variable, _ in graph.updates]]
+
+    def _of(self, variable: Variable) -> Any:
+        return variable.sharding if isinstance(variable, ShardedVariable) else self.replicated
+
+    def of_input(self, shape: tuple[int, ...]) -> Any:
+        """The sharding of an input."""
+        return self._batch if self._parts and shape and shape[0] % self._parts == 0 else self.replicated
+
+    def spread_inputs(self, arrays: Sequence[Any]) -> list[Any]:
+        """The inputs, each on its devices."""
+        return [self._put(x, self.of_input(x.shape)) for x in arrays]
+
+    def spread_held(self, variables: Sequence[Variable], held: Sequence[Any]) -> list[Any]:
+        """What variables hold, on the mesh."""
+        pairs = zip(variables, held, strict=True)
+        return [x if isinstance(v, ShardedVariable) else self._copy_of(v, x) for v, x in pairs]
+
+    def _copy_of(self, variable: Variable, held: Any) -> Any:
+        kept = self._copies.get(id(variable))
+        if kept is None or kept[0] is not held or kept[1].is_deleted():
+            kept = self._copies[id(variable)] = (held, self._put(held, self.replicated))
+        return kept[1]
+
+    def taken(self, variables: Sequence[Variable], updates: Sequence[Any]) -> list[Any]:
+        """What the variables are to hold: of what is on each device, those of the host take the first copy."""
+        pairs = zip(variables, updates, strict=True)
+        return [x if isinstance(v, ShardedVariable) else self._on_first(x) for v, x in pairs]
+
+    def _on_first(self, array: Any) -> Any:
+        import jax
+
+        return jax.device_put(array.addressable_data(0), jax.local_devices()[0])
+
+    def _put(self, array: Any, sharding: Any) -> Any:
+        return array if is_spread(array, sharding) else spread(array, sharding)
+
+
+def placement_of(graph: Graph) -> Placement | None:
+    """Where a program runs, if one of its variables is on a mesh, or a value is to be; else None."""
+    variables = [variable for variable, _ in (*graph.variables, *graph.updates)]
+    layouts = [variable.layout for variable in variables if isinstance(variable, ShardedVariable)]
+    layouts += [Layout(node.attrs["sharding"]) for node in graph.nodes if node.op is constrained]
+    if not layouts:
+        return None
+    first = layouts[0].sharding.mesh
+    for layout in layouts:
+        mesh = layout.sharding.mesh
+        if mesh is not first and mesh.devices.flatten().tolist() != first.devices.flatten().tolist():
+            raise InvalidArgumentError(
+                f"Function {graph.name} uses values on two meshes of devices, one of "
+                f"{first.devices.flatten().tolist()}, one of {mesh.devices.flatten().tolist()}. XLA partitions a "
+                "program over one: make all variables under one distribution"
+            )
+    return Placement(next((layout for layout in layouts if layout.batch_axis is not None), layouts[0]))

@@ -1,0 +1,340 @@
+"""Several processes: who they are, what they compute together, and how they end when one of them fails."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import gradtape as tf
+from gradtape.core import errors
+from gradtape.distribution import cluster
+from gradtape.distribution.coordination import Coordinator, Member
+
+ROOT = Path(__file__).parent.parent
+
+
+def launched(*arguments, timeout=120, **environment):
+    """`gradtape launch`, as it ended."""
+    command = [sys.executable, "-m", "gradtape", "launch", *map(str, arguments)]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("GRADTAPE_", "TF_CONFIG"))}
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**clean, **environment})
+
+
+def script(folder, text):
+    path = folder / "train.py"
+    path.write_text("import gradtape as tf, numpy as np, os, sys, time\nhvd = tf.distribute\nr = hvd.rank()\n" + text)
+    return path
+
+
+# Who they are.
+
+CLUSTER = {"chief": ["a:1"], "worker": ["a:2", "b:2"], "ps": ["c:1"]}
+CONFIG = {"cluster": CLUSTER, "task": {"type": "worker", "index": 1}}
+SLURM = {
+    "SLURM_JOB_ID": "7", "SLURM_PROCID": "3", "SLURM_NTASKS": "4", "SLURM_LOCALID": "1", "SLURM_NODEID": "1",
+    "SLURM_STEP_NODELIST": "n[07-08]", "SLURM_STEP_TASKS_PER_NODE": "2(x2)",
+}  # fmt: skip
+MPI = {
+    f"OMPI_COMM_WORLD_{name}": n for name, n in {"RANK": "1", "SIZE": "2", "LOCAL_RANK": "1", "LOCAL_SIZE": "2"}.items()
+}
+LAUNCHED = {"GRADTAPE_RANK": "1", "GRADTAPE_SIZE": "2", "GRADTAPE_COORDINATOR": "a:1"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, (0, 1, 0, 1, "")),
+        (LAUNCHED, (1, 2, 1, 2, "a:1")),
+        ({"TF_CONFIG": json.dumps(CONFIG)}, (2, 3, 0, 1, "a:1")),
+        ({"TF_CONFIG": json.dumps({**CONFIG, "task": {"type": "evaluator", "index": 0}})}, (0, 1, 0, 1, "")),
+        ({"TF_CONFIG": "{}"}, (0, 1, 0, 1, "")),
+        (SLURM, (3, 4, 1, 2, "n07:62343")),
+        ({**SLURM, "GRADTAPE_COORDINATOR": "n07:9"}, (3, 4, 1, 2, "n07:9")),
+        (MPI, (1, 2, 1, 2, "127.0.0.1:61440")),
+    ],
+)
+def test_the_environment_says_who_a_process_is(environment, expected):
+    assert cluster.discover(environment)[:5] == expected
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"TF_CONFIG": "{"}, "TF_CONFIG is not what TensorFlow takes"),
+        ({"TF_CONFIG": json.dumps({**CONFIG, "task": {"type": "worker", "index": 5}})}, "worker 5, which is not in"),
+        ({"GRADTAPE_RANK": "2", "GRADTAPE_SIZE": "2"}, "from 0 to GRADTAPE_SIZE - 1"),
+        ({"GRADTAPE_RANK": "x", "GRADTAPE_SIZE": "2"}, "GRADTAPE_RANK must be a number"),
+        ({"GRADTAPE_RANK": "0", "GRADTAPE_SIZE": "2"}, "not where they meet. Set GRADTAPE_COORDINATOR"),
+    ],
+)
+def test_what_makes_no_sense_is_said(environment, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        cluster.discover(environment)
+
+
+def test_lists_of_slurm():
+    assert cluster.slurm_hosts("a1,b[01-03,7],c[9-10]x") == ["a1", "b01", "b02", "b03", "b7", "c9x", "c10x"]
+    assert cluster.slurm_tasks_per_node("2(x3),1") == [2, 2, 2, 1]
+
+
+def test_alone_everything_is_what_it_was_and_jax_is_not_needed():
+    code = """
+import sys, gradtape as tf
+hvd = tf.distribute
+hvd.init()
+x = tf.constant([1.0, 2.0])
+slices = tf.IndexedSlices(x, tf.constant([0, 1]), tf.constant([4]))
+found = hvd.all_reduce({"a": x, "b": None, "c": [slices]})
+assert found["a"].numpy().tolist() == [1.0, 2.0] and found["b"] is None and found["c"][0] is slices
+assert hvd.allgather(x) is x and hvd.broadcast(x, 0) is x and hvd.allreduce(3.0, op=hvd.Sum).numpy() == 3.0
+hvd.barrier(), hvd.broadcast_variables([tf.Variable(1.0)], 0)
+assert (hvd.rank(), hvd.size(), hvd.local_rank(), hvd.local_size(), hvd.broadcast_object([1])) == (0, 1, 0, 1, [1])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = hvd.allreduce(x * x)
+assert hvd.DistributedGradientTape(tape).gradient(y, x).numpy().tolist() == [2.0, 4.0]
+assert "jax" not in sys.modules
+"""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("GRADTAPE_", "TF_CONFIG"))}
+    subprocess.run([sys.executable, "-c", code], check=True, env=clean)
+
+
+def test_bad_arguments():
+    hvd, x = tf.distribute, tf.constant([1.0])
+    with pytest.raises(ValueError, match="op must be one of sum, mean"):
+        hvd.all_reduce([x], op="median")
+    with pytest.raises(ValueError, match="compression must be None, 'fp16' or 'bf16'"):
+        hvd.DistributedGradientTape(tf.GradientTape(), compression="zip")
+    with pytest.raises(ValueError, match="provide only one"):
+        hvd.allreduce(x, average=True, op=hvd.Sum)
+    with pytest.raises(TypeError, match="wants a GradientTape, got float"):
+        hvd.DistributedGradientTape(1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a scalar has none"):
+        hvd.allgather(1.0)
+    with pytest.raises(ValueError, match="root_rank must be from 0 to size - 1"):
+        hvd.broadcast(x, 1)
+
+
+# The desk, with ranks that are threads of this process.
+
+
+def meeting(size, timeout, act, job=lambda rank: "job", count=None):
+    """What `act(member)` gives or raises at each rank."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    desk = Coordinator(listener, size, "job", timeout)
+    found = {}
+
+    def run(rank):
+        try:
+            member = Member(rank, size, listener.getsockname(), job(rank), timeout, launched=False)
+            member._enforce = lambda text: None  # these ranks share one process
+            found[rank] = act(member)
+        except Exception as error:
+            found[rank] = error
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size if count is None else count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    desk.close()
+    return found
+
+
+def test_values_are_exchanged_in_order():
+    def act(member):
+        first = member.call("a", member.rank * 10, wait=True)
+        return first, member.call("b"), member.call("b", member.rank, wait=True)
+
+    assert set(map(str, meeting(3, 5, act).values())) == {"([0, 10, 20], [None, None, None], [0, 1, 2])"}
+
+
+def test_ranks_that_call_different_things_are_told_which():
+    def act(member):
+        member.call("all_reduce; mean; float32[2]", wait=True)
+        member.call(f"all_reduce; mean; float32[{2 + (member.rank == 2)}]", wait=True)
+
+    found = meeting(3, 5, act)
+    assert {type(error) for error in found.values()} == {errors.InvalidArgumentError}
+    assert len({str(error) for error in found.values()}) == 1
+    assert re.search(r"collective 2: all_reduce: float32\[[23]\] at rank", str(found[0])) and "rank 2" in str(found[0])
+
+
+def test_a_rank_that_does_not_come_is_named():
+    def act(member):
+        member.call("first", wait=True)
+        if member.rank == 1:
+            time.sleep(2)
+        member.call("second", wait=True)
+
+    found = meeting(2, 0.3, act)
+    assert type(found[0]) is errors.DeadlineExceededError
+    said = "rank 1 did not come within 0.3 s, while rank 0 waits in collective 2, second. rank 1 is at "
+    assert str(found[0]).startswith(said)
+
+
+def test_a_rank_that_does_not_start_is_named():
+    found = meeting(3, 0.5, lambda member: None, count=2)
+    assert [str(error) for error in found.values()] == ["rank 2 of 3 did not start within 0.5 s"] * 2
+
+
+def test_a_rank_that_ends_early_or_dies_is_named():
+    def act(member):
+        member.call("first", wait=True)
+        if member.rank == 1:
+            return member._connection.channel.shutdown(socket.SHUT_RDWR)
+        member.call("second", wait=True)
+
+    assert "has died without a word, after 1 collectives" in str(meeting(2, 5, act)[0])
+
+    def leave(member):
+        member.call("first", wait=True)
+        if member.rank == 1:
+            return member.leave()
+        member.call("second", wait=True)
+
+    assert "rank 1 came to the end of the program, while rank 0 waits in collective 2" in str(meeting(2, 5, leave)[0])
+
+
+def test_a_process_of_another_job_is_turned_away():
+    found = meeting(2, 1, lambda member: None, job=lambda rank: "job" if rank == 0 else "other")
+    assert "belongs to the job 'other', and this is 'job'" in str(found[1])
+    assert "rank 1 of 2 did not start" in str(found[0])
+
+
+def test_nobody_at_the_address():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    with pytest.raises(errors.DeadlineExceededError, match=r"rank 1 could not reach rank 0 at .*:\d+ within 0.2 s"):
+        Member(1, 2, address, "job", 0.2, launched=False)
+
+
+# Two real processes.
+
+TOGETHER = """
+def equal(found, expected):
+    np.testing.assert_allclose(tf.cast(found, tf.float64).numpy(), expected, rtol=1e-6)
+
+assert hvd.size() == 2 and hvd.local_rank() == r and os.environ["OMP_NUM_THREADS"]
+x = tf.constant([1.0, 2.0]) * (r + 1)
+for op, expected in {"sum": [3, 6], hvd.Average: [1.5, 3], "max": [2, 4], "min": [1, 2], "product": [2, 8]}.items():
+    equal(hvd.allreduce(x, op=op), expected)
+for dtype in ("float64", "float16", "bfloat16", "int64", "uint8"):
+    assert (total := hvd.allreduce(tf.constant([1, 2], dtype) * (r + 1), op="sum")).dtype == dtype
+    equal(total, [3, 6])
+assert hvd.allreduce(tf.constant(2.0**52 + r, tf.float64), op="max").numpy() == 2.0**52 + 1
+assert hvd.allreduce([r == 0, False], op="max").numpy().tolist() == [True, False]
+assert hvd.allgather(tf.fill([r + 1, 2], r)).numpy().tolist() == [[0, 0], [1, 1], [1, 1]]
+assert np.signbit(hvd.broadcast([-0.0 if r else 1.0], root_rank=1).numpy())
+assert hvd.broadcast_object({"r": r}, 1) == {"r": 1}
+v, w = tf.Variable([float(r)]), tf.Variable(r, dtype=tf.int64)
+hvd.broadcast_variables([v, w], 1)
+assert (v.numpy(), w.numpy()) == (1.0, 1)
+many = np.random.default_rng(r).normal(size=1000).astype(np.float32)
+exact = hvd.allreduce(many).numpy()
+for kind, bits in {"bf16": 8, "fp16": 11}.items():
+    assert 0 < np.abs(hvd.allreduce(many, compression=kind).numpy() - exact).max() < 4 * 2.0**-bits * 2
+
+# Derivatives: that of a sum is the sum of what all ranks bring.
+for f, expected in {
+    lambda u: tf.reduce_sum(hvd.allreduce(u * (r + 1), op="sum") ** 2): [12 * (r + 1), 24 * (r + 1)],
+    lambda u: tf.reduce_sum(hvd.allgather(u) * (r + 1)): [3, 3],
+    lambda u: tf.reduce_sum(hvd.broadcast(u, 1) * (r + 1)): [3 * r, 3 * r],
+}.items():
+    u = tf.constant([1.0, 2.0])
+    for call in (f, tf.function(f), tf.function(f, jit_compile=True)):
+        with tf.GradientTape() as tape:
+            tape.watch(u)
+            y = call(u)
+        equal(tape.gradient(y, u), expected)
+
+# A tape, with sparse rows, None and several buckets, is the mean of the tapes of all.
+rng = np.random.default_rng(0)
+W = [tf.Variable(rng.normal(size=(16, 16)).astype(np.float32)) for _ in range(5)]
+E, U = tf.Variable(np.ones((6, 16), np.float32)), tf.Variable(1.0)
+
+def recorded(rank):
+    with tf.GradientTape() as tape:
+        h = tf.gather(E, [rank, rank + 1])
+        for v in W:
+            h = tf.tanh(h @ v)
+        loss = tf.reduce_sum(h)
+    return tape, loss
+
+both = [[tf.convert_to_tensor(g) for g in tape.gradient(loss, [*W, E])] for tape, loss in map(recorded, (0, 1))]
+for options in ({}, {"bucket_bytes": 2000}, {"sparse_as_dense": True}, {"op": "sum", "bucket_bytes": 2000}):
+    tape, loss = recorded(r)
+    found = hvd.DistributedGradientTape(tape, **options).gradient(loss, {"w": W, "e": E, "u": U})
+    assert found["u"] is None and isinstance(found["e"], tf.IndexedSlices) != ("sparse_as_dense" in options)
+    for g, *parts in zip([*found["w"], tf.convert_to_tensor(found["e"])], *both):
+        equal(g, sum(p.numpy() for p in parts) / (1 if options.get("op") else 2))
+with hvd.DistributedGradientTape(tf.GradientTape(persistent=True)) as tape:
+    tape.watch(x)
+    y = x * x
+equal(tape.gradient(y, x, output_gradients=[1.0, 10.0]), [3, 60])
+equal(tape.jacobian(y, x), np.diag(2 * x.numpy()))
+equal(tape.gradient(y, [U], unconnected_gradients="zero")[0], 0)
+
+# Functions, on both executors.
+for jit in (False, True):
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function(jit_compile=jit)
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((v * x) ** 2)
+        (g,) = hvd.all_reduce([tape.gradient(loss, v)])
+        v.assign_sub(0.01 * g)
+        return hvd.allreduce(loss, op="sum")
+
+    losses = [float(step(x)) for _ in range(3)]
+    expected = np.array([1.0, 2.0])
+    for loss in losses:
+        equal(loss, sum(np.sum((expected * [k, 2 * k]) ** 2) for k in (1, 2)))
+        expected -= 0.01 * expected * [5, 20]
+    equal(v, expected)
+    assert step.experimental_get_tracing_count() == 1
+print("fine")
+"""
+
+
+def test_two_processes_compute_together(tmp_path):
+    done = launched("-n", 2, script(tmp_path, TOGETHER))
+    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
+    assert done.returncode == 0
+
+
+FAILING = """
+x = tf.ones([100])
+for i in range(10_000):
+    hvd.all_reduce([x])
+    time.sleep(0.01)
+    if r == 1 and i == 5:
+        if sys.argv[1] == "shape": x = tf.ones([101])
+        if sys.argv[1] == "exit": sys.exit(3)
+        os.kill(os.getpid(), int(sys.argv[1])) if sys.argv[1].isdigit() else None
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        (9, 137, r"gradtape launch: rank 1 was killed by SIGKILL after [\d.]+ s; the other 1 is ended"),
+        (int(signal.SIGSTOP), 1, r"rank 1 did not come within 2 s, while rank 0 waits in .* rank 1 does not answer"),
+        ("shape", 1, r"the ranks disagree about collective 8: all_reduce: float32\[10.\] at rank \d, float32\[10.\]"),
+        ("exit", 3, r"gradtape launch: rank 1 ended with exit code 3 after"),
+    ],
+)
+def test_when_one_fails_all_end_and_the_reason_is_said_once(tmp_path, how, code, said):
+    done = launched("-n", 2, "--timeout", 2, script(tmp_path, FAILING), how)
+    assert len(re.findall(said, done.stderr)) == 1, done.stderr
+    assert done.returncode == code
+    assert done.stderr.count("Traceback") == (how in ("shape", int(signal.SIGSTOP)))
