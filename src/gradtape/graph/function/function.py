@@ -296,8 +296,10 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """What the function was traced for, in words."""
-        traced = [concrete for concrete in self._concretes.values() if concrete.is_traced]
-        return "\n\n".join(self._public(concrete).pretty_printed_signature(verbose) for concrete in traced)
+        return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._list_all_concrete_functions())
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return [self._public(concrete) for concrete in self._concretes.values() if concrete.is_traced]
 
     def _public(self, concrete: Concrete) -> ConcreteFunction:
         if concrete.public is None:
