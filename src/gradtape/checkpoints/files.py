@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from glob import escape, glob
 from typing import Any
 
 from ..core import errors
 from ..state.archive import Reader
-from . import tensorflow_graph
+from . import shared, tensorflow_graph
 from .bundle import BundleReader
 from .object_graph import Node, Slot
+from .shared import ENDING
 
-ENDING = ".npz"
 INDEX = ".index"
 _SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 
@@ -43,13 +44,14 @@ def opened(save_path: Any) -> Reader | BundleReader:
             "double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
             "'path/to/ckpt-1')."
         )
-    return BundleReader(given) if found.endswith(INDEX) else Reader(found)
+    return BundleReader(given) if found.endswith(INDEX) else shared.opened(found)
 
 
 def remove(prefix: str) -> None:
     """Deletes the files of a checkpoint, those first without which the others are not read."""
-    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????")):
-        if os.path.exists(path):
+    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????"),
+                 *glob(escape(prefix) + ".shard-?????-of-?????" + ENDING)):  # fmt: skip
+        with suppress(FileNotFoundError):
             os.remove(path)
 
 
