@@ -27,6 +27,7 @@ from .assignments import tracking
 from .backprop import SparseCotangents, between
 from .backprop import sweep as sweep
 from .collector import recording_starts, recording_stops, records_gone
+from .hessians import Hessians
 from .inspection import Inspection, born, inspect
 from .jacobians import Jacobians
 from .log import Log
@@ -57,7 +58,7 @@ _is_none = partial(operator.is_, None)
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
 
-class GradientTape(dispatch.Block, Inspection, Jacobians, GradientsApart):
+class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApart):
     """Records the operations run in its context, and differentiates them.
 
     Trainable variables are watched when they are read; tensors when `watch` is called on them.
