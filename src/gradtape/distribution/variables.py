@@ -76,14 +76,14 @@ class DistributedVariable(Variable, DistributedValues):
         return self._marked(wrap(part._settled(), part.dtype))
 
     def __reduce__(self) -> Any:
-        return _plain, (self.numpy(), self._trainable, self._name.removesuffix(":0"))
+        return _plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
 
     def __repr__(self) -> str:
         if thread.trace is not None:
-            return f"<{type(self).__name__} '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
-        name, rows = self._name.removesuffix(":0"), []
+            return f"<{type(self).__name__} '{self._title}' shape={self._shape} dtype={self.dtype.name}>"
+        name, rows = self._title.removesuffix(":0"), []
         for i in range(self._local()):
-            shown = f"{name}/replica_{i}:0" if i else self._name
+            shown = f"{name}/replica_{i}:0" if i else self._title
             value = text_of(wrap(Variable._settled(self._part(i)), self.dtype)._shown(), repr)
             rows.append(f"  {i}: <tf.Variable '{shown}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>")
         return f"{type(self).__name__}:{{\n" + ",\n".join(rows) + "\n}"
@@ -133,7 +133,7 @@ class MirroredVariable(DistributedVariable):
             return
         options = {"trainable": self._trainable, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
-            name = self._name.removesuffix(":0")
+            name = self._title.removesuffix(":0")
             made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._local())]
         self._copies = tuple(made)
         if thread.trace is not None:  # what was traced has read and written the one value there was
@@ -218,7 +218,7 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _begin(self, strategy: Any) -> None:
         super()._begin(strategy)
-        start, name, options = self._array, self._name.removesuffix(":0"), {"trainable": False, "shape": self._shape}
+        start, name, options = self._array, self._title.removesuffix(":0"), {"trainable": False, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             names = [name, *[f"{name}/replica_{i}" for i in range(1, self._local())]]
             made = [_plain_variable(start, each, options) for each in names]
@@ -317,7 +317,7 @@ class LocalPart(Variable):
 
     def __init__(self, whole: SyncOnReadVariable) -> None:
         self.whole = weakref.ref(whole)
-        self.dtype, self._shape, self._name = whole.dtype, whole._shape, whole._name
+        self.dtype, self._shape, self._title = whole.dtype, whole._shape, whole._title
         self._trainable = False
         self._array = None
         self._read = wrap(whole._values[0]._settled(), whole.dtype)
@@ -362,7 +362,7 @@ def _plain_variable(value: Any, name: str, options: dict[str, Any]) -> Variable:
     """A variable that no creator is asked about."""
     variable = object.__new__(PartVariable)
     Variable.__init__(variable, value, name=name, **options)
-    variable._name = f"{name}:0"  # the scopes are in it already
+    variable._title = f"{name}:0"  # the scopes are in it already
     return variable
 
 
