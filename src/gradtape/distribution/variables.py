@@ -141,6 +141,8 @@ class MirroredVariable(DistributedVariable):
         context = replica_of(self._strategy)
         if context is None:
             if place.updated is not None:
+                if place.updates_each:
+                    self._diverge()
                 return method(self._part(place.updated), value, **options)
             with above_replicas(self._strategy):
                 return update(self, method, (value,), options)
@@ -371,8 +373,8 @@ def aggregated(variable: DistributedVariable, value: Any) -> Any:
 
 
 @contextmanager
-def _updating(replica: int) -> Iterator[None]:
-    with holding(place, updated=replica):
+def _updating(replica: int, each: bool = False) -> Iterator[None]:
+    with holding(place, updated=replica, updates_each=each):
         yield
 
 
@@ -391,7 +393,7 @@ def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any
         parts = variable._values if differ else (variable, *variable._copies)  # type: ignore[attr-defined]
     results = []
     for i, part in enumerate(parts):
-        with _updating(i):
+        with _updating(i, each=len(parts) > 1):
             results.append(fn(part, *select_replica(i, args), **select_replica(i, kwargs)))
     return variable if results[0] is parts[0] else results[0]
 
