@@ -208,10 +208,30 @@ def _scale_losses(module: Any) -> None:
     module.scale_loss_for_distribution, module.unscale_loss_for_distribution = replicas.scaled, replicas.unscaled
 
 
+def _synchronise_batch_norm(module: Any) -> None:
+    """Batch normalisation over all replicas of a strategy, which Keras grants to TensorFlow alone."""
+    module.backend = _AsTensorFlow(module.backend)
+
+
+class _AsTensorFlow:
+    """Keras' backend under TensorFlow's name, for a module that asks for nothing but that."""
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+
+    def backend(self) -> str:
+        """The name."""
+        return "tensorflow"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+
 # The modules of Keras to which something is done when they have been loaded.
 _FOLLOWED = {
     "keras.src.callbacks.tensorboard": _serve_summaries,
     "keras.src.distribution.distribution_lib": _serve_distribution,
+    "keras.src.layers.normalization.batch_normalization": _synchronise_batch_norm,
     "keras.src.losses.loss": _scale_losses,
     "keras.src.ops.nn": _serve_normalization,
     "keras.src.optimizers.optimizer": _extend_optimizer,
