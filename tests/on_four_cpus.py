@@ -101,7 +101,7 @@ def test_reductions_above_the_replicas_in_a_function():
 def test_what_cannot_be_reduced():
     strategy = strategy_of(2)
     assert float(strategy.reduce("mean", tf.constant(1.0), None)) == 1.0
-    with pytest.raises(ValueError, match="A non-DistributedValues value 1.0 cannot be reduced"):
+    with pytest.raises(ValueError, match=r"A non-DistributedValues value .* cannot be reduced"):
         strategy.reduce("sum", tf.constant(1.0), None)
     uneven = strategy.experimental_distribute_values_from_function(
         lambda context: tf.ones(context.replica_id_in_sync_group + 1)
@@ -205,7 +205,7 @@ def test_variables_synchronised_on_read(as_run):
     assert float(mean) == 1.5
     with pytest.raises(ValueError, match="does not support `assign_add` in cross-replica context"):
         total.assign_add(1.0)
-    with pytest.raises(ValueError, match="Could not convert from `tf.VariableAggregation`"):
+    with pytest.raises(ValueError, match="Could not convert from"):
         float(alone)
     with pytest.raises(NotImplementedError, match="ON_READ"):
         total.scatter_add(tf.IndexedSlices(tf.ones(1), tf.constant([0])))

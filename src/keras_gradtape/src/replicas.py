@@ -61,14 +61,13 @@ def split(strategy: Any, data: Any) -> Any:
     return tree.map_structure(one, data)
 
 
-def on_each(strategy: Any, step: Step, reduction: str, eagerly: bool) -> Step:
+def on_each(strategy: Any, step: Step, reduction: str) -> Step:
     """`step` on every replica; what they return, reduced: the mean of logs, or outputs one after the other."""
 
     def run(data: Any) -> Any:
         return tree.map_structure(lambda y: _reduced(y, reduction), strategy.run(step, (data,)))
 
-    # The parameter must not be bound to the model: what the function was traced for goes with it.
-    return run if eagerly else tf.function(lambda data: run(data), autograph=False)
+    return run
 
 
 def _reduced(value: Any, reduction: str) -> Any:

@@ -94,7 +94,8 @@ class Trainer(base_trainer.Trainer):
     def _compiled(self, step: steps.Step, reduction: str = "mean") -> steps.Step:
         """`step` as it is run: as a function, unless the model is to run eagerly."""
         if self._distribute_strategy is not None:
-            return replicas.on_each(self._distribute_strategy, step, reduction, self.run_eagerly)
+            run = replicas.on_each(self._distribute_strategy, step, reduction)
+            return run if self.run_eagerly else steps.around(step, run)
         if self.run_eagerly:
             return step
         if distribution.current() is not None or distribution.is_spread(self.variables):
