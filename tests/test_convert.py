@@ -169,3 +169,14 @@ def test_what_shows_its_memory_is_an_array():
     x = tf.constant(Memory(np.array([[1.5, 2.5]])))
     assert x.dtype is tf.float64
     assert x.numpy().tolist() == [[1.5, 2.5]]
+
+
+def test_sizes_in_a_list_with_float_tensors_are_cast():
+    """As TensorFlow does, which prefers int32 there; floats of Python's and whole float tensors it refuses."""
+    two = tf.constant(2.7)
+    assert tf.tile([[1.0, 2.0]], [two, 1]).shape == (2, 2)
+    assert tf.reshape(tf.range(4), [two, 2]).shape == (2, 2)
+    assert tf.fill([two, 2], 1).shape == tf.broadcast_to(1, (two, 2)).shape == (2, 2)
+    for sizes in ([2.0, 1], tf.constant([2.0, 1.0])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Tmultiples"):
+            tf.tile([[1.0, 2.0]], sizes)

@@ -185,3 +185,16 @@ def test_every_way_to_a_thing_through_a_cycle():
     assert dict(outer.words(with_path=True)) == {
         ("z",): "a", ("parts", 0, "k", "own", 0): "c", ("parts", 0, "k", "back", "z"): "a",
     }  # fmt: skip
+
+
+def test_trainable_variables_do_not_ask_variables():
+    """As in TensorFlow: a class that refuses `variables` has those that are trainable."""
+
+    class Refusing(tf.Module):
+        @property
+        def variables(self):
+            raise ValueError("not these")
+
+    module = Refusing()
+    module.v, module.w = tf.Variable(1.0), tf.Variable(2.0, trainable=False)
+    assert module.trainable_variables == (module.v,) and module.non_trainable_variables == (module.w,)

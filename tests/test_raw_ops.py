@@ -9,7 +9,8 @@ from gradtape.api.raw.rows import rows
 # What needs a file, a clock, or a constant's dtype as an argument, and what libraries alone call; tried below.
 OTHERS = {
     "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
-    "BlockLSTMV2", "BroadcastGradientArgs", "IgammaGradA", "RandomGammaGrad",
+    "BlockLSTMV2", "BroadcastGradientArgs", "IgammaGradA", "RandomGammaGrad", "StatelessRandomGetAlg",
+    "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle", "Multinomial",
 }  # fmt: skip
 ON_VARIABLES = {
     "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "ResourceApplyGradientDescent", "VariableShape",
@@ -31,6 +32,19 @@ def test_ops_are_made_once_and_known_to_dir():
     assert {"AddV2", "Any", "MatMul"} <= set(dir(tf.raw_ops))
     with pytest.raises(AttributeError, match="NoSuchOp"):
         tf.raw_ops.NoSuchOp  # noqa: B018
+
+
+def test_ops_that_draw():
+    for op, low, high in (("RandomUniform", 0, 1), ("RandomStandardNormal", -9, 9), ("TruncatedNormal", -2, 2)):
+        x, y = (getattr(tf.raw_ops, op)(shape=[200], dtype=tf.float32).numpy() for _ in range(2))
+        assert low <= x.min() < x.max() <= high and (x != y).any()
+    limits = {"minval": tf.constant(3, tf.int64), "maxval": tf.constant(6, tf.int64)}
+    integers = tf.raw_ops.RandomUniformInt(shape=[100], **limits)
+    assert set(integers.numpy().tolist()) == {3, 4, 5} and integers.dtype == tf.int64
+    assert sorted(tf.raw_ops.RandomShuffle(value=[1, 2, 3]).numpy().tolist()) == [1, 2, 3]
+    chosen = tf.raw_ops.Multinomial(logits=[[0.0, -1e9]], num_samples=5, output_dtype=tf.int32)
+    assert chosen.numpy().tolist() == [[0] * 5] and chosen.dtype == tf.int32
+    assert int(tf.raw_ops.StatelessRandomGetAlg()) == 1  # Philox
 
 
 def test_files_and_images(tmp_path):

@@ -1,6 +1,7 @@
 """Checkpoints in TensorFlow's format: those in data/checkpoints were written by TensorFlow 2.21."""
 
 import shutil
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import gradtape as tf
 from gradtape.checkpoints import bundle, tensorflow_graph
 from gradtape.checkpoints.object_graph import Node, Slot
 from gradtape.checkpoints.table import read_table, table_of
-from gradtape.core.wire import DecodeError
+from gradtape.core.checksums import masked_crc32c
+from gradtape.core.wire import DecodeError, varint
 
 FOLDER = Path(__file__).parent / "data" / "checkpoints"
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -187,6 +189,42 @@ def test_tables_of_several_blocks():
     assert read_table(data) == entries
     with pytest.raises(DecodeError, match="checksum"):
         read_table(data[:1000] + bytes([data[1000] ^ 1]) + data[1001:])
+
+
+def compressed(table):
+    """A table with every block compressed as Snappy may do it: a long run of bytes, a short one and copies of zeros."""
+
+    def block(data):
+        zeros = len(data) - len(data.rstrip(b"\0"))
+        body = data[: len(data) - zeros]
+        out = varint(len(data)) + bytes([60 << 2, len(body) - 1]) + body if body else varint(len(data))
+        if zeros:
+            out += b"\0\0"  # a run of one byte
+            for size in [4] * ((zeros - 1) // 4):
+                out += bytes([(size - 4) << 2 | 1, 1])  # four bytes from one before: it reaches into itself
+            for _ in range((zeros - 1) % 4):
+                out += bytes([2, 1, 0])
+        return out + b"\1" + struct.pack("<I", masked_crc32c(out + b"\1")), len(out)
+
+    entries = [varint(0) + varint(len(k)) + varint(len(v)) + k + v for k, v in sorted(table.items())]
+    blocks = [b"".join(entries) + struct.pack("<II", 0, 1), struct.pack("<II", 0, 1)]
+    written, handles = b"", []
+    for data in blocks:
+        stored, size = block(data)
+        handles.append(varint(len(written)) + varint(size))
+        written += stored
+    key = max(table)
+    stored, size = block(
+        varint(0) + varint(len(key)) + varint(len(handles[0])) + key + handles[0] + struct.pack("<II", 0, 1)
+    )
+    handles.append(varint(len(written)) + varint(size))
+    return written + stored + (handles[1] + handles[2]).ljust(40, b"\0") + table_of({})[-8:]
+
+
+def test_compressed_tables():
+    """Versions of TensorFlow before 2.4 compress the table."""
+    table = {b"": b"head", b"a": b"values" * 5, b"b": bytes(23)}
+    assert read_table(compressed(table)) == table
 
 
 def test_graphs_of_objects_are_written_as_read():

@@ -480,6 +480,30 @@ def test_creators_are_asked_the_innermost_first():
     assert float(tf.Variable(1.0)) == 1.0 and len(asked) == 3
 
 
+class Held(tf.Variable):
+    """A variable that keeps a tensor, and does without the initialisation of `tf.Variable`."""
+
+    def __init__(self, held):
+        self.held = held
+
+    dtype = property(lambda self: self.held.dtype)
+    shape = property(lambda self: self.held.shape)
+
+    def value(self):
+        return self.held
+
+
+def test_a_creator_may_return_a_variable_of_a_class_of_its_own():
+    """Its `__init__` is not called again; operators and conversions read it by `value`, or by what is registered."""
+    with tf.variable_creator_scope(lambda next_creator, **arguments: Held(tf.constant(arguments["initial_value"]))):
+        v = tf.Variable(3.0, name="v")
+    assert type(v) is Held
+    assert float(v * 2.0) == 6.0 and float(1.0 - v) == -2.0 and float(tf.square(v)) == 9.0
+    assert float(tf.function(lambda: v + 1.0)()) == 4.0
+    tf.register_tensor_conversion_function(Held, lambda value, dtype=None, name=None, as_ref=False: value.held * 10.0)
+    assert float(tf.convert_to_tensor(v)) == 30.0 and float(tf.convert_to_tensor(tf.Variable(1.0))) == 1.0
+
+
 def test_a_creator_may_return_something_else_or_fail():
     with tf.variable_creator_scope(lambda next_creator, **arguments: "another"):
         assert tf.Variable(1.0) == "another"

@@ -574,3 +574,21 @@ def test_a_run_that_fails_when_it_has_taken_the_memory_can_be_repeated():
     assert v.numpy()[0] == 1.0
     f(x)
     assert v.numpy()[0] == 2.0
+
+
+def test_compile_runs_a_computation_once():
+    """As TensorFlow does: one value comes in a list, a structure as it is."""
+    v = tf.Variable(2.0)
+    assert [float(y) for y in tf.xla.experimental.compile(lambda x: x * v, [3.0])] == [6.0]
+    found = tf.xla.experimental.compile(lambda x, y: (x, {"a": y["b"] + 1}), [1, {"b": tf.constant(2)}])
+    assert int(found[0]) == 1 and int(found[1]["a"]) == 3
+    assert float(tf.xla.experimental.compile(lambda: v.assign_add(1.0))[0]) == 3.0 == float(v)
+    assert float(tf.function(lambda x: tf.xla.experimental.compile(tf.square, [x])[0])(tf.constant(3.0))) == 9.0
+    with pytest.raises(TypeError, match="inputs must be a list"):
+        tf.xla.experimental.compile(lambda x: x, 2.0)
+    with pytest.raises(TypeError, match="not callable"):
+        tf.xla.experimental.compile(3, [2.0])
+    with pytest.raises(ValueError, match="None values not supported"):
+        tf.xla.experimental.compile(lambda: (None, tf.constant(1.0)))
+    with pytest.raises(RuntimeError, match="not supported when eager"), tf.xla.experimental.jit_scope():
+        pass

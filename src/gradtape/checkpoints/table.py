@@ -14,6 +14,7 @@ from ..core.wire import DecodeError, varint, varint_at
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48  # bytes: two handles, filled up with zeros, and the magic number
+_SNAPPY = 1  # how a block is compressed, by older versions of TensorFlow
 _TRAILER = 5  # bytes behind a block: how it is compressed, and its checksum
 _BLOCK = 1 << 18  # bytes from which on a block is full
 
@@ -45,9 +46,41 @@ def _block(data: bytes, offset: int, size: int) -> bytes:
         raise DecodeError("the table ends within a block")
     if masked_crc32c(data[offset : end + 1]) != struct.unpack_from("<I", data, end + 1)[0]:
         raise DecodeError("block checksum mismatch")
+    if data[end] == _SNAPPY:
+        return _decompressed(data[offset:end])
     if data[end]:
-        raise DecodeError("a block is compressed, which those of checkpoints are not")
+        raise DecodeError(f"a block is compressed in the unknown way {data[end]}")
     return data[offset:end]
+
+
+def _decompressed(data: bytes) -> bytes:
+    """What Snappy has compressed: runs of bytes, and copies of what came before.
+
+    The lowest two bits of a run's first byte say which: 0 for bytes, otherwise how the offset of the copy is written.
+    """
+    size, place = varint_at(data, 0)
+    found = bytearray()
+    while place < len(data):
+        kind, length, place = data[place] & 3, data[place] >> 2, place + 1
+        if kind == 0:
+            more = max(0, length - 59)  # bytes in which a greater length follows
+            length = 1 + (int.from_bytes(data[place : place + more], "little") if more else length)
+            place += more
+            found += data[place : place + length]
+            place += length
+            continue
+        if kind == 1:
+            length, offset, place = (length & 7) + 4, data[place - 1] >> 5 << 8 | data[place], place + 1
+        else:
+            width = 2 if kind == 2 else 4
+            length, offset, place = length + 1, int.from_bytes(data[place : place + width], "little"), place + width
+        if not 0 < offset <= len(found):
+            raise DecodeError("a compressed block copies what is not there")
+        copied = bytes(found[-offset:])[:length]
+        found += (copied * (length // len(copied) + 1))[:length]  # a copy may reach into itself
+    if len(found) != size:
+        raise DecodeError("a compressed block has another size than it says")
+    return bytes(found)
 
 
 def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:

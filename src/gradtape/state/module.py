@@ -62,12 +62,14 @@ class Module(Owner):
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
         """The trainable ones among `variables`."""
-        return tuple(variable for variable in self.variables if variable.trainable)
+        found = self._flatten(predicate=_is_variable, expand_composites=True)
+        return tuple(variable for variable in found if variable.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
         """The others among `variables`."""
-        return tuple(variable for variable in self.variables if not variable.trainable)
+        found = self._flatten(predicate=_is_variable, expand_composites=True)
+        return tuple(variable for variable in found if not variable.trainable)
 
     @property
     def submodules(self) -> tuple[Module, ...]:

@@ -6,6 +6,7 @@ it had.
 
 from __future__ import annotations
 
+import abc
 import copyreg
 import enum
 import itertools
@@ -24,7 +25,7 @@ from ..core.scopes import scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, text_of, wrap
 from ..engine.run import dispatch
-from ..engine.run.convert import own_read, readable, register, to_tensor
+from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from .variable_operators import attach
@@ -54,7 +55,16 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(Parts):
+class VariableClass(abc.ABCMeta):
+    """The class of the class `Variable`, for `variable_creator_scope`, where its calls may give something else.
+
+    Libraries join it with that of abstract classes. To ask for instances costs what it costs of any class.
+    """
+
+    __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
+
+
+class Variable(Parts, metaclass=VariableClass):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
     >>> import gradtape as tf
@@ -120,12 +130,11 @@ class Variable(Parts):
                 f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
                 f"explicitly supplied `shape` argument ({shape})."
             )
-        self.dtype = value.dtype
-        self.constraint = constraint
+        vars(self).update(dtype=value.dtype, constraint=constraint)  # properties of a derived class, perhaps
         self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
         self._synchronization = synchronization
         self._aggregation = aggregation
-        self._name = scoped("Variable" if name is None else name) + ":0"
+        self._title = scoped("Variable" if name is None else name) + ":0"
         self._shape = allowed
         self._created = _creation()
         if devices.here.elsewhere:
@@ -157,7 +166,12 @@ class Variable(Parts):
     def _as_tensor(self) -> Tensor:
         """The value, marked for whoever records. What is returned must not reach the user: see `value`."""
         recorder = thread.recorder
-        read, array = self._read, self._array
+        try:
+            read, array = self._read, self._array
+        except AttributeError:  # of a class that has a value of its own, and did without our __init__
+            if type(self).value is Variable.value:
+                raise
+            return to_tensor(self.value())
         if read.array is array:
             mark = read.mark
             if mark is None:
@@ -234,7 +248,7 @@ class Variable(Parts):
     @property
     def name(self) -> str:
         """The name, with the name scopes it was made in and `:0`."""
-        return self._name
+        return self._title
 
     @property
     def synchronization(self) -> VariableSynchronization:
@@ -334,7 +348,7 @@ class Variable(Parts):
         new = to_tensor(value, dtype=self.dtype)
         if new.dims != self.dims and not self._shape.is_compatible_with(new.shape):
             raise ValueError(
-                f"Cannot assign value to variable '{self._name}': Shape mismatch. The variable shape {self._shape}, "
+                f"Cannot assign value to variable '{self._title}': Shape mismatch. The variable shape {self._shape}, "
                 f"and the assigned value shape {new.shape} are incompatible."
             )
         self._replace(new)
@@ -502,9 +516,9 @@ class Variable(Parts):
 
     def __repr__(self) -> str:
         if thread.trace is not None:
-            return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
+            return f"<tf.Variable '{self._title}' shape={self._shape} dtype={self.dtype.name}>"
         value = text_of(self._as_tensor()._shown(), repr)
-        return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
+        return f"<tf.Variable '{self._title}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
 
 
 def _remade(state: dict[str, Any]) -> Variable:
@@ -516,7 +530,7 @@ def _remade(state: dict[str, Any]) -> Variable:
 
 def _converted(variable: Variable, dtype: DType | None) -> Tensor:
     """The value for an op's argument, as `to_tensor` makes it of a subclass."""
-    return to_tensor(own_read(variable), dtype)
+    return to_tensor(variable.value(), dtype)
 
 
 def _has_own_memory(array: Any) -> bool:
@@ -530,5 +544,5 @@ def _has_own_memory(array: Any) -> bool:
 
 
 attach(Variable)
-register(Variable, _converted, 0)
+register(Variable, _converted, 101)  # after what users register, for classes of their own, with 100
 readable.add(Variable)

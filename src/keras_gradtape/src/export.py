@@ -1,36 +1,51 @@
-"""Exporting to other systems, which gradtape does not do."""
+"""Exporting models: Keras' own archive of endpoints, whose functions are traced and saved by gradtape."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import keras.src.export.saved_model_export_archive as archives
 
-class SavedModelExportArchive:
-    """Where a SavedModel would be written."""
-
-    def track(self, resource: Any) -> None:
-        """Says that there is no export."""
-        raise _not_available()
-
-    def add_endpoint(self, name: str, fn: Any, input_signature: Any = None, **kwargs: Any) -> None:
-        """Says that there is no export."""
-        raise _not_available()
-
-    def track_and_add_endpoint(self, name: str, resource: Any, input_signature: Any, **kwargs: Any) -> None:
-        """Says that there is no export."""
-        raise _not_available()
-
-    def add_variable_collection(self, name: str, variables: Any) -> None:
-        """Says that there is no export."""
-        raise _not_available()
-
-    def write_out(self, filepath: Any, options: Any = None, verbose: bool = True) -> None:
-        """Says that there is no export."""
-        raise _not_available()
+import gradtape as tf
 
 
-def _not_available() -> NotImplementedError:
-    return NotImplementedError(
-        "`export_saved_model` only currently supports the tensorflow, jax and torch backends. It is not available on "
-        "gradtape: save the model with model.save('model.keras'), load it in a Keras with one of those, and export it"
-    )
+class SavedModelExportArchive(archives.SavedModelExportArchive):
+    """The endpoints and the variables of a SavedModel to be written."""
+
+    def __init__(self) -> None:
+        # Keras' own asks for the backend by its name first.
+        self._endpoint_names: list[str] = []
+        self._endpoint_signatures: dict[str, Any] = {}
+        self.tensorflow_version = tf.__version__
+        self._tf_trackable: Any = _Archive()
+
+    def _backend_track_layer(self, layer: Any) -> None:
+        for kind in ("variables", "trainable_variables", "non_trainable_variables"):
+            setattr(self._tf_trackable, kind, getattr(self._tf_trackable, kind) + getattr(layer, kind))
+
+    def _backend_add_endpoint(self, name: str, fn: Any, input_signature: Any, **kwargs: Any) -> Any:
+        return tf.function(fn, input_signature=input_signature, autograph=False)
+
+    def _get_concrete_fn(self, endpoint: str) -> Any:
+        function = getattr(self._tf_trackable, endpoint)
+        return function if endpoint in self._endpoint_signatures else function._list_all_concrete_functions()[0]
+
+    def _filter_and_track_resources(self) -> None:
+        """Adds the variables that endpoints use, and objects that were tracked and are no layers."""
+        functions = [self._get_concrete_fn(name) for name in self._endpoint_names]
+        trainable, others = archives._list_variables_used_by_fns(functions)
+        self._tf_trackable._all_variables = [*trainable, *others]
+        tracked = getattr(self, "_tracked", [])
+        self._tf_trackable._misc_assets = [x for x in tracked if not isinstance(x, archives.layers.Layer)]
+
+
+class _Archive(tf.Module):
+    """What is saved."""
+
+    variables: Any = ()
+    trainable_variables: Any = ()
+    non_trainable_variables: Any = ()
+
+    def __init__(self) -> None:
+        super().__init__("archive")
+        self.variables, self.trainable_variables, self.non_trainable_variables = [], [], []

@@ -128,7 +128,7 @@ class Trainer(base_trainer.Trainer):
         strategy = self._distribute_strategy
         if strategy is not None:
             return lambda data: replicas.split(strategy, _as_tensors(data))
-        if distribution.num_processes() == 1:
+        if distribution.current() is None or distribution.num_processes() == 1:
             return _as_tensors
         return lambda data: tree.map_structure(distribution.global_batch, _as_tensors(data))
 

@@ -64,10 +64,10 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     array([2., 3.], dtype=float32)
     """
     target, hint = (None if d is None else as_dtype(d) for d in (dtype, dtype_hint))
-    if hasattr(value, "_as_tensor"):  # each reading of a variable is a source of gradients of its own
+    if type(value) in convert.readable:  # each reading of a variable is a source of gradients of its own
         value = value.value()
     tensor = convert.to_tensor(value, target, hint)
-    return tensor if isinstance(value, Tensor) else dispatch.made_of_nothing(tensor)
+    return tensor if isinstance(value, Tensor) or hasattr(value, "_as_tensor") else dispatch.made_of_nothing(tensor)
 
 
 def is_tensor(x: Any) -> bool:

@@ -23,7 +23,7 @@ __all__ = [
 
 # Fields of a TensorProto, and those that have single values, by the kinds of numbers that may be there.
 _DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8
-_FLOATS, _DOUBLES, _INTEGERS = 5, 6, (7, 10, 11, 13, 16, 17)
+_FLOATS, _DOUBLES, _INTEGERS = (5, 9), (6, 12), (7, 10, 11, 13, 16, 17)
 
 
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
@@ -61,26 +61,44 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
 
 def decoded(data: bytes, dtype: DType) -> Tensor:
     """The tensor in the bytes of a `TensorProto`."""
+    found = parsed(data)
+    if found.dtype is not dtype:
+        raise errors.InvalidArgumentError(
+            f"Type mismatch between parsed tensor ({found.dtype.name}) and dtype ({dtype.name}): give parse_tensor the "
+            "first"
+        )
+    return found
+
+
+def parsed(data: bytes) -> Tensor:
+    """The tensor in the bytes of a `TensorProto`, of the dtype that it has there."""
     try:
-        kind, shape, content, values = _parts(data)
+        dtype, shape, content, values = _parts(data)
     except (wire.DecodeError, TypeError):
         raise errors.InvalidArgumentError(
             f"Could not parse `serialized` as TensorProto, base64: {base64.b64encode(data).decode()[:60]}"
         ) from None
-    if kind is not dtype:
-        raise errors.InvalidArgumentError(
-            f"Type mismatch between parsed tensor ({kind.name}) and dtype ({dtype.name}): give parse_tensor the first"
-        )
     if content:
         array = np.frombuffer(content, dtype.as_numpy_dtype).copy()
     else:
-        array = np.empty(len(values), object if dtype is dtypes.string else dtype.as_numpy_dtype)
-        array[:] = values
+        array = _from_values(values, dtype)
         missing = math.prod(shape) - len(array)
         array = np.concatenate([array, np.repeat(array[-1:], missing)]) if missing > 0 and len(array) else array
     if array.size != math.prod(shape):
         raise errors.InvalidArgumentError(f"a tensor of shape {shape} has {array.size} values in its bytes")
     return to_tensor(array.reshape(shape), dtype) if dtype is not dtypes.string else Tensor(array.reshape(shape), dtype)
+
+
+def _from_values(values: list[Any], dtype: DType) -> Any:
+    """Single values as an array: small floats are their bits, complex numbers pairs."""
+    if dtype is dtypes.float16 or dtype.narrow:
+        bits = np.dtype(f"u{dtype.numpy.itemsize}")
+        return np.array(values, np.int64).astype(bits).view(dtype.numpy)
+    if dtype.is_complex:
+        return np.array(values, np.float64).view(np.complex128).astype(dtype.numpy)
+    array = np.empty(len(values), object if dtype is dtypes.string else dtype.as_numpy_dtype)
+    array[:] = values
+    return array
 
 
 def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
@@ -96,9 +114,9 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
             content = value
         elif number == _STRINGS:
             values.append(value)
-        elif number == _FLOATS:
+        elif number in _FLOATS:
             values.extend(wire.floats(form, value).tolist())
-        elif number == _DOUBLES:
+        elif number in _DOUBLES:
             values.extend(np.frombuffer(value, "<f8").tolist())
         elif number in _INTEGERS:
             values.extend(wire.integers(form, value).tolist())

@@ -19,6 +19,7 @@ from ...engine.tape.tape import GradientTape
 from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
+from ..random.arguments import scrambled
 from .recurrent import block_lstm
 from .rows import Row, rows
 
@@ -230,13 +231,45 @@ def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
     return filled.indices, filled.values, empty, moved
 
 
+def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The slices along an axis that differ, in the order they come in, which of them each is, and how often each is."""
+    x, (axis,) = to_tensor(x), values(axis) or (0,)
+    count = x.dims[axis]
+    rows = resolve("reshape")(resolve("experimental.numpy.moveaxis")(x, axis, 0), (count, -1))
+    ids = resolve("zeros")((count,), dtypes.int64)
+    for column in resolve("unstack")(rows, axis=1):  # two slices are the same if they are in all columns
+        ids = resolve("unique")(ids * count + resolve("unique")(column, dtypes.int64)[1], dtypes.int64)[1]
+    found, ids, counts = resolve("unique_with_counts")(ids, out_idx)
+    first = resolve("math.unsorted_segment_min")(resolve("range")(count), ids, found.dims[0])
+    return resolve("gather")(x, first, axis=axis), ids, counts
+
+
+def key_and_counter(seed: Any) -> tuple[Tensor, Tensor]:
+    """The key and the counter at which the stream of numbers of a seed begins."""
+    state = scrambled(seed)
+    return state[2:], state[:2]
+
+
+def drawn(op: str, shape: Any, key: Any, counter: Any, dtype: Any) -> Tensor:
+    """Numbers of the stream with this key, from the counter on."""
+    state = resolve("concat")([counter, key], 0)
+    return getattr(ops, op)(state, shape=tuple(values(shape)), dtype=dtypes.as_dtype(dtype))
+
+
+def drawn_integers(shape: Any, key: Any, counter: Any, low: Any, high: Any) -> Tensor:
+    """Integers of the stream with this key, from the counter on."""
+    state, low, high = resolve("concat")([counter, key], 0), to_tensor(low), to_tensor(high)
+    return ops.random_uniform_int(state, low, high, shape=tuple(values(shape)), dtype=low.dtype)
+
+
 _DTYPES = ("int32", "int64", "uint8", "uint64", "float32", "complex64")
 HELPERS: dict[str, Any] = {
     helper.__name__: helper
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
         block_lstm, bucketized, weighted, unpadded,
-        singular_values, prevented, sparse, parts, scattered, filled_rows, resized,
+        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, unique_along, key_and_counter,
+        drawn, drawn_integers,
     )
 }  # fmt: skip
 HELPERS.update(

@@ -163,6 +163,8 @@ Where(condition) = where
 TopKV2(input, k, sorted=True, index_type=int32) -> values, indices = tf.math.top_k(input, k, sorted, index_type)
 Unique(x, out_idx=int32) -> y, idx = unique
 UniqueWithCounts(x, out_idx=int32) -> y, idx, count = unique_with_counts
+UniqueV2(x, axis, out_idx=int32) -> y, idx = unique_along(x, axis, out_idx)[:2]
+UniqueWithCountsV2(x, axis, out_idx=int32) -> y, idx, count = unique_along(x, axis, out_idx)
 BandedTriangularSolve(matrix, rhs, lower=True, adjoint=False) = linalg.banded_triangular_solve
 BatchMatMul(x, y, adj_x=False, adj_y=False, grad_x=False, grad_y=False) = tf.matmul(x, y, adjoint_a=adj_x,
     adjoint_b=adj_y)
@@ -373,6 +375,22 @@ ResizeNearestNeighbor(images, size, align_corners=False, half_pixel_centers=Fals
 (shape, seed, dtype=float32) StatelessRandomNormal=random.stateless_normal(shape,seed,dtype=dtype)
     StatelessRandomUniform=random.stateless_uniform(shape,seed,dtype=dtype)
     StatelessTruncatedNormal=random.stateless_truncated_normal(shape,seed,dtype=dtype)
+RandomUniform(shape, dtype, seed=0, seed2=0) = tf.random.uniform(shape, dtype=dtype, seed=seed2 or None)
+RandomStandardNormal(shape, dtype, seed=0, seed2=0) = tf.random.normal(shape, dtype=dtype, seed=seed2 or None)
+TruncatedNormal(shape, dtype, seed=0, seed2=0) = tf.random.truncated_normal(shape, dtype=dtype, seed=seed2 or None)
+RandomUniformInt(shape, minval, maxval, seed=0, seed2=0) = tf.random.uniform(shape, minval, maxval,
+    tf.convert_to_tensor(minval).dtype, seed2 or None)
+RandomShuffle(value, seed=0, seed2=0) = tf.random.shuffle(value, seed2 or None)
+Multinomial(logits, num_samples, seed=0, seed2=0, output_dtype=int64) = tf.random.categorical(logits, num_samples,
+    output_dtype, seed2 or None)
+StatelessRandomGetAlg() = tf.constant(1)
+StatelessRandomGetKeyCounter(seed) -> key, counter = key_and_counter(seed)
+StatelessRandomUniformV2(shape, key, counter, alg, dtype=float32) = drawn('random_uniform', shape, key, counter, dtype)
+StatelessRandomNormalV2(shape, key, counter, alg, dtype=float32) = drawn('random_normal', shape, key, counter, dtype)
+StatelessTruncatedNormalV2(shape, key, counter, alg, dtype=float32) = drawn('random_truncated_normal', shape, key,
+    counter, dtype)
+StatelessRandomUniformIntV2(shape, key, counter, alg, minval, maxval) = drawn_integers(shape, key, counter, minval,
+    maxval)
 StatelessMultinomial(logits, num_samples, seed, output_dtype=int64) = random.stateless_categorical
 StatelessParameterizedTruncatedNormal(shape, seed, means, stddevs, minvals, maxvals) =
     random.stateless_parameterized_truncated_normal

@@ -35,6 +35,11 @@ def register(base_type: Any, conversion: Callable[..., Any], priority: int = 100
     _registered.sort(key=lambda entry: entry[0])
 
 
+def is_registered(value: Any) -> bool:
+    """Whether somebody has said how `value` becomes a tensor."""
+    return any(isinstance(value, base) for _, base, _ in _registered)
+
+
 def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Tensor:
     """`value` as a tensor of `dtype`; `hint` is a dtype to prefer where the value leaves the choice."""
     if isinstance(value, Tensor):
@@ -140,6 +145,8 @@ def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
     if type(value) is int:
         return np.int64(value)
     array = to_tensor(value).array
+    if array.dtype.kind == "f" and isinstance(value, list | tuple):  # of float tensors, which are cast, not of floats
+        array = to_tensor(value, None, dtypes.int32).array
     if array.dtype.kind not in "iu" and array.size and not isinstance(value, np.ndarray | np.floating):
         raise errors.InvalidArgumentError(
             f"Value for attr '{attribute}' of {dtypes.of_numpy(array.dtype).kernel_name()} is not in the list of "

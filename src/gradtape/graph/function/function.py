@@ -85,6 +85,9 @@ class Function:
             self._count = -1  # a method in the body of its class: its parameters are those of the bound one
         else:
             self._count = self._parameters.count
+        for name, value in getattr(python_function, "__dict__", {}).items():
+            if not hasattr(self, name):  # the attributes of a function, or of an object that is called
+                setattr(self, name, value)
 
     @functools.cached_property
     def _parameters(self) -> Parameters:
@@ -293,8 +296,10 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """What the function was traced for, in words."""
-        traced = [concrete for concrete in self._concretes.values() if concrete.is_traced]
-        return "\n\n".join(self._public(concrete).pretty_printed_signature(verbose) for concrete in traced)
+        return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._list_all_concrete_functions())
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return [self._public(concrete) for concrete in self._concretes.values() if concrete.is_traced]
 
     def _public(self, concrete: Concrete) -> ConcreteFunction:
         if concrete.public is None:

@@ -1,0 +1,59 @@
+"""`tf.xla.experimental`: a computation that is run compiled, as `tf.function(jit_compile=True)` runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...core import nest
+from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
+from .function import function
+
+NAMESPACES = ("xla.experimental",)
+__all__ = ["compile", "jit_scope"]
+
+
+def compile(computation: Callable[..., Any], inputs: Any = None) -> Any:
+    """What `computation(*inputs)` gives, compiled by XLA; a single value comes in a list.
+
+    It is compiled at every call: a `tf.function(jit_compile=True)` that is kept is compiled once.
+
+    >>> import gradtape as tf
+    >>> tf.xla.experimental.compile(lambda x: x + 1.0, [2.0])
+    [<tf.Tensor: shape=(), dtype=float32, numpy=3.0>]
+    """
+    if inputs is not None and not isinstance(inputs, list | tuple):
+        raise TypeError(f"inputs must be a list, got {inputs!r}. Put it in brackets")
+    if not callable(computation):
+        raise TypeError(f"'{type(computation).__name__}' object is not callable: compile takes a function")
+    result = function(computation, jit_compile=True)(*nest.map_structure(to_tensor, list(inputs or [])))
+    if result is None:
+        return None
+    if any(value is None for value in nest.flatten(result)):
+        raise ValueError(
+            "XLA computation function return values must all either be Operations or convertible to Tensors. Got "
+            f'error: "None values not supported.", in {result!r}'
+        )
+    return nest.map_structure(to_tensor, result) if nest.is_nested(result) else [to_tensor(result)]
+
+
+@contextmanager
+def jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
+    """In a function, a hint that the ops of the block may be compiled together; here the function is, or is not.
+
+    >>> import gradtape as tf
+    >>> @tf.function
+    ... def f(x):
+    ...     with tf.xla.experimental.jit_scope():
+    ...         return x + 1.0
+    >>> float(f(1.0))
+    2.0
+    """
+    if thread.trace is None:
+        raise RuntimeError(
+            "xla.experimental.jit_scope is not supported when eager execution is enabled. Try use it inside "
+            "tf.function."
+        )
+    yield

@@ -1,0 +1,238 @@
+"""Functions of a SavedModel as they are called: one for each signature, and those that choose among several."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...graph.function.concrete_function import ConcreteFunction
+from ...graph.function.function import Function
+from ...graph.function.parameters import Parameters
+from ...state.specs import TensorSpec, TypeSpec
+from ...state.variable import Variable
+from .interpretation import GraphFunction
+
+_CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # what becomes a tensor
+
+
+class LoadedConcreteFunction(ConcreteFunction):
+    """A function of a SavedModel for one signature. It is traced when it is first called, or asked for its graph."""
+
+    def __init__(
+        self, graph_function: GraphFunction, captured: Sequence[Any], signature: tuple[Any, Any], outputs: Any
+    ) -> None:
+        self.name = graph_function.name.encode()
+        self.structured_input_signature = signature
+        self._outputs = outputs
+        self.base_name = re.sub(r"^__inference_(.*?)_?\d*$", r"\1", graph_function.name)
+        self.captured = list(captured)
+        self._graph_function = graph_function
+        leaves = nest.flatten(signature, expand_composites=True)
+        self._given = [x for x in leaves if isinstance(x, TensorSpec)]
+        self._names = graph_function.inputs[: len(self._given)]
+        self._own_names = [spec.name for spec in self._given]
+        self._bound = []
+        args, kwargs = signature
+        self._rows = [(spec.name or f"args_{i}", "POSITIONAL_ONLY", spec) for i, spec in enumerate(map(_named, args))]
+        self._rows += [(name, "KEYWORD_ONLY", value) for name, value in kwargs.items()]
+        self._variant = None
+        self._parameters = Parameters(self._flat_call, None)
+        self.positional = len(self._given)
+        self.by_names = False  # whether it is a signature, which is called with names and gives a dict
+
+    def set_names(self, names: Sequence[str], positional: int) -> None:
+        """Says what the tensors are called, and how many of them may be given without."""
+        if len(names) == len(self._given):
+            self._names = list(names)
+        self.positional = positional
+
+    @cached_property
+    def _function(self) -> Function:
+        specs = [TensorSpec(spec.shape, spec.dtype) for spec in self._given]
+        return _counted_apart(Function(self._flat_call, input_signature=specs, autograph=False))
+
+    def _flat_call(self, *tensors: Any) -> list[Any]:
+        return self._graph_function(*tensors, *self.captured)
+
+    def run(self, tensors: Sequence[Any]) -> Any:
+        """What the function returns for these tensors, in the trace that is under way, if there is one."""
+        return self._packed(self._flat_call(*tensors))
+
+    def _packed(self, flat: Sequence[Any]) -> Any:
+        leaves = nest.flatten(self._outputs, expand_composites=True)
+        found = iter(flat)
+        values = [next(found) if isinstance(leaf, TensorSpec) else leaf for leaf in leaves]
+        return nest.pack_sequence_as(self._outputs, values, expand_composites=True)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function on the tensors of its signature, by position or by name."""
+        if len(args) + len(kwargs) == len(self._given) and not self._is_structured(args):
+            tensors = self._by_names(args, kwargs)
+        elif self.by_names:
+            raise self._misfit(args, kwargs)
+        else:
+            tensors = flat_tensors((args, kwargs), self.structured_input_signature)
+        return self._packed(self._function(*tensors))
+
+    def _is_structured(self, args: Sequence[Any]) -> bool:
+        known = zip(args, self.structured_input_signature[0], strict=False)
+        return any(nest.is_nested(x) and isinstance(s, list | tuple | dict) for x, s in known)
+
+    def _by_names(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        rest = self._names[len(args) :]
+        shown = [spec.name or name for spec, name in zip(self._given, self._names, strict=True)][len(args) :]
+        if len(args) > self.positional or {*kwargs} not in ({*rest}, {*shown}):
+            raise self._misfit(args, kwargs)
+        order = rest if {*kwargs} == {*rest} else shown
+        given = [*args, *(kwargs[name] for name in order)]
+        return [to_tensor(x, hint=spec.dtype) for x, spec in zip(given, self._given, strict=True)]
+
+    def _misfit(self, args: Sequence[Any], kwargs: dict[str, Any]) -> TypeError:
+        names = [spec.name or name for spec, name in zip(self._given, self._names, strict=True)]
+        extra = sorted({*kwargs} - {*names})
+        missing = [name for name in names[min(len(args), self.positional) :] if name not in kwargs]
+        shown = f"{self.name.decode()}({', '.join(names)})"
+        if len(args) > self.positional:
+            return TypeError(
+                f"{shown} takes {self.positional} positional arguments, got {len(args)}: give the others by name"
+            )
+        if extra:
+            return TypeError(f"{shown} got unexpected keyword arguments: {', '.join(extra)}.")
+        return TypeError(f"{shown} missing required arguments: {', '.join(missing)}.")
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What the function returns, with specs in place of tensors."""
+        return self._outputs
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that the function reads or writes."""
+        return tuple({id(v): v for v in self.captured if isinstance(v, Variable)}.values())
+
+    captured_inputs = property(lambda self: list(self.captured), doc="The variables and tensors that it captures.")
+
+    def traced(self) -> ConcreteFunction:
+        """The function as one that was traced here."""
+        return self._function.get_concrete_function()
+
+    @property
+    def graph(self) -> Any:
+        """The graph, for which the function is traced."""
+        return self.traced().graph
+
+    def _result_text(self) -> str:
+        return repr(self._outputs)
+
+
+def _named(value: Any) -> Any:
+    return value if isinstance(value, TensorSpec) else TensorSpec(None) if value is None else _Literal(value)
+
+
+class _Literal:
+    """An argument that is no tensor."""
+
+    name = None
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def flat_tensors(given: Any, known: Any, convert: bool = True) -> list[Any]:
+    """The tensors in `given`, which must be what `known` has specs of, and be like it elsewhere; else TypeError."""
+    nest.assert_same_structure(known, given, check_types=False)
+    found: list[Any] = []
+    for spec, value in zip(nest.flatten(known), nest.flatten(given), strict=True):
+        found += _tensors(spec, value, convert)
+    return found
+
+
+def _tensors(spec: Any, value: Any, convert: bool) -> list[Any]:
+    """The tensors of one argument."""
+    if isinstance(spec, TensorSpec):
+        if not isinstance(value, Tensor | Variable):
+            if not convert or value is None or (isinstance(value, str) and spec.dtype.name != "string"):
+                raise TypeError(f"a tensor was expected, got {value!r}")
+            if not isinstance(value, _CONVERTED):
+                raise TypeError(f"a tensor was expected, got {value!r}")
+            value = to_tensor(value, hint=spec.dtype)
+        if value.dtype is not spec.dtype or not spec.shape.is_compatible_with(value.shape):
+            raise TypeError(f"{spec} was expected, got {value!r}")
+        return [value]
+    if isinstance(spec, TypeSpec):
+        if not spec.is_compatible_with(value):
+            raise TypeError(f"{spec} was expected, got {value!r}")
+        return nest.flatten(value, expand_composites=True)
+    if isinstance(value, Tensor | Variable) or type(value) is not type(spec) or value != spec:
+        raise TypeError(f"{spec!r} was expected, got {value!r}")
+    return []
+
+
+def chosen(concretes: Sequence[LoadedConcreteFunction], args: Any, kwargs: Any) -> tuple[LoadedConcreteFunction, Any]:
+    """The function for these arguments, and the tensors in them."""
+    for convert in (False, True):
+        for concrete in concretes:
+            try:
+                return concrete, flat_tensors((tuple(args), dict(kwargs)), concrete.structured_input_signature, convert)
+            except (TypeError, ValueError):
+                continue
+    options = "\n\n".join(
+        f"Option {i}:\n{_shown(*concrete.structured_input_signature)}" for i, concrete in enumerate(concretes, 1)
+    )
+    raise ValueError(
+        "Could not find matching concrete function to call loaded from the SavedModel. Got:\n"
+        f"{_shown(args, kwargs)}\n\n Expected these arguments to match one of the following {len(concretes)} "
+        f"option(s):\n\n{options}"
+    )
+
+
+def _shown(args: Any, kwargs: Any) -> str:
+    positional = "\n    * ".join(repr(x) for x in args)
+    return f"  Positional arguments ({len(args)} total):\n    * {positional}\n  Keyword arguments: {kwargs}"
+
+
+class LoadedFunction(Function):
+    """A function of a SavedModel, which takes the arguments that it was traced for when it was saved."""
+
+    def __init__(
+        self, name: str, signature: inspect.Signature, concretes: Sequence[LoadedConcreteFunction], specs: Any
+    ) -> None:
+        super().__init__(_chooser(name, signature, concretes), input_signature=specs, autograph=False)
+        self.concrete_functions = list(concretes)
+        _counted_apart(self)
+
+
+def _counted_apart(function: Function) -> Function:
+    """The function, whose calls are not counted with those of all others that the same Python code stands for."""
+    function._calls = type(function._calls)()
+    return function
+
+
+def _chooser(
+    name: str, signature: inspect.Signature, concretes: Sequence[LoadedConcreteFunction]
+) -> Callable[..., Any]:
+    """A Python function with these parameters, which calls the one of the functions that the arguments fit."""
+    parameters = list(signature.parameters.values())
+    named = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        # What may be given by position is; arguments that the function takes by name only stay so.
+        concrete, tensors = chosen(concretes, bound.args, {**{n: bound.arguments[n] for n in named}, **bound.kwargs})
+        return concrete.run(tensors)
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__name__ = call.__qualname__ = name
+    return call

@@ -1,0 +1,315 @@
+"""`tf.saved_model.load`: the objects of a SavedModel, with their variables and functions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...checkpoints.bundle import OBJECT_GRAPH, BundleReader, is_bundle
+from ...checkpoints.object_graph import Node
+from ...checkpoints.tensorflow_graph import decoded as stored_nodes
+from ...core import errors, wire
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...state.module import Module
+from ...state.variable import Variable
+from . import constants
+from .functions import LoadedConcreteFunction, LoadedFunction
+from .interpretation import Library
+from .options import Asset, LoadOptions
+from .protos import Record, decoded
+from .structures import shape_of, signature_of, value_of
+
+NAMESPACES = ("saved_model",)
+__all__ = ["contains_saved_model", "load"]
+
+
+def contains_saved_model(export_dir: Any) -> bool:
+    """Whether there may be a SavedModel in a folder: its file is there.
+
+    >>> import gradtape as tf
+    >>> tf.saved_model.contains_saved_model("no/such/folder")
+    False
+    """
+    if isinstance(export_dir, os.PathLike):
+        export_dir = os.fspath(export_dir)
+    names = (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT)
+    return any(os.path.isfile(os.path.join(export_dir, name)) for name in names)
+
+
+def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) -> Any:
+    """The object that was saved in a folder: its variables, functions and parts are attributes, as they were.
+
+    Functions are those that were traced when it was saved, by TensorFlow or by gradtape. They can be differentiated,
+    and their variables trained. `signatures` are functions that take tensors by name and give dicts of tensors.
+
+    Args:
+      tags: those of the graph to load, where the folder has several.
+
+    >>> import gradtape as tf, tempfile
+    >>> class Scale(tf.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = tf.Variable(2.0)
+    ...     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    ...     def __call__(self, x):
+    ...         return x * self.factor
+    >>> folder = tempfile.mkdtemp() + "/scale"
+    >>> tf.saved_model.save(Scale(), folder)
+    >>> tf.saved_model.load(folder)(tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
+    [2.0, 4.0, 6.0]
+    """
+    folder = os.fspath(export_dir)
+    folder = folder.decode() if isinstance(folder, bytes) else folder
+    graph = _chosen(read(folder), tags, folder)
+    if "object_graph_def" not in graph:
+        raise NotImplementedError(
+            f"the SavedModel in {folder} is of TensorFlow 1: it has graphs and no objects. Load it in TensorFlow 2 and "
+            "save it again with tf.saved_model.save"
+        )
+    try:
+        return _Loading(graph, folder, options or LoadOptions()).loaded()
+    except (wire.DecodeError, KeyError, IndexError) as error:
+        raise errors.DataLossError(f"the SavedModel in {folder} is damaged: {error!r}") from error
+
+
+def read(folder: str) -> Record:
+    """The message in the file of a SavedModel."""
+    path = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB)
+    if not os.path.isfile(path):
+        if os.path.isfile(os.path.join(folder, constants.SAVED_MODEL_FILENAME_PBTXT)):
+            raise NotImplementedError(
+                f"the SavedModel in {folder} is written as text (.pbtxt), which is not read here: save it as .pb"
+            )
+        both = f"{{{constants.SAVED_MODEL_FILENAME_PBTXT}|{constants.SAVED_MODEL_FILENAME_PB}}}"
+        raise OSError(f"SavedModel file does not exist at: {folder}{os.path.sep}{both}")
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        found = decoded("SavedModel", data)
+    except wire.DecodeError as error:
+        raise OSError(f"Cannot parse file {path}: {error}.") from error
+    if not found.meta_graphs:
+        raise OSError(f"Cannot parse file {path}: there is no graph in it.")
+    return found
+
+
+def _chosen(saved: Record, tags: Any, folder: str) -> Record:
+    """The graph with these tags, or the only one."""
+    graphs = saved.meta_graphs
+    wanted = None if tags is None else {tags} if isinstance(tags, str) else set(tags)
+    found = [frozenset(graph.meta_info_def.tags) if graph.meta_info_def else frozenset() for graph in graphs]
+    if wanted is None and len(graphs) > 1:
+        raise ValueError(
+            "Importing a SavedModel with `tf.saved_model.load` requires a `tags=` argument if there is more than one "
+            f"MetaGraph. Got `tags=None`, but there are {len(graphs)} MetaGraphs in the SavedModel with tag sets: "
+            f"{[sorted(one) for one in found]}."
+        )
+    for graph, its in zip(graphs, found, strict=True):
+        if wanted is None or wanted == its:
+            return graph
+    raise ValueError(
+        f"The SavedModel at {folder} has MetaGraphs with tags {[sorted(one) for one in found]}, but got an "
+        f"incompatible argument tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching "
+        "tags."
+    )
+
+
+class _Unless:
+    """An attribute of the class that an attribute of the object, if it has one of this name, takes the place of."""
+
+    def __init__(self, given: Any) -> None:
+        self._given = given
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else self._given.__get__(instance, owner)
+
+
+class LoadedObject(Module):
+    """An object that was loaded: what it had is its attributes, and it finds its variables as a module does."""
+
+    name = _Unless(Module.name)  # type: ignore[assignment]
+    variables = _Unless(Module.variables)  # type: ignore[assignment]
+    trainable_variables = _Unless(Module.trainable_variables)  # type: ignore[assignment]
+    non_trainable_variables = _Unless(Module.non_trainable_variables)  # type: ignore[assignment]
+    submodules = _Unless(Module.submodules)  # type: ignore[assignment]
+
+
+class CallableObject(LoadedObject):
+    """An object that was loaded and can be called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return vars(self)["__call__"](*args, **kwargs)
+
+
+class Signatures(Mapping[str, Any]):
+    """The signatures of a SavedModel, by name."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        return self.functions[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.functions)
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def __repr__(self) -> str:
+        return f"_SignatureMap({self.functions})"
+
+
+class _Loading:
+    """The objects of a graph in the making: each when it is first asked for, by its number."""
+
+    def __init__(self, graph: Record, folder: str, options: LoadOptions) -> None:
+        self._graph, self._folder, self._options = graph, folder, options
+        self._nodes = graph.object_graph_def.nodes
+        self._library = Library(graph.graph_def)
+        self._made: dict[int, Any] = {}
+        self._concretes: dict[str, LoadedConcreteFunction] = {}
+
+    def loaded(self) -> Any:
+        self._values = self._variables()
+        root = self.object(0)
+        info = self._graph.meta_info_def
+        root.tensorflow_version = info.tensorflow_version if info else ""
+        root.tensorflow_git_version = info.tensorflow_git_version if info else ""
+        root.graph_debug_info = None
+        if not hasattr(root, "signatures"):
+            root.signatures = Signatures()
+        return root
+
+    def _variables(self) -> dict[int, Tensor]:
+        """The values of the variables, by the numbers of their nodes."""
+        wanted = [i for i, node in enumerate(self._nodes) if "variable" in node]
+        if not wanted or self._options.experimental_skip_checkpoint:
+            return {}
+        prefix = os.path.join(self._folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+        if not is_bundle(prefix):
+            raise errors.NotFoundError(
+                f"the SavedModel in {self._folder} has variables, and their files {prefix}.* are not there"
+            )
+        with BundleReader(prefix) as reader:
+            keys = self._keys(stored_nodes(reader.read(OBJECT_GRAPH).numpy(), reader.dtypes))
+            found = {i: reader.read(keys[i]) for i in wanted if keys.get(i) in reader.dtypes}
+        missing = [self._nodes[i].variable.name for i in wanted if i not in found]
+        if missing and not self._options.allow_partial_checkpoint:
+            raise errors.DataLossError(
+                f"the files of the SavedModel in {self._folder} have no values for the variables {', '.join(missing)}. "
+                "With LoadOptions(allow_partial_checkpoint=True) they begin as zeros"
+            )
+        return found
+
+    def _keys(self, stored: list[Node]) -> dict[int, str]:
+        """Under which key the value of each variable is: both graphs of objects are gone through by the same names."""
+        keys: dict[int, str] = {}
+        waiting, seen = [(0, 0)], set()
+        while waiting:
+            here, there = waiting.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            key, below = stored[there].key, stored[there].children
+            if key is not None:
+                keys[here] = key
+            named = [(child.local_name, child.node_id) for child in self._nodes[here].children]
+            waiting += [(number, below[name]) for name, number in named if name in below]
+        return keys
+
+    def object(self, number: int) -> Any:
+        """The object of a node."""
+        if number not in self._made:
+            node = self._nodes[number]
+            kind = next((kind for kind in _KINDS if kind in node), "user_object")
+            getattr(self, f"_{kind}")(number, node)
+        return self._made[number]
+
+    def _children(self, node: Record) -> dict[str, Any]:
+        return {child.local_name: self.object(child.node_id) for child in node.children}
+
+    def _user_object(self, number: int, node: Record) -> None:
+        identifier = node.user_object.identifier if "user_object" in node else ""
+        if identifier == "trackable_list_wrapper":
+            self._made[number] = []
+            found = self._children(node)
+            self._made[number].extend(found[str(i)] for i in range(len(found)) if str(i) in found)
+        elif identifier == "trackable_tuple_wrapper":
+            found = self._children(node)
+            self._made[number] = tuple(found[str(i)] for i in range(len(found)) if str(i) in found)
+        elif identifier == "trackable_dict_wrapper":
+            self._made[number] = {}
+            self._made[number].update(self._children(node))
+        elif identifier == "signature_map":
+            self._made[number] = Signatures()
+            for name, function in self._children(node).items():
+                function.by_names = True
+                self._made[number].functions[name] = function
+        else:
+            is_callable = any(child.local_name == "__call__" for child in node.children)
+            made = self._made[number] = object.__new__(CallableObject if is_callable else LoadedObject)
+            Module.__init__(made, "loaded")
+            for name, value in self._children(node).items():
+                setattr(made, name, value)
+
+    def _variable(self, number: int, node: Record) -> None:
+        proto = node.variable
+        dtype, shape = DType(proto.dtype), shape_of(proto.shape)
+        value = self._values.get(number)
+        if value is None:
+            value = _zeros([] if shape.rank is None else shape, dtype)
+        self._made[number] = Variable(
+            value, trainable=proto.trainable, name=proto.name or None, dtype=dtype,
+            shape=None if shape.is_fully_defined() else shape,
+        )  # fmt: skip
+
+    def _constant(self, number: int, node: Record) -> None:
+        self._made[number] = self._library.constant(node.constant.operation)
+
+    def _asset(self, number: int, node: Record) -> None:
+        file = self._graph.asset_file_def[node.asset.asset_file_def_index]
+        self._made[number] = Asset(os.path.join(self._folder, constants.ASSETS_DIRECTORY, file.filename))
+
+    def _bare_concrete_function(self, number: int, node: Record) -> None:
+        proto = node.bare_concrete_function
+        function = self._made[number] = self._concrete(proto.concrete_function_name)
+        function.set_names(proto.argument_keywords, proto.allowed_positional_arguments)
+
+    def _function(self, number: int, node: Record) -> None:
+        proto = node.function
+        concretes = [self._concrete(name) for name in proto.concrete_functions]
+        spec = proto.function_spec
+        if spec is None or not concretes:
+            self._made[number] = concretes[0] if concretes else None
+            return
+        arguments = value_of(spec.fullargspec)
+        given = value_of(spec.input_signature) if "input_signature" in spec else None
+        self._made[number] = LoadedFunction(
+            concretes[0].base_name, signature_of(arguments, spec.is_method), concretes, given
+        )
+
+    def _concrete(self, name: str) -> LoadedConcreteFunction:
+        if name not in self._concretes:
+            proto = self._graph.object_graph_def.concrete_functions[name]
+            signature = value_of(proto.canonicalized_input_signature)
+            made = self._concretes[name] = LoadedConcreteFunction(
+                self._library[name], [], signature, value_of(proto.output_signature)
+            )
+            made.captured.extend(self._captured(number) for number in proto.bound_inputs)
+        return self._concretes[name]
+
+    def _captured(self, number: int) -> Any:
+        found = self.object(number)
+        return found.asset_path if isinstance(found, Asset) else found
+
+
+_KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "user_object")
+
+
+def _zeros(shape: Any, dtype: DType) -> Tensor:
+    return Tensor(np.zeros([n or 0 for n in shape], dtype.numpy), dtype)

@@ -1,0 +1,166 @@
+"""The objects of a SavedModel in the making: numbers, names of parts, and what each is."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from ...checkpoints.object_graph import Node, children, variable_of
+from ...checkpoints.tensorflow_graph import encoded
+from ...graph.function.concrete_function import ConcreteFunction
+from ...graph.function.function import Function
+from ...state.variable import Variable
+from .functions import LoadedFunction
+from .loading import Signatures
+from .options import Asset
+from .signatures import Served, functions_of, inputs_of
+from .structures import argument_spec, shape_proto, structured
+
+_VERSION = {"producer": 1, "min_consumer": 1}
+_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+def parts_of(owner: Any) -> dict[str, Any]:
+    """What an object has that is saved: variables, objects that have some, and functions."""
+    if isinstance(owner, Function | ConcreteFunction | Asset | Served) or variable_of(owner) is not None:
+        return {}
+    if isinstance(owner, Signatures):
+        return dict(owner)
+    found = dict(children(owner))
+    if not isinstance(owner, list | tuple | Mapping):
+        found.update(functions_of(owner))
+    return found
+
+
+class ObjectGraph:
+    """The objects below one, each with a number."""
+
+    def __init__(self, root: Any, further: dict[str, Any]) -> None:
+        self._numbers: dict[int, int] = {}
+        self._alive: list[Any] = []
+        self._paths: list[tuple[str, ...]] = []
+        self._below: list[dict[str, int]] = []
+        waiting = deque([self._add(root, ())])
+        while waiting:
+            number = waiting.popleft()
+            owner = self._alive[number]
+            parts = parts_of(owner)
+            if number == 0:
+                parts.update(further)
+            for name, part in parts.items():
+                if self.key(part) not in self._numbers:
+                    waiting.append(self._add(part, (*self._paths[number], name)))
+                self._below[number][name] = self._numbers[self.key(part)]
+
+    @staticmethod
+    def key(value: Any) -> int:
+        """What tells objects apart: a variable of Keras is the variable that it holds."""
+        variable = variable_of(value)
+        if variable is not None:
+            return id(variable)
+        core = getattr(value, "_core", None)  # a method that is asked for twice is two objects, of one function
+        return id(core if isinstance(core, Function) else value)
+
+    def _add(self, value: Any, path: tuple[str, ...]) -> int:
+        number = self._numbers[self.key(value)] = len(self._alive)
+        self._alive.append(value)
+        self._paths.append(path)
+        self._below.append({})
+        return number
+
+    def number(self, value: Any) -> int | None:
+        """The number of an object, if it is one of these."""
+        return self._numbers.get(self.key(value))
+
+    def of_kind(self, *kinds: Any) -> list[Any]:
+        """The objects of these classes."""
+        return [value for value in self._alive if isinstance(value, kinds)]
+
+    def variables(self) -> dict[str, Variable]:
+        """The variables by the key under which their values are stored."""
+        found = [(number, variable_of(value)) for number, value in enumerate(self._alive)]
+        return {self._stored(number): variable for number, variable in found if variable is not None}
+
+    def _stored(self, number: int) -> str:
+        return "/".join(name.replace(".", "..").replace("/", ".S") for name in self._paths[number]) + _SUFFIX
+
+    def for_checkpoint(self) -> bytes:
+        """The graph as checkpoints have it."""
+        nodes = []
+        for number, value in enumerate(self._alive):
+            is_variable = variable_of(value) is not None
+            nodes.append(Node(dict(self._below[number]), self._stored(number) if is_variable else None))
+        return encoded(nodes)
+
+    def nodes(self, concretes: dict[int, list[str]], assets: list[Asset]) -> list[dict[str, Any]]:
+        """The messages of the objects; `concretes` are the names of what was written of each function."""
+        found = []
+        for number, value in enumerate(self._alive):
+            below = [{"node_id": child, "local_name": name} for name, child in self._below[number].items()]
+            found.append({"children": below, **_described(value, concretes.get(number, []), assets)})
+        return found
+
+
+def _described(value: Any, concretes: list[str], assets: list[Asset]) -> dict[str, Any]:
+    variable = variable_of(value)
+    if variable is not None:
+        return {
+            "variable": {
+                "dtype": variable.dtype.as_datatype_enum, "shape": shape_proto(variable.shape),
+                "trainable": bool(variable.trainable), "name": variable.name.partition(":")[0],
+            }
+        }  # fmt: skip
+    if isinstance(value, Function):
+        return {"function": {"concrete_functions": concretes, "function_spec": _function_spec(value)}}
+    if isinstance(value, ConcreteFunction):
+        names = [spec.name or title for spec, title in zip(value.inputs, value._names, strict=False)]
+        return {"bare_concrete_function": _bare(names, len(names), concretes[0])}
+    if isinstance(value, Served):
+        names = [name for name, _ in inputs_of(value.function)]
+        return {"bare_concrete_function": _bare(names, len(names) == 1, concretes[0])}
+    if isinstance(value, Asset):
+        return {"asset": {"asset_file_def_index": next(i for i, asset in enumerate(assets) if asset is value)}}
+    return {"user_object": {"identifier": _identifier(value), "version": _VERSION}}
+
+
+def _identifier(value: Any) -> str:
+    if isinstance(value, Signatures):
+        return "signature_map"
+    if isinstance(value, Mapping):
+        return "trackable_dict_wrapper"
+    if isinstance(value, tuple):
+        return "trackable_tuple_wrapper"
+    return "trackable_list_wrapper" if isinstance(value, list) else "_generic_user_object"
+
+
+def _function_spec(function: Function) -> dict[str, Any]:
+    specs = function.input_signature
+    return {
+        "fullargspec": argument_spec(function.function_spec.signature),
+        "input_signature": structured(specs),
+        "jit_compile": 1 if function._options[1] else 0,
+    }
+
+
+def _bare(names: list[str], positional: int, name: str) -> dict[str, Any]:
+    return {
+        "concrete_function_name": name, "argument_keywords": names, "allowed_positional_arguments": positional
+    }  # fmt: skip
+
+
+def concrete_functions_of(function: Any) -> list[ConcreteFunction]:
+    """What a function was traced for; one with an input signature is traced for that."""
+    if isinstance(function, ConcreteFunction):
+        return [function]
+    if isinstance(function, LoadedFunction):
+        return list(function.concrete_functions)
+    if function.input_signature is not None:
+        return [function.get_concrete_function()]
+    return function._list_all_concrete_functions()
+
+
+def file_of(asset: Asset) -> str:
+    """The path of an asset's file."""
+    return os.fsdecode(asset.asset_path.numpy())

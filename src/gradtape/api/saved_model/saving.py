@@ -1,0 +1,234 @@
+"""`tf.saved_model.save`: an object with its variables and functions as a folder that TensorFlow reads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ...checkpoints.bundle import write_bundle
+from ...core import errors
+from ...engine.run.dispatch import thread
+from ...graph.function.concrete_function import ConcreteFunction
+from ...graph.function.function import Function
+from ...graph.ir.graph import unique
+from ...state.specs import TensorSpec
+from ..runtime.version import GIT_VERSION, VERSION
+from . import constants
+from .library import FunctionLibrary
+from .loading import Signatures
+from .objects import ObjectGraph, concrete_functions_of, file_of
+from .options import Asset, SaveOptions
+from .probing import probed
+from .protos import encoded
+from .serving import ServingGraph
+from .signatures import Served, chosen_signatures, inputs_of, outputs_of
+from .structures import structured
+
+NAMESPACES = ("saved_model",)
+__all__ = ["save"]
+
+_PRODUCER = 1286  # the version of graphs that is written: that of TensorFlow 2.11, which later ones read
+
+
+def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
+    """Writes an object with its variables and functions into a folder, which TensorFlow reads, and gradtape.
+
+    The functions are saved for the signatures they were traced for, and those with an `input_signature` for that. Sizes
+    that it leaves open stay open. Nothing is written unless all of it can be.
+
+    Args:
+      obj: a `tf.Module`, a layer or another object that has variables.
+      signatures: functions that are to be served, by name: `tf.function`s with an input signature, or concrete ones.
+
+    >>> import gradtape as tf, tempfile
+    >>> module = tf.Module()
+    >>> module.double = tf.function(lambda x: 2.0 * x, input_signature=[tf.TensorSpec([None], tf.float32, name="x")])
+    >>> folder = tempfile.mkdtemp() + "/model"
+    >>> tf.saved_model.save(module, folder)
+    >>> serve = tf.saved_model.load(folder).signatures["serving_default"]
+    >>> serve(x=tf.constant([1.0, 2.0]))["output_0"].numpy().tolist()
+    [2.0, 4.0]
+    """
+    if thread.trace is not None:
+        raise AssertionError("tf.saved_model.save is not supported inside a traced @tf.function. Move the call outside")
+    if not hasattr(type(obj), "_owns_variables"):
+        raise ValueError(
+            "Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for "
+            f"export. Got {obj} with type {type(obj)}."
+        )
+    folder = os.fsdecode(os.fspath(export_dir))
+    saving = _Saving(obj, chosen_signatures(obj, signatures), options or SaveOptions())
+    with _made_beside(folder) as place:
+        saving.write(place)
+
+
+@contextmanager
+def _made_beside(folder: str) -> Iterator[str]:
+    """A new folder, which takes the place of another when everything in it is there."""
+    parent = os.path.dirname(os.path.abspath(folder))
+    os.makedirs(parent, exist_ok=True)
+    place = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}.", dir=parent)
+    try:
+        yield place
+        os.chmod(place, 0o777 & ~_umask())
+        if not os.path.isdir(folder):
+            os.rename(place, folder)
+            return
+        for name in sorted(os.listdir(place), key=lambda name: name == constants.SAVED_MODEL_FILENAME_PB):
+            old, new = os.path.join(folder, name), os.path.join(place, name)
+            if os.path.isdir(old):
+                shutil.rmtree(old)
+            os.replace(new, old)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+class _Saving:
+    """What is to be written, made before anything is."""
+
+    def __init__(self, root: Any, signatures: dict[str, ConcreteFunction], options: SaveOptions) -> None:
+        self._options = options
+        served = Signatures()
+        served.functions.update({name: Served(name, function) for name, function in signatures.items()})
+        self.objects = ObjectGraph(root, {"signatures": served})
+        self._assets = self.objects.of_kind(Asset)
+        self._library = FunctionLibrary({id(asset.asset_path.array): asset for asset in self._assets})
+        self._written: dict[int, Written] = {}
+        self._concretes: dict[str, dict[str, Any]] = {}
+        self._names: dict[int, list[str]] = {}
+        self._graph = ServingGraph(self.objects.variables(), self._assets)
+        for function in self.objects.of_kind(Function, ConcreteFunction):
+            self._names[self._number(function)] = [self._concrete(f).name for f in concrete_functions_of(function)]
+        for signature in served.functions.values():
+            self._names[self._number(signature)] = [self._serve(signature)]
+
+    def _number(self, value: Any) -> int:
+        number = self.objects.number(value)
+        assert number is not None
+        return number
+
+    def _concrete(self, function: ConcreteFunction) -> Written:
+        """Writes a function for one signature, if it was not written yet."""
+        if id(function) in self._written:
+            return self._written[id(function)]
+        title = function.name.decode()
+        try:
+            found = probed(function)
+            name, captured = self._library.function(found.program, title, found.names)
+            bound = [self._bound(value, title) for value in captured]
+            self._concretes[name] = {
+                "bound_inputs": bound,
+                "canonicalized_input_signature": structured(function.structured_input_signature),
+                "output_signature": structured(found.outputs),
+            }
+        except (errors.UnimplementedError, TypeError) as error:
+            raise type(error)(f"the function {title} cannot be saved in a SavedModel: {error}") from error
+        written = self._written[id(function)] = Written(function, name, captured, bound, found.outputs)
+        return written
+
+    def _bound(self, value: Any, title: str) -> int:
+        number = self.objects.number(value)
+        if number is None:
+            raise AssertionError(
+                "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
+                "tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "
+                "object or assigned to an attribute of the main object directly. See the information below:\n"
+                f"\tFunction name = {title}\n\tCaptured Tensor = {value!r}"
+            )
+        return number
+
+    def _serve(self, signature: Served) -> str:
+        """Writes the function of a signature, which calls another one, and adds it to the graph that is served."""
+        inner = self._concrete(signature.function)
+        inputs = inputs_of(signature.function, signature.name)
+        outputs = outputs_of(signature.name, inner.outputs)
+        writer = self._library.writer()
+        given = [writer.argument(title, spec.dtype) for title, spec in inputs]
+        given += [self._library.capture(writer, value) for value in inner.captured]
+        kinds = [spec.dtype for spec in outputs.values()]
+        stateful = self._library.is_stateful(inner.name)
+        call = writer.StatefulPartitionedCall if stateful else writer.PartitionedCall
+        name = self._library.finish(writer, f"__inference_signature_wrapper_{signature.name}",
+                                    call(given, Tout=kinds, f=inner.name), list(outputs))  # fmt: skip
+        named = {title: TensorSpec(spec.shape, spec.dtype, title) for title, spec in inputs}
+        self._concretes[name] = {
+            "bound_inputs": inner.bound,
+            "canonicalized_input_signature": structured(((), named)),
+            "output_signature": structured({key: TensorSpec.from_spec(spec, key) for key, spec in outputs.items()}),
+        }
+        self._graph.add_signature(signature.name, name, inputs, inner.captured, outputs)
+        return name
+
+    def write(self, folder: str) -> None:
+        """Writes everything into an empty folder."""
+        variables = os.path.join(folder, constants.VARIABLES_DIRECTORY)
+        os.makedirs(variables)
+        values = {key: variable._as_tensor() for key, variable in self.objects.variables().items()}
+        write_bundle(
+            os.path.join(variables, constants.VARIABLES_FILENAME), values, self.objects.for_checkpoint()
+        )  # fmt: skip
+        files = self._copy_assets(os.path.join(folder, constants.ASSETS_DIRECTORY))
+        graph = {
+            "meta_info_def": {
+                "tags": [constants.SERVING, *(self._options.extra_tags or ())],
+                "tensorflow_version": VERSION,
+                "tensorflow_git_version": GIT_VERSION,
+                "stripped_default_attrs": True,
+                "function_aliases": self._aliases(),
+            },
+            "graph_def": {
+                "node": self._graph.nodes,
+                "library": {"function": list(self._library.functions.values())},
+                "versions": {"producer": _PRODUCER, "min_consumer": 12},
+            },
+            "saver_def": self._graph.saver,
+            "signature_def": self._graph.signatures,
+            "asset_file_def": [{"tensor_info": {"name": self._graph.asset_names[i]}, "filename": file}
+                               for i, file in enumerate(files)],
+            "object_graph_def": {
+                "nodes": self.objects.nodes(self._names, self._assets),
+                "concrete_functions": self._concretes,
+            },
+        }  # fmt: skip
+        message = encoded("SavedModel", {"saved_model_schema_version": 1, "meta_graphs": [graph]})
+        with open(os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB), "wb") as file:
+            file.write(message)
+
+    def _aliases(self) -> dict[str, str]:
+        found = {}
+        for alias, function in self._options.function_aliases.items():
+            for concrete in concrete_functions_of(function):
+                found[self._concrete(concrete).name] = alias
+        return found
+
+    def _copy_assets(self, folder: str) -> list[str]:
+        """The files of the assets, copied; their names there."""
+        os.makedirs(folder)
+        names: dict[str, str] = {}
+        for asset in self._assets:
+            path = file_of(asset)
+            if path not in names:
+                names[path] = unique(os.path.basename(path), names.values())
+                with errors.of_system(path):
+                    shutil.copyfile(path, os.path.join(folder, names[path]))
+        return [names[file_of(asset)] for asset in self._assets]
+
+
+class Written(NamedTuple):
+    """A function that was written: its name, and what it captures, with the numbers of that."""
+
+    function: ConcreteFunction
+    name: str
+    captured: list[Any]
+    bound: list[int]
+    outputs: Any

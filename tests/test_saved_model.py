@@ -1,0 +1,355 @@
+"""SavedModels: those that TensorFlow has written, those written here, and files that are damaged."""
+
+import json
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+RECORDED = Path(__file__).parent / "data/saved_models.zip"  # written by tools/record_saved_models.py
+S = tf.TensorSpec
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recorded")
+    with zipfile.ZipFile(RECORDED) as file:
+        file.extractall(folder)
+    return folder
+
+
+@pytest.fixture
+def module(recorded):
+    return tf.saved_model.load(recorded / "module")
+
+
+def test_what_tensorflow_saved_is_there(module):
+    assert module.w.numpy().tolist() == [[0, 1], [2, 3], [4, 5]] and module.w.name == "w:0"
+    assert [v.name for v in module.trainable_variables] == ["b:0", "five:0", "six:0", "w:0"]
+    assert [v.name for v in module.non_trainable_variables] == ["n:0"]
+    assert float(module.parts[1]["x"]) == 6
+    assert module.tensorflow_version == "2.21.0"
+
+
+def test_a_loaded_object_is_called_for_any_batch(module):
+    assert module(tf.constant([[1.0, 2.0, 3.0]])).numpy().tolist() == [[17, 24]]
+    assert module(np.ones((4, 3), "f")).shape == (4, 2)
+    assert module.__call__.input_signature == (S([None, 3]),)
+
+
+def test_a_function_is_chosen_by_its_arguments(module):
+    x = tf.constant([1.0, 2.0])
+    assert module.poly(x)["y"].numpy().tolist() == [4, 8]
+    assert module.poly(x, True)["y"].numpy().tolist() == [5, 8]
+    assert module.poly(np.array([[1, 2]], "f"), training=True, scale=3.0)["y"].numpy().tolist() == [[6, 10]]
+    with pytest.raises(ValueError, match=r"Could not find matching concrete function(.|\n)*3 option\(s\)(.|\n)*3.0"):
+        module.poly(tf.constant([1, 2, 3]))
+    with pytest.raises(TypeError, match="too many positional"):
+        module.poly(x, True, 3.0)
+
+
+def test_control_flow_and_assignments_of_a_loaded_function(module):
+    x, n = module.control(tf.constant(4.0))
+    assert (float(x), int(n), int(module.n)) == (18, 1, 1)
+    module.control(tf.constant(4.0))
+    assert int(module.n) == 2
+    assert module.running(tf.constant([[1.0, 2.0], [2.0, 4.0], [4.0, 8.0]])).numpy()[-1].tolist() == [5.25, 10.5]
+
+
+def test_signatures_take_names_and_give_dicts(module):
+    serve = module.signatures["serving_default"]
+    x = tf.constant([[1.0, 2.0, 3.0]])
+    assert serve(inp=x)["out"].numpy().tolist() == serve(x)["out"].numpy().tolist() == [[17, 24]]
+    assert serve.structured_input_signature == ((), {"inp": S([None, 3], name="inp")})
+    assert serve.structured_outputs == {"out": S([None, 2], name="out")}
+    assert isinstance(serve, tf.types.experimental.ConcreteFunction) and len(serve.variables) == 2
+    assert list(module.signatures) == ["serving_default"]
+    with pytest.raises(TypeError, match="unexpected keyword arguments: other"):
+        serve(other=x)
+    with pytest.raises(TypeError, match="missing required arguments: inp"):
+        serve()
+
+
+def test_an_op_that_is_missing_is_named_when_it_is_called(module):
+    with pytest.raises(tf.errors.UnimplementedError, match="UnicodeScript"):
+        module.unsupported(tf.constant([1.0]))
+
+
+@pytest.mark.parametrize("name", ["images", "words"])
+def test_a_keras_model_exported_by_tensorflow(recorded, name):
+    answers = json.loads((recorded / "answers.json").read_text())[name]
+    model = tf.saved_model.load(recorded / name)
+    x = tf.constant(answers["x"])
+    np.testing.assert_allclose(model.serve(x), answers["y"], rtol=1e-5)
+    np.testing.assert_allclose(model.signatures["serving_default"](x)["output_0"], answers["y"], rtol=1e-5)
+    assert model.serve(x[:1]).shape[0] == 1
+    found, again = slopes(model, x), slopes(model, x)
+    np.testing.assert_allclose(found, again)
+    if name == "words":  # batch normalisation is saved as it is in use, and was recorded as such too
+        np.testing.assert_allclose(found, answers["slopes"], rtol=1e-4)
+
+
+def slopes(model, x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model.serve(x) ** 2)
+    return [float(tf.reduce_sum(tf.abs(g))) for g in tape.gradient(loss, model.trainable_variables)]
+
+
+def test_a_loaded_model_is_trained(module):
+    x, y = tf.constant([[1.0, 2.0, 3.0]]), tf.constant([[1.0, 2.0]])
+    losses = []
+    for _ in range(20):
+        with tf.GradientTape() as tape:
+            losses.append(tf.reduce_mean((module(x) - y) ** 2))
+        for variable, slope in zip([module.w, module.b], tape.gradient(losses[-1], [module.w, module.b]), strict=True):
+            variable.assign_sub(0.02 * slope)
+    assert losses[-1] < 1e-2 * losses[0]
+
+
+class Model(tf.Module):
+    """Something of everything."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+        self.count = tf.Variable(0, trainable=False, name="count")
+        self.inner = [tf.Module(), {"v": tf.Variable(3.0)}]
+        self.inner[0].b = tf.Variable([1.0, -1.0], name="b")
+
+    @tf.function(input_signature=[S([None, 2], name="x")])
+    def __call__(self, x):
+        return tf.nn.relu(x @ self.w + self.inner[0].b)
+
+    @tf.function(input_signature=[S([None, None, 2])])
+    def attention(self, x):
+        size = tf.shape(x)[1]
+        mask = tf.linalg.band_part(tf.ones([size, size]), -1, 0)
+        scores = tf.where(mask > 0, tf.matmul(x, x, transpose_b=True), -1e9)
+        return tf.einsum("bij,bjd->bid", tf.nn.softmax(scores), x) + tf.cast(tf.range(size), tf.float32)[:, None]
+
+    @tf.function(input_signature=[S([None, None, None, 1])])
+    def image(self, x):
+        y = tf.nn.conv2d(x, tf.ones([3, 3, 1, 2]), strides=2, padding="SAME")
+        y = tf.nn.max_pool2d(y, 2, 2, "SAME")
+        return tf.reshape(y, [tf.shape(y)[0], -1]), tf.zeros([tf.shape(x)[0], 3])
+
+    @tf.function(input_signature=[S([], tf.float32)])
+    def control(self, x):
+        self.count.assign_add(1)
+        while x < 100.0:
+            x = x * 2.0
+        return (x - 1.0 if x > 120.0 else x + 1.0), self.count
+
+    @tf.function(input_signature=[S([None, 2])])
+    def running(self, x):
+        return tf.scan(lambda total, row: 0.5 * total + row, x)
+
+    @tf.function
+    def scaled(self, x, by=2.0, *, minus=False):
+        return {"a": x * by, "b": [-x if minus else x, None]}
+
+
+CALLS = {
+    "__call__": ([[1.0, 2.0], [-3.0, 1.0], [0.5, 0.5]],),
+    "attention": (np.random.default_rng(0).normal(size=(2, 5, 2)).astype("f"),),
+    "image": (np.random.default_rng(1).normal(size=(3, 21, 10, 1)).astype("f"),),
+    "control": (3.0,),
+    "running": (np.random.default_rng(2).normal(size=(4, 2)).astype("f"),),
+}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    model = Model()
+    model.scaled(tf.constant([1.0, 2.0]))
+    model.scaled(tf.constant([1.0, 2.0]), 3.0, minus=True)
+    tf.saved_model.save(model, tmp_path / "model")
+    return model, tmp_path / "model"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_saved_gives_the_same_when_loaded(saved, name):
+    model, folder = saved
+    given = [tf.constant(x) for x in CALLS[name]]
+    wanted = getattr(model, name)(*given)
+    found = getattr(tf.saved_model.load(folder), name)(*given)
+    tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), wanted, found)
+
+
+def test_traced_signatures_are_saved_with_python_values(saved):
+    loaded = tf.saved_model.load(saved[1])
+    assert loaded.scaled(tf.constant([1.0, 2.0]))["a"].numpy().tolist() == [2, 4]
+    found = loaded.scaled(tf.constant([1.0, 2.0]), 3.0, minus=True)
+    assert found["a"].numpy().tolist() == [3, 6] and found["b"][0].numpy().tolist() == [-1, -2]
+    assert found["b"][1] is None
+    with pytest.raises(ValueError, match="Could not find matching concrete function"):
+        loaded.scaled(tf.constant([1.0, 2.0]), 4.0)
+
+
+def test_gradients_of_what_was_saved(saved):
+    model, folder = saved
+    loaded = tf.saved_model.load(folder)
+    x = tf.constant(CALLS["__call__"][0])
+
+    def slope(f, w):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(f(x) ** 2)
+        return tape.gradient(y, w)
+
+    np.testing.assert_allclose(slope(model, model.w), slope(loaded, loaded.w))
+    assert isinstance(loaded.inner, list) and float(loaded.inner[1]["v"]) == 3
+
+
+def test_a_loaded_object_is_saved_again(saved, tmp_path):
+    loaded = tf.saved_model.load(saved[1])
+    loaded.w.assign(tf.zeros([2, 2]))
+    tf.saved_model.save(loaded, tmp_path / "again")
+    again = tf.saved_model.load(tmp_path / "again")
+    assert again(tf.constant([[5.0, 5.0]])).numpy().tolist() == [[1, 0]]
+    assert list(again.signatures) == list(loaded.signatures)
+    assert again.scaled(tf.constant([1.0, 2.0]))["a"].numpy().tolist() == [2, 4]
+
+
+def test_random_numbers_are_drawn_anew_in_every_run(tmp_path):
+    module = tf.Module()
+    module.noise = tf.function(lambda x: x + tf.random.normal(tf.shape(x)), input_signature=[S([None])])
+    module.dropped = tf.function(lambda x: tf.nn.dropout(x, 0.5), input_signature=[S([None])])
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    a, b = (loaded.noise(tf.zeros([1000])).numpy() for _ in range(2))
+    assert not np.array_equal(a, b) and abs(a.mean()) < 0.2 and abs(a.std() - 1) < 0.1
+    assert set(loaded.dropped(tf.ones([50])).numpy().tolist()) == {0.0, 2.0}
+
+
+def test_signatures_that_are_given(tmp_path):
+    module = tf.Module()
+    module.v = tf.Variable(2.0)
+    f = tf.function(lambda a, b: (a * module.v, b), input_signature=[S([]), S([None], tf.int32, name="named")])
+    tf.saved_model.save(module, tmp_path / "m", signatures={"first": f, "second": f.get_concrete_function()})
+    loaded = tf.saved_model.load(tmp_path / "m")
+    assert sorted(loaded.signatures) == ["first", "second"]
+    found = loaded.signatures["first"](a=tf.constant(4.0), named=tf.constant([1, 2]))
+    assert float(found["output_0"]) == 8 and found["output_1"].numpy().tolist() == [1, 2]
+    bad = tf.function(lambda x: {"y": [x]}, input_signature=[S([])])
+    with pytest.raises(ValueError, match="Got a non-Tensor value"):
+        tf.saved_model.save(module, tmp_path / "bad", signatures=bad)
+    with pytest.raises(ValueError, match="Expected a TensorFlow function"):
+        tf.saved_model.save(module, tmp_path / "bad", signatures=lambda x: x)
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_an_asset_goes_along(tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("a b")
+    module = tf.Module()
+    module.file = tf.saved_model.Asset(str(words))
+    module.path = tf.function(lambda: tf.identity(module.file.asset_path), input_signature=[])
+    tf.saved_model.save(module, tmp_path / "m")
+    words.unlink()
+    shutil.move(tmp_path / "m", tmp_path / "moved")
+    loaded = tf.saved_model.load(tmp_path / "moved")
+    assert Path(os.fsdecode(loaded.path().numpy())).read_text() == "a b"
+    assert Path(os.fsdecode(loaded.file.asset_path.numpy())).parent == tmp_path / "moved/assets"
+
+
+UNSAVED = tf.errors.UnimplementedError
+untracked = tf.Variable(2.0)
+
+
+def noise(shape):
+    return np.random.default_rng(0).normal(size=shape).astype("f")
+
+
+def one(function, *specs):
+    module = tf.Module()
+    module.f = tf.function(function, input_signature=list(specs))
+    return module
+
+
+@pytest.mark.parametrize(
+    ("module", "error", "message"),
+    [
+        (lambda: one(lambda x: tf.numpy_function(np.sin, [x], tf.float32), S([2])), UNSAVED, "Python function"),
+        (lambda: one(lambda x: tf.strings.upper(x), S([2], tf.string)), UNSAVED, "a step 'map_text'"),
+        (lambda: one(lambda x: x + noise(x.shape), S([None])), UNSAVED, "a constant in it, of shape"),
+        (lambda: one(lambda x: sum(tf.unstack(x)), S([None])), UNSAVED, "what it does depends on a size"),
+        (lambda: one(lambda x: x * untracked, S([2])), AssertionError, "references an 'untracked' resource"),
+        (lambda: 3, ValueError, "Expected an object of type `Trackable`"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_saved_says_why_and_leaves_nothing(tmp_path, module, error, message):
+    with pytest.raises(error, match=message):
+        tf.saved_model.save(module(), tmp_path / "m")
+    assert not os.listdir(tmp_path)
+
+
+def test_a_failed_save_leaves_the_old_model(tmp_path):
+    module = one(lambda x: 2.0 * x, S([2]))
+    tf.saved_model.save(module, tmp_path / "m")
+    module.g = tf.function(lambda x: tf.numpy_function(np.sin, [x], tf.float32), input_signature=[S([2])])
+    with pytest.raises(tf.errors.UnimplementedError):
+        tf.saved_model.save(module, tmp_path / "m")
+    assert os.listdir(tmp_path) == ["m"]
+    assert tf.saved_model.load(tmp_path / "m").f(tf.constant([1.0, 2.0])).numpy().tolist() == [2, 4]
+
+
+def test_a_model_takes_the_place_of_an_older_one(tmp_path):
+    tf.saved_model.save(one(lambda x: 2.0 * x, S([2])), tmp_path / "m")
+    tf.saved_model.save(one(lambda x: 3.0 * x, S([2])), tmp_path / "m")
+    assert tf.saved_model.load(tmp_path / "m").f(tf.constant([1.0, 2.0])).numpy().tolist() == [3, 6]
+    assert sorted(os.listdir(tmp_path / "m")) == ["assets", "saved_model.pb", "variables"]
+
+
+def test_folders_without_a_model(tmp_path):
+    assert not tf.saved_model.contains_saved_model(tmp_path)
+    with pytest.raises(OSError, match="SavedModel file does not exist at"):
+        tf.saved_model.load(tmp_path)
+    (tmp_path / "saved_model.pbtxt").write_text("")
+    assert tf.saved_model.contains_saved_model(str(tmp_path))
+    with pytest.raises(NotImplementedError, match="written as text"):
+        tf.saved_model.load(tmp_path)
+
+
+def test_tags(recorded):
+    assert tf.saved_model.load(recorded / "module", tags=["serve"]) is not None
+    assert tf.saved_model.load(recorded / "module", tags="serve") is not None
+    with pytest.raises(ValueError, match=r"incompatible argument tags=\['train'\]"):
+        tf.saved_model.load(recorded / "module", tags=["train"])
+
+
+def test_a_damaged_file_is_an_error(recorded, tmp_path):
+    data = (recorded / "module/saved_model.pb").read_bytes()
+    rng = np.random.default_rng(0)
+    shutil.copytree(recorded / "module", tmp_path / "m")
+    for _ in range(40):
+        damaged = bytearray(data)
+        for at in rng.integers(0, len(data), 4):
+            damaged[at] ^= int(rng.integers(1, 256))
+        (tmp_path / "m/saved_model.pb").write_bytes(bytes(damaged[: rng.integers(len(data) // 2, len(data) + 1)]))
+        try:
+            loaded = tf.saved_model.load(tmp_path / "m")
+            loaded(tf.ones([1, 3]))
+        except (OSError, ValueError, TypeError, NotImplementedError, AttributeError, tf.errors.OpError) as error:
+            assert str(error)
+    (tmp_path / "m/saved_model.pb").write_bytes(data[: len(data) // 2])
+    with pytest.raises((OSError, tf.errors.DataLossError, NotImplementedError)):
+        tf.saved_model.load(tmp_path / "m")
+
+
+def test_missing_variables(recorded, tmp_path):
+    shutil.copytree(recorded / "module", tmp_path / "m")
+    shutil.rmtree(tmp_path / "m/variables")
+    with pytest.raises(tf.errors.NotFoundError, match="has variables, and their files"):
+        tf.saved_model.load(tmp_path / "m")
+    options = tf.saved_model.LoadOptions(experimental_skip_checkpoint=True)
+    assert float(tf.reduce_sum(tf.saved_model.load(tmp_path / "m", options=options).w)) == 0
+
+
+def test_saving_inside_a_function_is_refused(tmp_path):
+    with pytest.raises(AssertionError, match="inside a traced"):
+        tf.function(lambda: tf.saved_model.save(tf.Module(), tmp_path / "m"))()
