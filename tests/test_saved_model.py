@@ -278,6 +278,7 @@ def one(function, *specs):
         (lambda: one(lambda x: tf.strings.upper(x), S([2], tf.string)), UNSAVED, "a step 'map_text'"),
         (lambda: one(lambda x: x + noise(x.shape), S([None])), UNSAVED, "a constant in it, of shape"),
         (lambda: one(lambda x: sum(tf.unstack(x)), S([None])), UNSAVED, "what it does depends on a size"),
+        (lambda: one(lambda x: tf.range(0.0, x, 0.5), S([])), UNSAVED, "depends on the value of a tensor"),
         (lambda: one(lambda x: x * untracked, S([2])), AssertionError, "references an 'untracked' resource"),
         (lambda: 3, ValueError, "Expected an object of type `Trackable`"),
     ],
@@ -353,3 +354,31 @@ def test_missing_variables(recorded, tmp_path):
 def test_saving_inside_a_function_is_refused(tmp_path):
     with pytest.raises(AssertionError, match="inside a traced"):
         tf.function(lambda: tf.saved_model.save(tf.Module(), tmp_path / "m"))()
+
+
+def test_a_number_that_is_a_size_stays_open(tmp_path):
+    module = one(lambda n: tf.tile([[1.0]], [tf.cast(n, tf.int32), 1]), S([]))
+    module.g = tf.function(lambda n, x: tf.reshape(x, [n, -1]), input_signature=[S([], tf.int32), S([12])])
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    assert [loaded.f(tf.constant(float(n))).shape for n in (0, 1, 3)] == [(0, 1), (1, 1), (3, 1)]
+    assert [loaded.g(tf.constant(n), tf.zeros([12])).shape for n in (2, 6)] == [(2, 6), (6, 2)]
+
+
+def test_shapes_that_depend_on_values(tmp_path):
+    module = one(lambda x: tf.boolean_mask(x, x > 0) - 1.0, S([None]))
+    module.g = tf.function(lambda x: tf.reshape(tf.where(x > 0), [-1]), input_signature=[S([4])])
+    module.h = tf.function(lambda x: tf.zeros_like(tf.boolean_mask(x, x > 0))[:, None] + tf.ones([1, 2]), [S([None])])
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    assert loaded.f(tf.constant([3.0, -1.0, 2.0])).numpy().tolist() == [2, 1]
+    assert loaded.f(tf.constant([-1.0] * 5)).shape == (0,)
+    assert loaded.g(tf.constant([1.0, 0.0, 0.0, 2.0])).numpy().tolist() == [0, 3]
+    assert loaded.h(tf.constant([1.0, 0.0, 3.0])).shape == (2, 2)
+
+
+def test_a_matrix_that_must_have_an_inverse(tmp_path):
+    module = one(lambda x: tf.linalg.inv(x), S([None, None]))
+    tf.saved_model.save(module, tmp_path / "m")
+    found = tf.saved_model.load(tmp_path / "m").f(tf.constant([[2.0, 0.0], [0.0, 4.0]]))
+    np.testing.assert_allclose(found, [[0.5, 0], [0, 0.25]])

@@ -81,10 +81,12 @@ class FunctionLibrary:
         for step in program.steps:
             if step.op in _LEFT_OUT or (step.op is guard and step.inputs[0].constants is not None):
                 continue
+            if step.op is guard and writer.knows_values(ref(step.inputs[0]), step.attrs["values"]):
+                continue
             if step.op is guard or step.op is never:
                 raise Unsaved(
-                    "what it does depends on the value of a tensor (an axis, a size or a Python `if`), so there is no "
-                    "one graph for it. Use tf.cond, tf.while_loop or AutoGraph for that, or give a Python value"
+                    "what it does depends on the value of a tensor that is no size. Use tf.cond, tf.while_loop or "
+                    "AutoGraph for that, or give a Python value"
                 )
             for place, its in zip(step.outputs, translated(writer, step, [ref(p) for p in step.inputs]), strict=True):
                 made[place] = its
