@@ -265,6 +265,38 @@ def noise(shape):
     return np.random.default_rng(0).normal(size=shape).astype("f")
 
 
+def test_tables_and_functions_on_strings(tmp_path):
+    module = tf.Module()
+    rows = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1.0, 2.0])
+    module.table = tf.lookup.StaticHashTable(rows, default_value=-1.0)
+    words = tf.lookup.KeyValueTensorInitializer(["x", "y"], tf.constant([0, 1], tf.int64))
+    module.words = tf.lookup.StaticVocabularyTable(words, 3)
+
+    @tf.function(input_signature=[S([None], tf.string)])
+    def look(x):
+        x = tf.strings.regex_replace(tf.strings.lower(tf.strings.strip(x)), "[0-9]+", "")
+        return module.table.lookup(x), tf.strings.join([x, tf.strings.as_string(tf.strings.length(x))], "-")
+
+    module.look = look
+    module.number = tf.function(module.words.lookup, input_signature=[S([None], tf.string)])
+    x, y = tf.constant([" A1", "b", "c"]), tf.constant(["y", "unknown", "x"])
+    wanted = module.look(x), module.number(y)
+    for name in ("once", "twice"):
+        tf.saved_model.save(module, tmp_path / name)
+        module = tf.saved_model.load(tmp_path / name)
+        found = module.look(x), module.number(y)
+        tf.nest.map_structure(lambda a, b: np.testing.assert_array_equal(a, b), wanted, found)
+    assert wanted[0][0].numpy().tolist() == [1, 2, -1] and wanted[0][1].numpy().tolist() == [b"a-1", b"b-1", b"c-1"]
+
+
+def test_functions_under_other_names(tmp_path):
+    module = one(lambda x: 2.0 * x, S([None]))
+    tf.saved_model.save(module, tmp_path / "m", options=tf.saved_model.SaveOptions(function_aliases={"g": module.f}))
+    options = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    loaded = tf.saved_model.load(tmp_path / "m", options=options)
+    assert loaded.function_aliases["g"](tf.constant([1.0, 2.0])).numpy().tolist() == [2, 4]
+
+
 def one(function, *specs):
     module = tf.Module()
     module.f = tf.function(function, input_signature=list(specs))
@@ -275,7 +307,8 @@ def one(function, *specs):
     ("module", "error", "message"),
     [
         (lambda: one(lambda x: tf.numpy_function(np.sin, [x], tf.float32), S([2])), UNSAVED, "Python function"),
-        (lambda: one(lambda x: tf.strings.upper(x), S([2], tf.string)), UNSAVED, "a step 'map_text'"),
+        (lambda: one(lambda x: tf.strings.unicode_transcode(x, "UTF-8", "UTF-16-BE"), S([2], tf.string)), UNSAVED,
+         "a function on strings"),
         (lambda: one(lambda x: x + noise(x.shape), S([None])), UNSAVED, "a constant in it, of shape"),
         (lambda: one(lambda x: sum(tf.unstack(x)), S([None])), UNSAVED, "what it does depends on a size"),
         (lambda: one(lambda x: tf.range(0.0, x, 0.5), S([])), UNSAVED, "depends on the value of a tensor"),

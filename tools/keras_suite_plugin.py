@@ -84,7 +84,7 @@ _NAMES = {
     ("tf_dataset_adapter_test.py", "test_tf_sparse_tensors"): "numpy",
 }
 # Files that skip themselves on every backend whose name they do not know: all of their tests are shown apart.
-_SKIPPED_BY_NAME = ("saved_model_test.py", "tfsm_layer_test.py")
+_SKIPPED_BY_NAME = ("saved_model_test.py",)
 _told_in: set[str] = set()
 
 

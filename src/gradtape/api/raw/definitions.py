@@ -53,8 +53,8 @@ def definition_of(name: str) -> Definition | None:
         names[key] = other or key
         if dtype:
             usual[key] = dtype
-    arguments = [tuple(map(_argument, part)) for part in (inputs, last.split())]
-    return Definition(*arguments, attributes, usual, names, title.endswith("!"))
+    given, made = (tuple(map(_argument, part)) for part in (inputs, last.split()))
+    return Definition(given, made, attributes, usual, names, title.endswith("!"))
 
 
 def _argument(text: str) -> Argument:

@@ -159,6 +159,19 @@ def _sigmoid_cross_entropy(w: Writer, s: Step, labels: Ref, logits: Ref) -> Ref:
     return w.AddV2(w.Sub(w.Relu(logits), w.Mul(logits, labels)), rest)
 
 
+@translates("map_text")
+def _map_text(w: Writer, s: Step, *xs: Ref, function: Any) -> Ref:
+    table = getattr(function, "table", None)
+    if table is not None:
+        default = w.constant(np.asarray(table.default_value.array), table.value_dtype)
+        return w.LookupTableFindV2(w.captured_resource(table), xs[0], default)
+    spelling = getattr(function, "spelling", None)
+    if spelling is None:
+        raise Unsaved("it has a function on strings for which TensorFlow has no op")
+    op, attrs = spelling
+    return w.add(op, [xs] if op == "StringJoin" else xs, dict(attrs))
+
+
 @translates("concat_strings")
 def _concat_strings(w: Writer, s: Step, a: Ref, b: Ref) -> Ref:
     return w.StringJoin([a, b])
