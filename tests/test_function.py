@@ -1082,6 +1082,20 @@ def test_a_function_that_is_forgotten_leaves_nothing_to_the_collector(work):
     assert not left
 
 
+def test_what_a_function_made_inside_another_returns_is_known_there():
+    @tf.function
+    def f(x):
+        inner = tf.function(lambda y: {"a": x * y})
+        concrete = inner.get_concrete_function(tf.TensorSpec([3, 1], tf.float32))
+        assert concrete.structured_outputs == {"a": tf.TensorSpec([3, 2], tf.float32)}
+        assert tf.constant(1.0).graph is x.graph
+        return concrete(tf.ones([3, 1]))["a"]
+
+    assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [[1.0, 2.0]] * 3
+    with pytest.raises(AttributeError, match="eager execution"):
+        _ = tf.constant(1.0).graph
+
+
 def test_a_function_has_the_attributes_of_what_it_runs():
     class Scaling(tf.Module):
         def __call__(self, x):

@@ -497,17 +497,59 @@ def test_tf_gradients_inside_branches_and_loops():
     assert float(f(tf.constant(2.0), tf.constant(3))) == 20.0
 
 
-def test_tf_gradients_inside_a_branch_of_what_was_computed_in_the_loop_around_it_is_refused():
-    @tf.function
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_tf_gradients_inside_a_branch_of_what_was_computed_in_the_loop_around_it(jit_compile):
+    @tf.function(jit_compile=jit_compile)
     def f(x, count):
         total = tf.constant(0.0)
         for _ in tf.range(count):
-            y = x * x
+            y = x * x * x
             total += tf.cond(total < 5.0, lambda: tf.gradients(y, x)[0], lambda: x)  # noqa: B023
         return total
 
-    with pytest.raises(NotImplementedError, match="goes back through what was computed before it"):
-        f(tf.constant(2.0), tf.constant(3))
+    for _ in range(2):
+        assert float(f(tf.constant(2.0), tf.constant(3))) == 16.0
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_tf_gradients_inside_a_loop_of_what_was_computed_before_it(jit_compile):
+    v = tf.Variable(3.0)
+
+    @tf.function(jit_compile=jit_compile)
+    def f(x):
+        a, b = tf.split(tf.sin(x) * v, 2)
+        h = a * x[0]
+
+        def body(i, total):
+            y = h * b * x[1] * total
+            assert tf.gradients(y, v) == [None]  # what was read of a variable before the loop is not followed back
+            return i + 1, total + tf.add_n([tf.reduce_sum(g) for g in tf.gradients(y, [x, h, total])])
+
+        return tf.while_loop(lambda i, total: i < 3, body, (0, tf.ones([])))[1]
+
+    x = tf.constant([0.4, 0.7])
+    for _ in range(2):
+        assert float(f(x)) == pytest.approx(392.06287, rel=1e-5)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    gradient, by_variable = tape.gradient(y, [x, v])
+    assert gradient.numpy() == pytest.approx([2562.465, 2192.6323], rel=1e-4)
+    assert float(by_variable) == pytest.approx(601.40674, rel=1e-4)
+
+
+def test_tf_gradients_inside_a_loop_of_a_variable_that_the_loop_assigns():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def f():
+        y = v * v * v
+        for _ in tf.range(3):
+            v.assign_add(tf.gradients(y * v, v)[0] * 0.01)
+        return y
+
+    f()
+    assert float(v) == pytest.approx(3.81, rel=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [tf.int32, tf.float32])

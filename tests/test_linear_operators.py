@@ -308,3 +308,17 @@ class TestMisuse:
     def test_of_methods(self, call, error, message):
         with pytest.raises(error, match=message):
             call()
+
+
+def test_an_operator_of_a_variable_of_open_shape_has_the_shape_of_its_value():
+    v = tf.Variable([[1.0, 2.0]], shape=tf.TensorShape(None))
+    operator = tf.linalg.LinearOperatorDiag(v)
+    assert operator.shape.rank is None
+    assert operator.matvec([[3.0, 4.0]]).numpy().tolist() == [[3.0, 8.0]]
+    assert operator.shape_tensor().numpy().tolist() == [1, 2, 2]
+    both = tf.linalg.LinearOperatorComposition([operator, operator])
+    assert int(both.domain_dimension_tensor()) == 2
+    v.assign([1.0, 2.0, 3.0])
+    assert operator.shape_tensor().numpy().tolist() == [3, 3]
+    with pytest.raises(ValueError, match=r"the operator has shape \(3, 3\)"):
+        operator.matvec([1.0, 2.0])

@@ -2,11 +2,14 @@
 
 from collections import namedtuple
 
+import numpy as np
 import pytest
 from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixture among them
 
 import gradtape as tf
 from gradtape.cli import private
+from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
+from gradtape.cli.private.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
 from gradtape.cli.private.table import MODULES
 from gradtape.cli.private.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
 
@@ -55,6 +58,53 @@ def test_libraries_find_what_they_import(script):  # noqa: F811
         """
     ))  # fmt: skip
     assert done.stdout == "all of it\n", done.stderr
+
+
+def test_classes_of_a_library_are_variables_and_tensors_beside_other_things(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import abc
+        import tensorflow as tf
+        from tensorflow.experimental.numpy import *
+        from tensorflow.python.ops import tensor_getitem_override, variables
+        from tensorflow.python.types import core
+
+        class Named(abc.ABC):
+            @property
+            def name(self):
+                return self._name
+
+        class Meta(type(tf.Variable), type(Named)):
+            pass
+
+        class Derived(variables.Variable, Named, core.Tensor, metaclass=Meta):
+            def __init__(self, f):
+                self.value = f
+
+            __getitem__ = tensor_getitem_override._slice_helper_var
+
+        class Parameter(tf.Variable, Derived, metaclass=Meta):
+            name = Named.name
+            dtype = property(lambda self: tf.float64)
+
+            def __init__(self, name, value):
+                self._name = name
+                tf.Variable.__init__(self, value, dtype=tf.float64)
+
+        tf.register_tensor_conversion_function(Derived, lambda x, dtype=None, name=None, as_ref=False: x.value())
+        p = Parameter("p", [1.0, 2.0])
+        q = Derived(lambda: p * 3.0)
+        for x in (p, q):
+            assert isinstance(x, variables.Variable) and isinstance(x, core.Tensor) and isinstance(x, Named)
+        assert isinstance(p, tf.Variable) and not isinstance(q, tf.Variable) and p.name == "p"
+        assert isinstance(tf.constant(1.0), core.Tensor) and issubclass(tf.Variable, variables.Variable)
+        assert type(variables.Variable(1.0)) is tf.Variable
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.sqrt(q)) + q[1]
+        print(tape.gradient(y, p).numpy().round(4).tolist(), sum(arange(4)).numpy())
+        """
+    ))  # fmt: skip
+    assert done.stdout == "[0.866, 3.6124] 6\n", done.stderr
 
 
 def test_what_is_missing_is_named_with_who_asked(script):  # noqa: F811
@@ -165,3 +215,44 @@ def test_sets_and_mappings_by_identity():
     table[a], table[b] = "a", "b"
     assert (table[a], table[b], len(table)) == ("a", "b", 2)
     assert isinstance(tf.constant(1).ref(), object_identity.Reference)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_products_of_sparse_matrices(batch):
+    drawn = np.random.default_rng(0)
+    a, b = (drawn.normal(size=s) * (drawn.uniform(size=s) < 0.4) for s in ((*batch, 4, 5), (*batch, 5, 3)))
+    at = tf.where(a != 0)
+    entries = tf.Variable(tf.gather_nd(tf.constant(a), at))
+    other = sparse.CSRSparseMatrix(b)
+    with tf.GradientTape() as tape:
+        matrix = sparse.CSRSparseMatrix(tf.SparseTensor(at, entries, a.shape))
+        product = sparse.matmul(matrix, other)
+        y = tf.reduce_sum(product.to_sparse_tensor().values ** 2)
+    assert np.allclose(product.to_dense(), a @ b)
+    assert np.allclose(tape.gradient(y, entries), tf.gather_nd(2 * (a @ b) @ np.swapaxes(b, -1, -2), at))
+    assert np.allclose(sparse.matmul(matrix, tf.constant(b)), a @ b)
+    assert np.allclose(sparse.matmul(tf.constant(a), other), a @ b)
+    assert np.allclose(sparse.matmul(matrix, matrix, adjoint_b=True).to_dense(), a @ np.swapaxes(a, -1, -2))
+    parts = other.to_sparse_tensor()
+    again = sparse_csr_matrix_ops.sparse_tensor_to_csr_sparse_matrix(parts.indices, parts.values, parts.dense_shape)
+    found = sparse_csr_matrix_ops.sparse_matrix_sparse_mat_mul(matrix, again, tf.float64)
+    found = sparse_csr_matrix_ops.csr_sparse_matrix_to_sparse_tensor(found, tf.float64)
+    assert np.allclose(tf.sparse.to_dense(found), a @ b)
+
+
+def test_a_condition_that_is_known_is_pythons():
+    assert smart_cond(True, lambda: "a", lambda: "b") == "a" and smart_cond(0, lambda: "a", lambda: "b") == "b"
+    assert smart_cond(tf.constant(False), lambda: "a", lambda: "b") == "b"
+    f = tf.function(lambda x: smart_cond(x > 0, lambda: x, lambda: -x))
+    assert float(f(tf.constant(-2.0))) == 2.0
+    assert smart_case([(False, lambda: 1), (True, lambda: 2)], default=lambda: 3) == 2
+    with pytest.raises(TypeError, match="must be a Tensor, or a Python bool"):
+        smart_cond("yes", lambda: 1, lambda: 2)
+
+
+def test_modules_of_generated_functions_are_raw_ops():
+    ops = private.module("tensorflow.python.ops.gen_math_ops")
+    assert ops.mat_mul([[1.0, 2.0]], [[3.0], [4.0]]).numpy().tolist() == [[11.0]]
+    assert ops.sqrt(x=4.0).numpy() == 2.0
+    with pytest.raises(AttributeError, match="no_such_op"):
+        _ = ops.no_such_op

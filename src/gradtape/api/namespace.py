@@ -49,6 +49,8 @@ class Namespace(ModuleType):
         self._space = space
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # of `from tensorflow.experimental.numpy import *`
+            return [each for each in dir(self) if not each.startswith("_")]
         if name.startswith("__"):
             raise AttributeError(name)
         path = f"{self._space}.{name}".lstrip(".")

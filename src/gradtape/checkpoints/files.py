@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from glob import escape, glob
 from typing import Any
 
 from ..core import errors
 from ..state.archive import Reader
-from . import tensorflow_graph
+from . import shared, tensorflow_graph
 from .bundle import BundleReader
 from .object_graph import Node, Slot
+from .shared import ENDING
 
-ENDING = ".npz"
 INDEX = ".index"
 
 
@@ -34,13 +35,14 @@ def opened(save_path: Any) -> Reader | BundleReader:
             "'path/to/ckpt-1')."
         )
     newest = max(found, key=os.path.getmtime)
-    return BundleReader(given) if newest.endswith(INDEX) else Reader(newest)
+    return BundleReader(given) if newest.endswith(INDEX) else shared.opened(newest)
 
 
 def remove(prefix: str) -> None:
     """Deletes the files of a checkpoint, those first without which the others are not read."""
-    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????")):
-        if os.path.exists(path):
+    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????"),
+                 *glob(escape(prefix) + ".shard-?????-of-?????" + ENDING)):  # fmt: skip
+        with suppress(FileNotFoundError):
             os.remove(path)
 
 

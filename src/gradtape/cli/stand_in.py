@@ -97,6 +97,8 @@ def become_tensorflow(module: Any) -> None:
     def find(name: str) -> Any:
         if private.is_private(f"{NAME}.{name}"):
             return importlib.import_module(f"{NAME}.{name}")
+        if name == "__all__":  # of `from tensorflow import *`
+            return [each for each in dir(gradtape) if not each.startswith("_")]
         if name.startswith("__"):
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
         value = getattr(gradtape, name)

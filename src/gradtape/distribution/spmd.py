@@ -32,7 +32,7 @@ from ..graph.trace.traced import TakenOver, Untraceable
 from . import across
 from .draws import varied_by
 from .places import above_replicas, in_replica, place
-from .reductions import ReduceOp
+from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
 from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, select_replica
 from .variables import DistributedVariable, LocalPart
@@ -210,7 +210,7 @@ class _Together(Concrete):
         self._groups = _groups(concrete.arguments(), self._replicas.local)
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
-        for first, count in self._groups:
+        for first, count, _ in self._groups:
             if any([x.dims != tensors[first].dims for x in tensors[first + 1 : first + count]]):
                 raise Untraceable(_UNEQUAL)
         return self.run(self.variants_for(tensors, variables), tensors, variables, not self.is_traced)
@@ -235,7 +235,7 @@ class _Together(Concrete):
         try:
             with Following(trace, self._around()), trace.entered(), holding(place, spmd=self._replicas):
                 inputs = []
-                for first, count in self._groups:
+                for first, count, _ in self._groups:
                     inputs += [trace.input(value_of(tensors[first]), self._names[first])] * count
                 result = nest.map_structure(self._as_returned, self._call(inputs, variables))
                 structure, forms, outputs = taken_apart(result)
@@ -262,17 +262,17 @@ def _is_per_replica(leaf: Any) -> bool:
     return isinstance(leaf, PerReplica) and not isinstance(leaf, Mirrored)
 
 
-def _groups(arguments: Any, count: int) -> list[tuple[int, int]]:
-    """Which of the tensors in the arguments are those of all replicas: the first of each value, and how many."""
+def _groups(arguments: Any, count: int) -> list[tuple[int, int, bool]]:
+    """The first tensor of each value in the arguments, how many there are, and whether they are those of replicas."""
     groups, at = [], 0
     for leaf in nest.flatten(arguments):
         tensors = [x for x in nest.flatten(leaf, expand_composites=True) if _is_tensor(x)]
         if isinstance(leaf, PerReplicaSpec | PerReplica):
             if len(tensors) != count:
                 raise Untraceable("a replica is given a composite tensor")
-            groups.append((at, count))
+            groups.append((at, count, True))
         else:
-            groups += [(at + i, 1) for i in range(len(tensors))]
+            groups += [(at + i, 1, False) for i in range(len(tensors))]
         at += len(tensors)
     return groups
 
@@ -292,9 +292,14 @@ class _Program(Variant):
         super().__init__(graph, structure, forms, True, {}, {})
         self._groups = concrete._groups
         self._local = concrete._replicas.local
-        self._strategy = concrete._strategy
+        self._strategy, self._name = concrete._strategy, concrete.name
         self._places = places
         self._each = each
+
+    def _together_with_others(self) -> None:
+        workers = workers_of(self._strategy)
+        if workers is not None:
+            workers.about_to_run(self._name, self.graph)
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for the tensors of all replicas."""
@@ -302,10 +307,11 @@ class _Program(Variant):
             from .program import Program
 
             self._program = Program(
-                self.graph, self._strategy.mesh(), [count > 1 for _, count in self._groups],
+                self.graph, self._strategy.mesh(), [per for _, _, per in self._groups],
                 [v in self._each for v in self.graph.outputs],
             )  # fmt: skip
-        given = [[x.array for x in tensors[first : first + count]] for first, count in self._groups]
+        given = [[x.array for x in tensors[first : first + count]] for first, count, _ in self._groups]
+        self._together_with_others()
         results = dict(zip(self.graph.outputs, self._program(given), strict=True))
         seen: dict[Any, int] = {}
         outputs = []

@@ -29,7 +29,7 @@ from ..state.variable import (
 )
 from ..state.variable_creators import variable_creator_scope
 from .places import above_replicas, place, replica_of
-from .reductions import ReduceOp, reduced
+from .reductions import ReduceOp, reduced, workers_of
 from .replicas import get_replica_context
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
@@ -60,6 +60,9 @@ class DistributedVariable(Variable, DistributedValues):
     def _count(self) -> int:
         return int(self._strategy.num_replicas_in_sync)
 
+    def _local(self) -> int:
+        return len(self._strategy.extended.worker_devices)
+
     def _marked(self, read: Tensor) -> Tensor:
         """What was read of a part, as a read of the whole: tapes know nothing of parts."""
         for recorder in thread.recorders:
@@ -73,14 +76,14 @@ class DistributedVariable(Variable, DistributedValues):
         return self._marked(wrap(part._settled(), part.dtype))
 
     def __reduce__(self) -> Any:
-        return _plain, (self.numpy(), self._trainable, self._name.removesuffix(":0"))
+        return _plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
 
     def __repr__(self) -> str:
         if thread.trace is not None:
-            return f"<{type(self).__name__} '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
-        name, rows = self._name.removesuffix(":0"), []
-        for i in range(self._count()):
-            shown = f"{name}/replica_{i}:0" if i else self._name
+            return f"<{type(self).__name__} '{self._title}' shape={self._shape} dtype={self.dtype.name}>"
+        name, rows = self._title.removesuffix(":0"), []
+        for i in range(self._local()):
+            shown = f"{name}/replica_{i}:0" if i else self._title
             value = text_of(wrap(Variable._settled(self._part(i)), self.dtype)._shown(), repr)
             rows.append(f"  {i}: <tf.Variable '{shown}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>")
         return f"{type(self).__name__}:{{\n" + ",\n".join(rows) + "\n}"
@@ -126,12 +129,12 @@ class MirroredVariable(DistributedVariable):
 
     def _diverge(self) -> None:
         """Gives each replica a copy of its own."""
-        if self._copies or self._count() == 1:
+        if self._copies or self._local() == 1:
             return
         options = {"trainable": self._trainable, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
-            name = self._name.removesuffix(":0")
-            made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._count())]
+            name = self._title.removesuffix(":0")
+            made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._local())]
         self._copies = tuple(made)
         if thread.trace is not None:  # what was traced has read and written the one value there was
             raise Needed
@@ -215,9 +218,9 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _begin(self, strategy: Any) -> None:
         super()._begin(strategy)
-        start, name, options = self._array, self._name.removesuffix(":0"), {"trainable": False, "shape": self._shape}
+        start, name, options = self._array, self._title.removesuffix(":0"), {"trainable": False, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
-            names = [name, *[f"{name}/replica_{i}" for i in range(1, self._count())]]
+            names = [name, *[f"{name}/replica_{i}" for i in range(1, self._local())]]
             made = [_plain_variable(start, each, options) for each in names]
         self._values = tuple(made)
         self.local = LocalPart(self)  # what stands for the part of every replica in a program for all of them
@@ -256,7 +259,8 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _first(self) -> Tensor:
         if place.spmd is None:
-            return self._read_of(self._values[0])
+            own, workers = self._read_of(self._values[0]), workers_of(self._strategy)
+            return own if workers is None else workers.first_value(own)  # type: ignore[no-any-return]
         first: Tensor = place.spmd.of_all(self._read_of(self.local))[0]
         return first
 
@@ -313,7 +317,7 @@ class LocalPart(Variable):
 
     def __init__(self, whole: SyncOnReadVariable) -> None:
         self.whole = weakref.ref(whole)
-        self.dtype, self._shape, self._name = whole.dtype, whole._shape, whole._name
+        self.dtype, self._shape, self._title = whole.dtype, whole._shape, whole._title
         self._trainable = False
         self._array = None
         self._read = wrap(whole._values[0]._settled(), whole.dtype)
@@ -358,14 +362,16 @@ def _plain_variable(value: Any, name: str, options: dict[str, Any]) -> Variable:
     """A variable that no creator is asked about."""
     variable = object.__new__(PartVariable)
     Variable.__init__(variable, value, name=name, **options)
-    variable._name = f"{name}:0"  # the scopes are in it already
+    variable._title = f"{name}:0"  # the scopes are in it already
     return variable
 
 
 def aggregated(variable: DistributedVariable, value: Any) -> Any:
     """What all replicas assign to a mirrored variable, as one value."""
     if variable._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-        return value.values[0] if isinstance(value, PerReplica) else value
+        first = value.values[0] if isinstance(value, PerReplica) else value
+        workers = workers_of(variable._strategy) if place.spmd is None else None
+        return first if workers is None else workers.first_value(first)
     op = ReduceOp.from_variable_aggregation(variable._aggregation)
     return reduced(op, value, variable._count())
 
@@ -422,6 +428,8 @@ def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:
         arguments = {**arguments, "synchronization": VariableSynchronization.ON_WRITE}
     variable = object.__new__(kind)
     Variable.__init__(variable, **arguments)
+    if (workers := workers_of(strategy)) is not None:
+        workers.begin(variable)
     variable._begin(strategy)
     strategy.extended.created(variable)
     return variable  # type: ignore[no-any-return]

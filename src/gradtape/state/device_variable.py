@@ -136,7 +136,7 @@ class DeviceVariable(Variable):
                 new = combined(module, ufunc, buffer, change, out)
                 self._read = on_device(module, new, self.dtype)
             except MemoryError as error:
-                raise exhausted(self._module, f"an update of variable '{self._name}'", error) from error
+                raise exhausted(self._module, f"an update of variable '{self._title}'", error) from error
             finally:
                 if self._held is None:
                     self._held = last[0]

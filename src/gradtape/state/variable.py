@@ -6,6 +6,7 @@ it had.
 
 from __future__ import annotations
 
+import abc
 import copyreg
 import enum
 import itertools
@@ -54,8 +55,13 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class VariableClass(type):
-    """The class of the class `Variable`, for `variable_creator_scope`, where its calls may give something else."""
+class VariableClass(abc.ABCMeta):
+    """The class of the class `Variable`, for `variable_creator_scope`, where its calls may give something else.
+
+    Libraries join it with that of abstract classes. To ask for instances costs what it costs of any class.
+    """
+
+    __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
 
 class Variable(Parts, metaclass=VariableClass):
@@ -124,12 +130,11 @@ class Variable(Parts, metaclass=VariableClass):
                 f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
                 f"explicitly supplied `shape` argument ({shape})."
             )
-        self.dtype = value.dtype
-        self.constraint = constraint
+        vars(self).update(dtype=value.dtype, constraint=constraint)  # properties of a derived class, perhaps
         self._trainable = synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
         self._synchronization = synchronization
         self._aggregation = aggregation
-        self._name = scoped("Variable" if name is None else name) + ":0"
+        self._title = scoped("Variable" if name is None else name) + ":0"
         self._shape = allowed
         self._created = _creation()
         if devices.here.elsewhere:
@@ -243,7 +248,7 @@ class Variable(Parts, metaclass=VariableClass):
     @property
     def name(self) -> str:
         """The name, with the name scopes it was made in and `:0`."""
-        return self._name
+        return self._title
 
     @property
     def synchronization(self) -> VariableSynchronization:
@@ -343,7 +348,7 @@ class Variable(Parts, metaclass=VariableClass):
         new = to_tensor(value, dtype=self.dtype)
         if new.dims != self.dims and not self._shape.is_compatible_with(new.shape):
             raise ValueError(
-                f"Cannot assign value to variable '{self._name}': Shape mismatch. The variable shape {self._shape}, "
+                f"Cannot assign value to variable '{self._title}': Shape mismatch. The variable shape {self._shape}, "
                 f"and the assigned value shape {new.shape} are incompatible."
             )
         self._replace(new)
@@ -511,9 +516,9 @@ class Variable(Parts, metaclass=VariableClass):
 
     def __repr__(self) -> str:
         if thread.trace is not None:
-            return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
+            return f"<tf.Variable '{self._title}' shape={self._shape} dtype={self.dtype.name}>"
         value = text_of(self._as_tensor()._shown(), repr)
-        return f"<tf.Variable '{self._name}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
+        return f"<tf.Variable '{self._title}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
 
 
 def _remade(state: dict[str, Any]) -> Variable:

@@ -30,6 +30,8 @@ _updates: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictio
 class OptimizerExtension(Owner):
     """Stands between Keras' base class of optimizers and the optimizers."""
 
+    _exchanges_containers = False  # Keras keeps them elsewhere too
+
     def _filter_empty_gradients(self, grads: Any, trainable_variables: Any) -> Any:
         if len(grads) and all(g is None for g in grads):
             names = ", ".join(getattr(v, "path", v.name) for v in trainable_variables)

@@ -404,7 +404,7 @@ def _as_tensors(data: Any) -> Any:
 
 def _batches() -> Callable[[Any], Any]:
     """How a batch is made ready: where several processes have one each, they are parts of one."""
-    if distribution.num_processes() == 1:
+    if distribution.current() is None or distribution.num_processes() == 1:
         return _as_tensors
     return lambda data: tree.map_structure(distribution.global_batch, _as_tensors(data))
 

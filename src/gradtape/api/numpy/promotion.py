@@ -10,7 +10,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.run.convert import to_tensor
+from ...engine.run.convert import is_registered, to_tensor
 from ...engine.run.namespace import ops
 from ..names import NAMES
 from ..namespace import resolve
@@ -20,7 +20,7 @@ float32_preferred = False  # what Python's floats become: `experimental_enable_n
 
 def tensor(value: Any, dtype: Any = None) -> Tensor:
     """`value` as NumPy would take it: Python's floats are float64, its integers int64."""
-    if not is_tensor_like(value):
+    if not is_tensor_like(value) and not is_registered(value):
         leaves = value if isinstance(value, list | tuple) else ()
         if any(is_tensor_like(x) or isinstance(x, list | tuple) for x in leaves):
             value = resolve("stack")(promoted(*leaves)) if leaves else np.asarray(value)

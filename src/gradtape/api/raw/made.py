@@ -231,6 +231,19 @@ def filled_rows(x: SparseTensor, default: Any) -> tuple[Tensor, ...]:
     return filled.indices, filled.values, empty, moved
 
 
+def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The slices along an axis that differ, in the order they come in, which of them each is, and how often each is."""
+    x, (axis,) = to_tensor(x), values(axis) or (0,)
+    count = x.dims[axis]
+    rows = resolve("reshape")(resolve("experimental.numpy.moveaxis")(x, axis, 0), (count, -1))
+    ids = resolve("zeros")((count,), dtypes.int64)
+    for column in resolve("unstack")(rows, axis=1):  # two slices are the same if they are in all columns
+        ids = resolve("unique")(ids * count + resolve("unique")(column, dtypes.int64)[1], dtypes.int64)[1]
+    found, ids, counts = resolve("unique_with_counts")(ids, out_idx)
+    first = resolve("math.unsorted_segment_min")(resolve("range")(count), ids, found.dims[0])
+    return resolve("gather")(x, first, axis=axis), ids, counts
+
+
 def key_and_counter(seed: Any) -> tuple[Tensor, Tensor]:
     """The key and the counter at which the stream of numbers of a seed begins."""
     state = scrambled(seed)
@@ -255,7 +268,7 @@ HELPERS: dict[str, Any] = {
     for helper in (
         vjp, gamma_derivative, stretched_axes, text, values, zeros, paddings, depthwise, fused_batch_norm, row_select,
         block_lstm, bucketized, weighted, unpadded,
-        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, key_and_counter,
+        singular_values, prevented, sparse, parts, scattered, filled_rows, resized, unique_along, key_and_counter,
         drawn, drawn_integers,
     )
 }  # fmt: skip

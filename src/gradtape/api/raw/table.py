@@ -163,6 +163,8 @@ Where(condition) = where
 TopKV2(input, k, sorted=True, index_type=int32) -> values, indices = tf.math.top_k(input, k, sorted, index_type)
 Unique(x, out_idx=int32) -> y, idx = unique
 UniqueWithCounts(x, out_idx=int32) -> y, idx, count = unique_with_counts
+UniqueV2(x, axis, out_idx=int32) -> y, idx = unique_along(x, axis, out_idx)[:2]
+UniqueWithCountsV2(x, axis, out_idx=int32) -> y, idx, count = unique_along(x, axis, out_idx)
 BandedTriangularSolve(matrix, rhs, lower=True, adjoint=False) = linalg.banded_triangular_solve
 BatchMatMul(x, y, adj_x=False, adj_y=False, grad_x=False, grad_y=False) = tf.matmul(x, y, adjoint_a=adj_x,
     adjoint_b=adj_y)

@@ -97,13 +97,13 @@ def _value(x: Any) -> Any:
             return _value(t())
         if isinstance(t, IndexedSlices):
             return IndexedSlices(t.values.numpy(), t.indices.numpy(), t.dense_shape)
-        return t.numpy() if hasattr(t, "numpy") else t
+        return t.numpy() if callable(getattr(t, "numpy", None)) else t
 
     return nest.map_structure(leaf, x)
 
 
 def _array(x: Any) -> np.ndarray[Any, Any]:
-    if isinstance(x, list | tuple) and all(callable(part) for part in x):  # which are compared, not called
+    if isinstance(x, list | tuple) and x and all(callable(part) for part in x):  # which are compared, not called
         return np.asarray(x, dtype=object)
     array = np.asarray(_value(to_tensor(x) if isinstance(x, IndexedSlices) else x))
     if array.dtype.kind in "US":

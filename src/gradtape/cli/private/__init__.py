@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 import types
 from functools import cache
@@ -38,7 +39,7 @@ class PrivateModule(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         path = f"{self._place}.{name}".lstrip(".")
-        if path in places():
+        if path in places() or _is_generated(path):
             return importlib.import_module(f"{self.__name__}.{name}")
         try:
             value = self._found(name)
@@ -52,6 +53,8 @@ class PrivateModule(types.ModuleType):
             return vars(self._file)[name]
         if name in self._row:
             return _public(self._row[name])
+        if _is_generated(self._place):
+            return _raw_op(name)
         for space in self._row.get("*", "").split():
             try:
                 return _public(_join(space, name))
@@ -70,7 +73,7 @@ def module(name: str) -> types.ModuleType:
     for package, elsewhere in PACKAGES.items():
         if place == package or place.startswith(f"{package}."):
             return importlib.import_module(elsewhere + place.removeprefix(package))
-    if place and place not in places():
+    if place and place not in places() and not _is_generated(place):
         raise ModuleNotFoundError(missing(name))
     return PrivateModule(name)
 
@@ -94,6 +97,19 @@ def places() -> frozenset[str]:
             place = place.rpartition(".")[0]
             found.add(place)
     return frozenset(found)
+
+
+def _is_generated(place: str) -> bool:
+    """Whether a module is one of those that TensorFlow's build writes, with a function for each op: `gen_math_ops`."""
+    return re.fullmatch(r"ops\.gen_\w+_ops", place) is not None
+
+
+def _raw_op(name: str) -> Any:
+    """The op that such a module calls `name`: that of `tf.raw_ops`, with positional arguments too."""
+    for op in dir(gradtape.raw_ops):
+        if op.lower() == name.replace("_", "").lower():
+            return getattr(gradtape.raw_ops, op).__wrapped__
+    raise AttributeError(name)
 
 
 def missing(name: str) -> str:

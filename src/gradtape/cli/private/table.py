@@ -46,6 +46,7 @@ framework.config | tf.config
 framework.test_util TensorFlowTestCase=test.TestCase
 framework.versions VERSION=version.VERSION __version__=version.VERSION
 framework.device_spec DeviceSpecV2=DeviceSpec
+framework.smart_cond
 eager.context
 eager.record
 eager.tape
@@ -54,13 +55,16 @@ eager.def_function function Function=graph.function.function:Function
 eager.polymorphic_function.polymorphic_function function Function=graph.function.function:Function
 eager.forwardprop ForwardAccumulator=autodiff.ForwardAccumulator
 module.module Module
-types.core Tensor TensorLike=types.experimental.TensorLike
+types.core TensorLike=types.experimental.TensorLike
+types.trace TraceType=types.experimental.TraceType
 util.nest
 util.tf_export
 util.tf_inspect
 util.tf_decorator
 util.deprecation
 util.object_identity
+util.all_util
+util.tf_contextlib
 util.variable_utils
 util.compat as_bytes=compat.as_bytes as_text=compat.as_text as_str=compat.as_str as_str_any=compat.as_str_any
 platform.tf_logging | tf.compat.v1.logging
@@ -86,6 +90,8 @@ ops.linalg_ops cholesky=linalg.cholesky matrix_triangular_solve=linalg.triangula
     self_adjoint_eigvals=linalg.eigvalsh | tf.linalg tf
 ops.linalg.linalg_impl | tf.linalg
 ops.linalg.linalg | tf.linalg
+ops.linalg.sparse.sparse
+ops.linalg.sparse.sparse_csr_matrix_ops
 ops.linalg.linear_operator LinearOperator=linalg.LinearOperator
     make_composite_tensor=api.linalg.operators.base:make_composite_tensor
 ops.linalg.linear_operator_addition add_operators=api.linalg.operators.addition:add_operators
@@ -105,7 +111,9 @@ ops.parallel_for.control_flow_ops vectorized_map
 ops.custom_gradient custom_gradient recompute_grad
 ops.gradients_impl gradients=compat.v1.gradients
 ops.gradients gradients=compat.v1.gradients GradientTape
-ops.variables Variable
+ops.variables
+ops.tensor_getitem_override _slice_helper=cli.private.ops.array_ops:_slice_helper
+    _slice_helper_var=cli.private.ops.array_ops:_SliceHelperVar
 ops.variable_scope variable_scope=compat.v1.variable_scope get_variable=compat.v1.get_variable variable_creator_scope
 ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variable
     VariableSpec=state.specs:VariableSpec
@@ -118,7 +126,7 @@ ops.image_ops | tf.image
 ops.string_ops | tf.strings
 ops.sparse_ops | tf.sparse
 ops.signal.signal | tf.signal
-ops.special_math_ops | tf.math.special tf.math
+ops.special_math_ops _einsum_v1=einsum einsum | tf.math.special tf.math
 ops.bitwise_ops | tf.bitwise
 ops.functional_ops foldl foldr scan map_fn
 ops.map_fn map_fn

@@ -35,6 +35,11 @@ def register(base_type: Any, conversion: Callable[..., Any], priority: int = 100
     _registered.sort(key=lambda entry: entry[0])
 
 
+def is_registered(value: Any) -> bool:
+    """Whether somebody has said how `value` becomes a tensor."""
+    return any(isinstance(value, base) for _, base, _ in _registered)
+
+
 def to_tensor(value: Any, dtype: DType | None = None, hint: DType | None = None) -> Tensor:
     """`value` as a tensor of `dtype`; `hint` is a dtype to prefer where the value leaves the choice."""
     if isinstance(value, Tensor):

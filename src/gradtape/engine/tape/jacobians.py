@@ -13,11 +13,11 @@ import numpy as np
 from ...core import nest
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, batched_identity, leave
-from ..registry.cotangents import finished
+from ..registry.batching import BatchedTensor, batched_identity
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
+from .chosen_jacobians import ChosenJacobians, check_choice, no_entries, ranges, rows_of
 from .log import Log
 from .questions import UnconnectedGradients, differentiable, single, unconnected_mode, zeros
 
@@ -27,10 +27,10 @@ _DEPENDENT_ROWS = (
     "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
     "the batch), so there is no Jacobian for each row."
 )
-CHUNK_BYTES = 1 << 30  # rows are computed together as long as their cotangents fit in this
+CHUNK_BYTES = 1 << 30  # rows are computed together as long as each array of their cotangents fits in this
 
 
-class Jacobians:
+class Jacobians(ChosenJacobians):
     """The questions to a tape whose answers have a row of derivatives for each entry of the target."""
 
     _persistent: bool
@@ -46,10 +46,26 @@ class Jacobians:
         unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
+        *,
+        mode: str | None = None,
+        sparse: bool = False,
+        max_bytes: int | None = None,
     ) -> Any:
         """The derivative of every entry of `target` with respect to every entry of `sources`.
 
         Its shape is the target's followed by the source's. All rows are computed together, in vectorised form.
+
+        Args:
+          target: a tensor.
+          sources: a tensor, a variable, or a nest of them.
+          unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
+          parallel_iterations: has no meaning here.
+          experimental_use_pfor: False computes one row after the other.
+          mode: "reverse" goes back from the entries of the target, "forward" on from those of the sources, and "auto"
+            takes the way with fewer sweeps. Without it, "reverse"; if `sparse`, "auto".
+          sparse: find out first which entry depends on which, and compute together what has nothing in common. The
+            result is a SciPy array in CSR form, with a row for each entry of the target (half precision as float32).
+          max_bytes: rows, or columns, are computed together as long as each array in the sweep is no larger.
 
         >>> import gradtape as tf
         >>> x = tf.constant([1.0, 2.0])
@@ -63,40 +79,51 @@ class Jacobians:
         unconnected = unconnected_mode(unconnected_gradients)
         target = single(target, "target")
         flat = [differentiable(s, "source") for s in nest.flatten(sources)]
+        mode = mode or ("auto" if sparse else "reverse")
+        check_choice(mode, sparse, target, flat)
         if not experimental_use_pfor and not self._persistent:
             raise RuntimeError(
                 "GradientTape must be created with persistent=True to compute the jacobian with eager execution "
                 "enabled and with  experimental_use_pfor set to False."
             )
+        together = CHUNK_BYTES if max_bytes is None else max_bytes
         self._before_asking()
-        # A real source of a complex target has a complex Jacobian: its imaginary part answers the cotangent i.
-        split = target.dtype.is_complex and not all(s.dtype.is_complex for s in flat)
-        with self._kept(split):
-            real = self._rows_of_jacobian(log, target, flat, 1, experimental_use_pfor)
-        imaginary = self._rows_of_jacobian(log, target, flat, 1j, experimental_use_pfor) if split else real
+        if sparse:
+            found = self._sparse_jacobians(log, target, flat, mode, together)
+        elif (columns := self._jacobians_by_columns(log, target, flat, mode, together)) is not None:
+            found = columns
+        else:
+            found = self._jacobians_by_rows(log, target, flat, together if experimental_use_pfor else 0)
         self._after_asking()
-        results = []
-        for source, whole, other in zip(flat, real, imaginary, strict=True):
-            if whole is None:
-                zero = unconnected is UnconnectedGradients.ZERO
-                results.append(zeros((*target.dims, *source.dims), source.dtype) if zero else None)
-            elif split and not source.dtype.is_complex:
-                results.append(ops.complex(whole, other))
-            else:
-                results.append(whole)
-        return nest.pack_sequence_as(sources, results)
+        if unconnected is UnconnectedGradients.ZERO:
+            found = [_no_links(target, x, sparse) if y is None else y for x, y in zip(flat, found, strict=True)]
+        return nest.pack_sequence_as(sources, found)
+
+    def _jacobians_by_rows(self, log: Log, target: Any, sources: list[Any], max_bytes: int) -> list[Any]:
+        """For each source its Jacobian; None without a path."""
+        # A real source of a complex target has a complex Jacobian: its imaginary part answers the cotangent i.
+        split = target.dtype.is_complex and not all(s.dtype.is_complex for s in sources)
+        with self._kept(split):
+            real = self._rows_of_jacobian(log, target, sources, 1, max_bytes)
+        if not split:
+            return real
+        imaginary = self._rows_of_jacobian(log, target, sources, 1j, max_bytes)
+        return [
+            whole if whole is None or source.dtype.is_complex else ops.complex(whole, other)
+            for source, whole, other in zip(sources, real, imaginary, strict=True)
+        ]
 
     def _rows_of_jacobian(
-        self, log: Log, target: Any, sources: list[Any], factor: complex, vectorise: bool
+        self, log: Log, target: Any, sources: list[Any], factor: complex, max_bytes: int
     ) -> list[Any]:
         """For each source, the cotangents of all entries of the target stacked in its shape; None without a path."""
         rows = math.prod(target.dims)
         parts: list[list[Any]] = []
-        for start, stop in _chunks(rows, target, sources, None if vectorise else 1):
+        for start, stop in ranges(rows, (target, *sources), max_bytes):
             with self._kept(stop < rows):
                 identity = batched_identity(target, start, stop, factor)
                 found = self._vjp(log, [target], [identity], sources)
-            parts.append([None if g is None else _rows_of(g, identity) for g in found])
+            parts.append([None if g is None else rows_of(g, identity) for g in found])
         results: list[Any] = []
         for source, *pieces in zip(sources, *parts, strict=True):
             shape = (*target.dims, *source.dims)
@@ -164,12 +191,12 @@ class Jacobians:
         shape = (batch, *row, *source.dims[1:])
         mixed = check_rows is not False
         parts: list[Any] = []
-        for start, stop in _chunks(rows, target, [source], None if experimental_use_pfor else 1):
+        for start, stop in ranges(rows, (target, source), CHUNK_BYTES if experimental_use_pfor else 0):
             last = stop == rows
             cotangent = _same_entry_of_each_row(target, start, stop, mixed and last)
             with self._kept(not last or check_rows is True):
                 (found,) = self._vjp(log, [target], [cotangent], [source])
-            parts.append(None if found is None else _rows_of(found, cotangent))
+            parts.append(None if found is None else rows_of(found, cotangent))
         if not batch or not parts or parts[0] is None:
             self._after_asking()
             return zeros(shape, source.dtype)
@@ -185,18 +212,9 @@ class Jacobians:
         return ops.reshape(ops.transpose(stacked, perm=order), shape=shape)
 
 
-def _rows_of(g: Any, seeds: BatchedTensor) -> Tensor:
-    """What the batch of cotangents `seeds` became, its batch axis first; where no row enters, it is the same in all."""
-    return leave(finished(ops, g), seeds.level, seeds.size)
-
-
-def _chunks(rows: int, target: Any, sources: list[Any], size: int | None) -> Iterator[tuple[int, int]]:
-    """Ranges of rows to be computed together."""
-    if size is None:
-        widest = max([math.prod(x.dims) * x.dtype.size for x in (target, *sources)], default=1)
-        size = max(1, CHUNK_BYTES // max(1, widest))
-    for start in range(0, rows, size):
-        yield start, min(rows, start + size)
+def _no_links(target: Any, source: Any, sparse: bool) -> Any:
+    """The Jacobian of a target that does not depend on the source."""
+    return no_entries(target, source) if sparse else zeros((*target.dims, *source.dims), source.dtype)
 
 
 def _same_entry_of_each_row(target: Any, start: int, stop: int, mixed: bool) -> BatchedTensor:

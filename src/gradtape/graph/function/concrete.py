@@ -449,6 +449,10 @@ class Concrete:
         variant, _, made = self.traced(tensors, variables, may_make_variables)
         return self.traced(tensors, variables, False)[0] if made else variant
 
+    def traced_here(self, tensors: Sequence[Tensor], variables: Sequence[Any]) -> Variant:
+        """The graph as a part of the one that is being made: to be looked at, not to be run."""
+        return self._traced(tensors, variables, False, nested=True)[0]
+
     def traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> tuple[Variant, Any, list[Any]]:
@@ -478,9 +482,9 @@ class Concrete:
             raise again.with_traceback(error.__traceback__) from error.__cause__
 
     def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
-        trace = Trace(self.name, for_xla=self._jit_compile)
+        trace = Trace(self.name, nested, self._jit_compile)
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
         if self._follows_all:

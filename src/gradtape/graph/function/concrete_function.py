@@ -20,7 +20,7 @@ from ...state.variable import Variable
 from ..ir.effects import Changed, imagining
 from ..ir.graph import unique
 from ..ir.operations import FunctionGraph, listed
-from ..trace.traced import Untraceable
+from ..trace.traced import Enclosed, Untraceable
 from .concrete import Concrete, Variant
 from .parameters import Parameters
 from .signature import is_given_tensor, is_tensor_like_leaf, without_tensors
@@ -49,6 +49,7 @@ class ConcreteFunction:
         self._own_names = [spec.name for value in named.values() for spec in _specs(value)]
         positional = tuple(list(named.values())[: len(args)])
         self.structured_input_signature = (positional, {name: named[name] for name in kwargs})
+        self._outline: Variant | None = None  # if it uses tensors of the function that it is made in
         self._variant = self._imagined(first)
 
     def _imagined(self, first: bool) -> Variant | None:
@@ -59,6 +60,10 @@ class ConcreteFunction:
             try:
                 with imagining():
                     variants.append(self._concrete.traced_for_good(tensors, self._bound, first))
+            except Enclosed:
+                with imagining():
+                    self._outline = self._concrete.traced_here(tensors, self._bound)
+                return None
             except (Untraceable, Changed, errors.OpError):
                 return None
             except ValueError:
@@ -162,7 +167,7 @@ class ConcreteFunction:
     @property
     def structured_outputs(self) -> Any:
         """What the function returns, with specs in place of tensors."""
-        variant = self._traced()
+        variant = self._outline or self._traced()
         shapes = [value.shape for value in variant.graph.outputs]
         specs = [
             TensorSpec(shape, value.dtype)

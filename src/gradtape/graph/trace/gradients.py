@@ -7,6 +7,7 @@ places are the ones they have, so that only the backward pass adds nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from ...core import nest
@@ -77,9 +78,9 @@ def _reconstructed(
         log = tape._log
         assert log is not None
     sources = [_source(trace, x) for x in xs]
-    _check_within(trace, [_of(trace, y) for y in ys], xs)
-    past = _Past(trace, log, sources, [_of(trace, x) for x in stops])
-    return tape, [past.tensor(_of(trace, y)) for y in ys], [past.tensor(x) for x in sources]
+    targets, stopped = ([_of(trace, x) for x in given] for given in (ys, stops))
+    past = _Past(trace, (*dispatch.thread.recorders, log), log, sources, stopped)
+    return tape, [past.tensor(y) for y in targets], [past.tensor(x) for x in sources]
 
 
 def _of(trace: Trace, x: Any) -> Tensor:
@@ -110,106 +111,133 @@ def _source(trace: Trace, x: Any) -> Tensor:
     return tensor
 
 
-def _check_within(trace: Trace, ys: Sequence[Tensor], xs: Sequence[Any]) -> None:
-    """Raises if what leads from `xs` to `ys` goes through a trace around this one, which is not looked at."""
-    if trace.outer is None:
-        return
-    own, reached = _reach(trace.outer, xs)
-    used = {y.place for y in ys if type(y) is TracedTensor}
-    for node in reversed(trace.nodes):
-        if not used.isdisjoint(node.outputs):
-            used.update(node.inputs)
-    for (place, *_), (_, x) in trace.captured.items():
-        if place in reached and place not in own and x.place in used:
-            raise NotImplementedError(
-                "tf.gradients inside a loop or a branch goes back through what was computed before it. Compute that "
-                "inside, or use a tf.GradientTape that watches the source from the start"
-            )
-
-
-def _reach(trace: Trace, xs: Sequence[Any]) -> tuple[set[Value], set[Value]]:
-    """Where in this trace the sources are, and where what depends on them is; both as far as traces around it tell."""
-    own = {x.place for x in xs if type(x) is TracedTensor and x.trace is trace}
-    reached = set(own)
-    if trace.outer is not None:
-        outer_own, outer_reached = _reach(trace.outer, xs)
-        for (place, *_), (_, x) in trace.captured.items():
-            if place in outer_own:
-                own.add(x.place)
-            if place in outer_reached:
-                reached.add(x.place)
-    for node in trace.nodes:
-        if not reached.isdisjoint(node.inputs):
-            reached.update(node.outputs)
-    return own, reached
-
-
 class _Past:
-    """The nodes of a trace, recorded on `log` as far as they are asked for."""
+    """The nodes of a trace, recorded as far as they are asked for.
 
-    def __init__(self, trace: Trace, log: Log, xs: Sequence[Tensor], stops: Sequence[Tensor]) -> None:
+    In a loop or a branch the way back may lead out of it. Then the nodes out there are recorded too, on what this trace
+    captures of their tensors, so that their derivatives become nodes of this trace.
+    """
+
+    def __init__(
+        self, trace: Trace, recorders: Sequence[Any], log: Log | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
+    ) -> None:
         self._trace = trace
-        self._recorders = dispatch.thread.recorders
+        self._recorders = tuple(recorders)
         self._log = log
-        self._watched = {x.place for x in xs if type(x) is TracedTensor}
-        self._stopped = {x.place for x in stops if type(x) is TracedTensor}
+        self._origins: dict[Value, Value] = {}  # of what traces capture: where it was made
+        for each in _from_outermost(trace):
+            for (outer, _, variable), (_, x) in each.captured.items():
+                if not variable:  # which is one thing out there and another here, as in TensorFlow
+                    self._origins[x.place] = self._origins.get(outer, outer)
+        self._watched = self._places(xs)
+        self._stopped = self._places(stops)
         self._makers = {value: node for node in trace.nodes for value in node.outputs}
+        self._outside = self._between()
         self._tensors: dict[Value, Tensor] = {}
 
     def tensor(self, x: Tensor) -> Tensor:
         """The tensor at the place of `x`, recorded with all that leads to it."""
-        if type(x) is not TracedTensor:
-            return x
-        todo = [x.place]
+        return self._at(x.place, x) if type(x) is TracedTensor else x
+
+    def _at(self, wanted: Value, x: TracedTensor | None = None) -> Tensor:
+        todo = [self._known_as(wanted)]
         while todo:
             place = todo[-1]
-            node = self._makers.get(place)
+            node = self._outside.get(place)
+            if node is None and place.constant is None and place not in self._trace.given:
+                node = self._makers.get(place)
             if place in self._tensors:
                 todo.pop()
-            elif place.constant is not None:
-                self._add(place, TracedTensor(Tensor(place.constant, place.dtype), place, self._trace))
-                todo.pop()
-            elif place in self._trace.given or node is None:
-                self._add(place, self._trace.given.get(place, x))
+            elif node is None:
+                self._keep(place, self._leaf(place, x))
                 todo.pop()
             else:
-                missing = [v for v in node.inputs if v not in self._tensors and self._matters(v)]
+                inputs = map(self._known_as, node.inputs)
+                missing = [v for v in inputs if v not in self._tensors and self._matters(v)]
                 if missing:
                     todo += missing
                 else:
                     self._run(node)
-        return self._tensors[x.place]
+        return self._tensors[self._known_as(wanted)]
+
+    def _places(self, xs: Sequence[Tensor]) -> set[Value]:
+        return {self._origins.get(x.place, x.place) for x in xs if type(x) is TracedTensor}
+
+    def _between(self) -> dict[Value, Node]:
+        """The makers of what depends on the sources in the traces around this one."""
+        found: dict[Value, Node] = {}
+        for trace in _from_outermost(self._trace)[:-1]:
+            for node in trace.nodes:
+                places = [self._origins.get(v, v) for v in node.inputs]
+                if not self._watched.isdisjoint(places) or not found.keys().isdisjoint(places):
+                    found.update(dict.fromkeys(node.outputs, node))
+        return found
+
+    def _known_as(self, place: Value) -> Value:
+        """One place for all that stand for it here: where it was made, if that matters, or where it is."""
+        made = self._origins.get(place, place)
+        return made if made in self._outside or made in self._watched or made in self._stopped else place
 
     def _matters(self, place: Value) -> bool:
         """Whether a place holds more than a constant."""
         return place.constant is None or place in self._watched
 
-    def _add(self, place: Value, x: TracedTensor) -> None:
-        fresh = TracedTensor(x.value, place, self._trace)
-        fresh.mark = x.marks
-        self._keep(place, fresh)
+    def _leaf(self, place: Value, x: TracedTensor | None) -> Tensor:
+        """What is at a place to which no node leads that is looked at."""
+        found = self._trace.given.get(place)
+        if found is None and x is not None and x.place is place:
+            found = x
+        if found is None and place.constant is not None:
+            plain_constant = TracedTensor(Tensor(place.constant, place.dtype), place, self._trace)
+            found = next((y for y in self._trace.given.values() if self._origins.get(y.place) is place), plain_constant)
+        if found is None:
+            found = self._captured(place)
+        fresh = TracedTensor(found.value, found.place, self._trace)
+        fresh.mark = found.marks
+        return fresh
+
+    @cached_property
+    def _outer(self) -> _Past:
+        assert self._trace.outer is not None
+        return _Past(self._trace.outer, self._trace.outer_recorders, None, (), ())
+
+    def _captured(self, place: Value) -> TracedTensor:
+        """What is at a place of a trace around this one, here; on the tapes out there it is by the way we took."""
+        return self._trace.capture(self._outer._at(place))
 
     def _keep(self, place: Value, x: Tensor) -> None:
         if place in self._stopped:
             x.mark = None
-        if place in self._watched and x.dtype.differentiable:
+        if place in self._watched and x.dtype.differentiable and self._log is not None:
             self._log.watch(x)
         self._tensors[place] = x
 
     def _run(self, node: Node) -> None:
-        inputs = [self._tensors[v] if self._matters(v) else Tensor(v.constant, v.dtype) for v in node.inputs]
-        values: Sequence[Tensor]
-        if node.outputs[0] in self._trace.awaited:
-            values = [self._trace.awaited[place] for place in node.outputs]
+        places = [self._known_as(v) for v in node.inputs]
+        inputs = [self._tensors[v] if self._matters(v) else Tensor(v.constant, v.dtype) for v in places]
+        outputs: tuple[TracedTensor, ...]
+        if node.outputs[0] in self._outside:
+            captured = [self._captured(place) for place in node.outputs]
+            outputs = tuple([TracedTensor(y.value, y.place, self._trace) for y in captured])
         else:
-            done = self._trace.performed.get(node.outputs[0], [])
-            with dispatch.traced_by(None), replaying(done):
-                result = dispatch.run(node.op, [plain(value_of(x)) for x in inputs], node.attrs)
-            values = result if node.several else (result,)
-        outputs = tuple(TracedTensor(y, place, self._trace) for y, place in zip(values, node.outputs, strict=True))
-        if any(x.mark is not None for x in inputs):
-            told = dispatch.Several((*self._recorders, self._log))
-            told.record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
+            values = self._values(node, inputs)
+            outputs = tuple([TracedTensor(y, at, self._trace) for y, at in zip(values, node.outputs, strict=True)])
+        self._record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
         for place, y in zip(node.outputs, outputs, strict=True):
             self._keep(place, y)
 
+    def _values(self, node: Node, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+        if node.outputs[0] in self._trace.awaited:
+            return [self._trace.awaited[place] for place in node.outputs]
+        done = self._trace.performed.get(node.outputs[0], [])
+        with dispatch.traced_by(None), replaying(done):
+            result = dispatch.run(node.op, [plain(value_of(x)) for x in inputs], node.attrs)
+        return result if node.several else (result,)
+
+    def _record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        if self._recorders and any(x.mark is not None for x in inputs):
+            dispatch.Several(self._recorders).record(op, inputs, outputs, attrs)
+
+
+def _from_outermost(trace: Trace) -> list[Trace]:
+    return [*([] if trace.outer is None else _from_outermost(trace.outer)), trace]

@@ -210,3 +210,13 @@ def check_scope(tensors: Sequence[Tensor]) -> None:
     for x in tensors:
         if type(x) is TracedTensor and not x.trace.open:
             raise out_of_scope(x, eagerly=dispatch.thread.trace is None)
+
+
+def _graph(x: Tensor) -> Any:
+    """The function that is being traced, to which constants belong too."""
+    if dispatch.thread.trace is None:
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+    return dispatch.thread.trace
+
+
+Tensor.graph = property(_graph)  # type: ignore[method-assign,assignment]

@@ -139,10 +139,11 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
         self._check_input_dtype(x)
         if len(x.dims) < rank:
             raise ValueError(f"A tensor of rank {rank} or more was expected, got one of shape {x.shape}")
-        if x.dims[axis] != self.shape[own_axis]:
+        shape = self._present_shape()
+        if x.dims[axis] != shape[own_axis]:
             raise ValueError(
-                f"Dimensions {self.shape[own_axis]} and {x.dims[axis]} are not compatible: the operator has shape "
-                f"{self.shape}, the argument {x.shape}"
+                f"Dimensions {shape[own_axis]} and {x.dims[axis]} are not compatible: the operator has shape "
+                f"{shape}, the argument {x.shape}"
             )
         return x
 

@@ -52,7 +52,7 @@ class _Circulant(LinearOperator):
 
     def _begin(self, spectrum: Any, dtype: Any, hints: Any, is_square: Any, name: str, parameters: Any) -> None:
         self._spectrum = operand(spectrum)
-        if self._spectrum.shape.rank < self._depth:
+        if self._spectrum.shape.rank is not None and self._spectrum.shape.rank < self._depth:
             raise ValueError(
                 f"Argument `spectrum` must have at least {self._depth} dimensions. Received: {self._spectrum}."
             )

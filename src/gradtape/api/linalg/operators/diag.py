@@ -56,7 +56,7 @@ class LinearOperatorDiag(LinearOperator):
     ) -> None:
         parameters = given(locals())
         self._diag = operand(diag)
-        if self._diag.shape.rank < 1:
+        if self._diag.shape.rank is not None and self._diag.shape.rank < 1:
             raise ValueError(f"Argument diag must have at least 1 dimension.  Found: {self._diag}")
         is_self_adjoint = implied(
             is_self_adjoint, not self._diag.dtype.is_complex, "A real diagonal operator is always self adjoint."

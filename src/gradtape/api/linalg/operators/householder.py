@@ -51,7 +51,7 @@ class LinearOperatorHouseholder(LinearOperator):
     ) -> None:
         parameters = given(locals())
         self._reflection_axis = operand(reflection_axis)
-        if self._reflection_axis.shape.rank < 1:
+        if self._reflection_axis.shape.rank is not None and self._reflection_axis.shape.rank < 1:
             raise ValueError(
                 f"Argument reflection_axis must have at least 1 dimension.  Found: {self._reflection_axis}"
             )
@@ -144,7 +144,7 @@ class LinearOperatorPermutation(LinearOperator):
     ) -> None:
         parameters = given(locals())
         self._perm = operand(perm)
-        if self._perm.shape.rank < 1:
+        if self._perm.shape.rank is not None and self._perm.shape.rank < 1:
             raise ValueError(f"Argument `perm` must have at least 1 dimension. Received: {self._perm}.")
         if not self._perm.dtype.is_integer:
             raise TypeError(f"Argument `perm` must be integer dtype. Received: {self._perm}.")

@@ -96,9 +96,13 @@ class Shapes:
         """`[..., rows, columns]`."""
         return self._shape()
 
+    def _present_shape(self) -> TensorShape:
+        """The shape; where a variable leaves it open, that of its present value."""
+        return self.shape if self.shape.is_fully_defined() else _of_present_values(self).shape
+
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
         """The shape as a tensor."""
-        return _int32(self.shape.as_list())
+        return _int32(self._present_shape().as_list())
 
     @property
     def batch_shape(self) -> TensorShape:
@@ -107,7 +111,7 @@ class Shapes:
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
         """The batch shape as a tensor."""
-        return _int32(self.batch_shape.as_list())
+        return _int32(self._present_shape()[:-2].as_list())  # type: ignore[union-attr]
 
     @property
     def tensor_rank(self) -> int | None:
@@ -116,7 +120,7 @@ class Shapes:
 
     def tensor_rank_tensor(self, name: str = "tensor_rank_tensor") -> Tensor:
         """The number of axes as a tensor."""
-        return _int32(self.tensor_rank)
+        return _int32(self._present_shape().rank)
 
     @property
     def domain_dimension(self) -> Any:
@@ -125,7 +129,7 @@ class Shapes:
 
     def domain_dimension_tensor(self, name: str = "domain_dimension_tensor") -> Tensor:
         """The number of columns as a tensor."""
-        return _int32(self.domain_dimension)
+        return _int32(self._present_shape()[-1])
 
     @property
     def range_dimension(self) -> Any:
@@ -134,7 +138,7 @@ class Shapes:
 
     def range_dimension_tensor(self, name: str = "range_dimension_tensor") -> Tensor:
         """The number of rows as a tensor."""
-        return _int32(self.range_dimension)
+        return _int32(self._present_shape()[-2])
 
     def _batch_shape_tensor(self, shape: Any = None) -> Tensor:
         return self.batch_shape_tensor()
@@ -151,3 +155,12 @@ class Shapes:
 
 def _int32(value: Any) -> Tensor:
     return to_tensor(value, dtypes.int32)
+
+
+def _of_present_values(value: Any) -> Any:
+    """An operator with tensors in place of the variables that it, or an operator it is made of, is made of."""
+    if isinstance(value, list | tuple):
+        return [_of_present_values(each) for each in value]
+    if isinstance(value, Shapes):
+        return type(value)(**{name: _of_present_values(each) for name, each in value.parameters.items()})
+    return to_tensor(value) if hasattr(value, "shape") and hasattr(value, "dtype") else value

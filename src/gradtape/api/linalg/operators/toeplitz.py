@@ -50,7 +50,7 @@ class LinearOperatorToeplitz(LinearOperator):
         parameters = given(locals())
         self._row, self._col = operand(row), operand(col)
         for key, value in (("row", self._row), ("col", self._col)):
-            if value.shape.rank < 1:
+            if value.shape.rank is not None and value.shape.rank < 1:
                 raise ValueError(f"Argument {key} must have at least 1 dimension.  Found: {value}")
         if self._row.shape[-1] != self._col.shape[-1]:
             raise ValueError("Expected square matrix, got row and col with mismatched dimensions.")

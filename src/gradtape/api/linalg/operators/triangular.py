@@ -33,7 +33,7 @@ _NUMBERS = [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dt
 def _check_matrix(matrix: Any, name: str) -> None:
     if matrix.dtype not in _NUMBERS:
         raise TypeError(f"Argument `{name}` must have dtype in {_NUMBERS}. Received: {matrix.dtype}.")
-    if matrix.shape.rank < 2:
+    if matrix.shape.rank is not None and matrix.shape.rank < 2:
         raise ValueError(f"Argument `{name}` must have at least 2 dimensions. Received: {matrix}.")
 
 

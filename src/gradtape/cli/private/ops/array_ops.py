@@ -18,3 +18,13 @@ def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> 
         return gradtape.identity(x), grad
 
     return prevented(input)
+
+
+def _slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
+    """`tensor[slice_spec]` of what converts to a tensor."""
+    return gradtape.convert_to_tensor(tensor)[slice_spec]
+
+
+def _SliceHelperVar(var: Any, slice_spec: Any) -> Any:
+    """`var[slice_spec]` of the value of a variable."""
+    return gradtape.convert_to_tensor(var.value())[slice_spec]

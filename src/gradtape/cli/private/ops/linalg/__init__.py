@@ -1,0 +1,1 @@
+"""What is written for `tensorflow.python.ops.linalg`."""
