@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import ndarray
+
 from ....core.errors import InvalidArgumentError
 from ....state.sharded_variable import Layout, ShardedVariable, is_spread, spread
 from ....state.variable import Variable
@@ -31,7 +33,8 @@ class Placement:
         self.replicated = NamedSharding(mesh, PartitionSpec())
         self._parts = mesh.shape[layout.batch_axis] if layout.batch_axis is not None else 0
         self._batch = NamedSharding(mesh, PartitionSpec(layout.batch_axis)) if self._parts else self.replicated
-        if outputs is None and not layout.sharding.is_fully_addressable:  # each process looks at the whole of them
+        self._is_local = layout.sharding.is_fully_addressable  # on devices of this process alone
+        if outputs is None and not self._is_local:  # each process looks at the whole of them
             outputs = self.replicated
         self._outputs = outputs  # how outputs are to lie; None: as XLA finds best
         self._copies: dict[int, tuple[Any, Any]] = {}  # of variables of the host: what they hold, and that on the mesh
@@ -53,7 +56,9 @@ class Placement:
         return self._batch if self._parts and shape and shape[0] % self._parts == 0 else self.replicated
 
     def spread_inputs(self, arrays: Sequence[Any]) -> list[Any]:
-        """The inputs, each on its devices."""
+        """The inputs, each on its devices; what is of the host, the program itself takes there."""
+        if self._is_local:
+            return [x if isinstance(x, ndarray) else self._put(x, self.of_input(x.shape)) for x in arrays]
         return [self._put(x, self.of_input(x.shape)) for x in arrays]
 
     def spread_held(self, variables: Sequence[Variable], held: Sequence[Any]) -> list[Any]:
@@ -75,7 +80,8 @@ class Placement:
     def _on_first(self, array: Any) -> Any:
         import jax
 
-        return jax.device_put(array.addressable_data(0), jax.local_devices()[0])
+        one, first = array.addressable_data(0), jax.local_devices()[0]
+        return one if one.device == first else jax.device_put(one, first)
 
     def _put(self, array: Any, sharding: Any) -> Any:
         return array if is_spread(array, sharding) else spread(array, sharding)
