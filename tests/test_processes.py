@@ -482,8 +482,8 @@ y = (x.mean((1, 2, 3)) > 0).astype(np.int64)
 keras.utils.set_random_seed(3)
 with strategy.scope():
     model = keras.Sequential([
-        keras.Input((6, 6, 1)), keras.layers.Conv2D(4, 3, use_bias=False), keras.layers.BatchNormalization(synchronized=True),
-        keras.layers.Flatten(), keras.layers.Dense(2),
+        keras.Input((6, 6, 1)), keras.layers.Conv2D(4, 3, use_bias=False),
+        keras.layers.BatchNormalization(synchronized=True), keras.layers.Flatten(), keras.layers.Dense(2),
     ])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(optimizer=keras.optimizers.Adam(0.01), loss=loss, metrics=["accuracy"])
