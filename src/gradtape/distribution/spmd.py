@@ -237,7 +237,7 @@ class _Together(Concrete):
         return variant.run(tensors)
 
     def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
         trace = _ReplicasTrace(self.name, for_xla=True)
         trace.may_make_variables = may_make_variables
