@@ -351,3 +351,15 @@ def test_a_function_has_the_attributes_of_what_it_runs():
     scaling.w, scaling.label = tf.Variable(2.0), "a"
     f = tf.function(scaling)
     assert f.w is scaling.w and f.label == "a" and float(f(tf.constant(3.0))) == 6.0
+
+
+def test_sizes_that_a_signature_leaves_open_are_chosen_so_that_they_go_together():
+    """TensorFlow gives these shapes too; what is called is traced for the sizes that come."""
+
+    @tf.function
+    def split(x, example):
+        return tf.reshape(x, tf.concat([tf.shape(example)[:2], tf.shape(x)[1:]], 0))
+
+    open_sizes = split.get_concrete_function(tf.TensorSpec([None, 2]), tf.TensorSpec([None, 3, 5]))
+    assert open_sizes.output_shapes.rank == 3 and open_sizes.output_shapes.is_compatible_with([4, 3, 2])
+    assert open_sizes(tf.ones([12, 2]), tf.ones([4, 3, 5])).shape == (4, 3, 2)

@@ -111,15 +111,15 @@ class Strategy:
         return self._run(fn, tuple(args), dict(kwargs or {}))
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if place.spmd is not None:
-            return spmd.run(self, fn, args, kwargs)
-        if thread.trace is not None:
-            spmd.take_over(self)
-        elif isinstance(fn, Function) or thread.as_written:
-            return self._compiled(fn)(*args, **kwargs)
         with ExitStack() as stack:
             if place.strategy is None:  # variables made by the replicas are its own
                 stack.enter_context(created_by(self))
+            if place.spmd is not None:
+                return spmd.run(self, fn, args, kwargs)
+            if thread.trace is not None:
+                spmd.take_over(self)
+            elif isinstance(fn, Function) or thread.as_written:
+                return self._compiled(fn)(*args, **kwargs)
             return lockstep.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:
