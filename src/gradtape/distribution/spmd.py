@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ..core import nest
@@ -296,11 +297,6 @@ class _Program(Variant):
         self._places = places
         self._each = each
 
-    def _together_with_others(self) -> None:
-        workers = workers_of(self._strategy)
-        if workers is not None:
-            workers.about_to_run(self._name, self.graph)
-
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for the tensors of all replicas."""
         if self._program is None:
@@ -311,8 +307,9 @@ class _Program(Variant):
                 [v in self._each for v in self.graph.outputs],
             )  # fmt: skip
         given = [[x.array for x in tensors[first : first + count]] for first, count, _ in self._groups]
-        self._together_with_others()
-        results = dict(zip(self.graph.outputs, self._program(given), strict=True))
+        workers = workers_of(self._strategy)
+        with nullcontext() if workers is None else workers.running(self._name, self.graph):
+            results = dict(zip(self.graph.outputs, self._program(given), strict=True))
         seen: dict[Any, int] = {}
         outputs = []
         for place_ in self._places:

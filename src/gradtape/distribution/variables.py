@@ -103,6 +103,7 @@ class MirroredVariable(DistributedVariable):
     """The same value on each replica."""
 
     is_mirrored = True
+    may_differ = False  # whether a program lets replicas write to it, each as it likes
     _mesh_copy: Any = None  # an array that was the value, and the same on the devices of all replicas
     _copies: tuple[Variable, ...] = ()  # those of the replicas after the first, where they may differ
 
@@ -131,19 +132,41 @@ class MirroredVariable(DistributedVariable):
         """Gives each replica a copy of its own."""
         if self._copies or self._local() == 1:
             return
+        self._make_copies()
+        if thread.trace is not None:  # what was traced has read and written the one value there was
+            raise Needed
+
+    def _make_copies(self) -> None:
         options = {"trainable": self._trainable, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             name = self._title.removesuffix(":0")
             made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._local())]
         self._copies = tuple(made)
-        if thread.trace is not None:  # what was traced has read and written the one value there was
-            raise Needed
+
+    def take_shards(self, array: Any) -> None:
+        """Makes an array that lies on the devices of all replicas the value. The caller holds `updating`."""
+        self._take_from_device(array)
+        if self.may_differ and not self._copies:
+            self._make_copies()
+            self._take_from_device(array)
+        for i, copy in enumerate(self._copies, 1):
+            copy._take_from_device(Shard(array, i, is_row=False))
+
+    def shards(self) -> Any:
+        """The array that lies on the devices of all replicas, if that is what they have; or None."""
+        array = self._read.array if self._array is None else self._copy[1] if self._copy is not None else None
+        held = [copy._read.array if copy._array is None else (copy._copy or (None, None))[1] for copy in self._copies]
+        if array is None or any([getattr(x, "of", None) is not array for x in held]):
+            return None
+        return None if self._copy is not None and self._copy[0] is not self._array else array
 
     def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
         """What an assignment does, here: in a replica, above them, or in an update of one copy."""
         context = replica_of(self._strategy)
         if context is None:
             if place.updated is not None:
+                if place.updates_each:
+                    self._diverge()
                 return method(self._part(place.updated), value, **options)
             with above_replicas(self._strategy):
                 return update(self, method, (value,), options)
@@ -152,6 +175,7 @@ class MirroredVariable(DistributedVariable):
                 self._diverge()
                 method(self._part(context.local_id), value, **options)
             else:
+                self.may_differ = True
                 method(self, value, **options)
             return self
 
@@ -334,18 +358,22 @@ class LocalPart(Variable):
         return thread.trace.read(self)  # type: ignore[no-any-return]
 
 
-class Row:
-    """A replica's part of an array that lies on several devices, fetched when somebody needs it."""
+class Shard:
+    """What one replica has of an array that lies on several devices, fetched when somebody needs it.
 
-    def __init__(self, stacked: Any, at: int) -> None:
-        self.stacked = stacked
+    It is the array as it is there, or, of an array with a row for each replica, the row.
+    """
+
+    def __init__(self, array: Any, at: int, is_row: bool) -> None:
+        self.of = array
         self._at = at
-        self.shape = stacked.shape[1:]
-        self.dtype = stacked.dtype
-        self.nbytes = stacked.nbytes // stacked.shape[0]
+        self._is_row = is_row
+        self.shape = array.shape[1:] if is_row else array.shape
+        self.dtype = array.dtype
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(np.asarray(self.stacked.addressable_shards[self._at].data)[0])
+        there = np.asarray(self.of.addressable_shards[self._at].data)
+        return np.asarray(there[0]) if self._is_row else there
 
 
 class PartVariable(Variable):
@@ -353,7 +381,7 @@ class PartVariable(Variable):
 
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
         self._settled()
-        if self._copy is not None and isinstance(self._copy[1], Row):
+        if self._copy is not None and isinstance(self._copy[1], Shard):
             self._copy = None
         return super()._on_device(put)
 
@@ -377,8 +405,8 @@ def aggregated(variable: DistributedVariable, value: Any) -> Any:
 
 
 @contextmanager
-def _updating(replica: int) -> Iterator[None]:
-    with holding(place, updated=replica):
+def _updating(replica: int, each: bool = False) -> Iterator[None]:
+    with holding(place, updated=replica, updates_each=each):
         yield
 
 
@@ -397,7 +425,7 @@ def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any
         parts = variable._values if differ else (variable, *variable._copies)  # type: ignore[attr-defined]
     results = []
     for i, part in enumerate(parts):
-        with _updating(i):
+        with _updating(i, each=len(parts) > 1):
             results.append(fn(part, *select_replica(i, args), **select_replica(i, kwargs)))
     return variable if results[0] is parts[0] else results[0]
 

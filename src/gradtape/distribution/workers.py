@@ -7,7 +7,8 @@ other, each process runs its own, and sums and rows of all travel by `collective
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,16 @@ class Workers:
             if value.dtype.kind != "O":
                 variable._take(collectives.broadcast([value], 0, f"variable {variable.name}")[0][()])
 
-    def about_to_run(self, name: str, graph: Any) -> None:
-        """All processes are about to run a program: it must be the same."""
+    @contextmanager
+    def running(self, name: str, graph: Any) -> Iterator[None]:
+        """In the block all processes run a program: it must be the same. What fails in it may be for another one."""
         text = " ".join(node.op.name for node in graph.nodes)
         shapes = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in graph.inputs)
         what = f"program of {name}; inputs {shapes}; {len(graph.nodes)} ops, {zlib.crc32(text.encode()):08x}"
-        cluster.member().call(what)
+        member = cluster.member()
+        member.call(what)
+        try:
+            yield
+        except (RuntimeError, ValueError):  # of XLA
+            member.failure_soon()
+            raise
