@@ -1,5 +1,6 @@
 """Checkpoints: what is stored under which name, what is restored where, and what a crash leaves."""
 
+import copy
 import errno
 import io
 import os
@@ -448,3 +449,24 @@ def test_a_list_that_holds_itself_can_be_saved(tmp_path):
     module.parts[0].assign(2.0)
     tf.train.Checkpoint(module=module).restore(path).assert_consumed()
     assert float(module.parts[0]) == 1.0
+
+
+def test_what_comes_into_lists_and_dicts_later_is_restored(tmp_path):
+    saved = tf.Module()
+    saved.layers, saved.named = [tf.Variable(1.0), tf.Variable(2.0)], {"a": tf.Variable(3.0)}
+    saved.late, saved.nested = [tf.Variable(4.0), tf.Variable(5.0)], [[tf.Variable(6.0)]]
+    path = tf.train.Checkpoint(saved=saved).write(tmp_path / "ckpt")
+    module = tf.Module()
+    module.layers, module.named, module.nested = [tf.Variable(0.0)], {}, []
+    status = tf.train.Checkpoint(saved=module).read(path)
+    module.layers.append(tf.Variable(0.0))
+    module.named["a"] = tf.Variable(0.0)
+    module.late = []
+    module.late += [tf.Variable(0.0)]
+    module.late.extend([tf.Variable(0.0)])
+    module.nested.append([tf.Variable(0.0)])
+    assert [float(v) for v in module.variables] == [4.0, 5.0, 1.0, 2.0, 3.0, 6.0]
+    status.assert_consumed()
+    assert isinstance(module.layers, list) and type(copy.deepcopy(module.layers)) is list
+    module.layers.append(tf.Variable(7.0))  # nothing waits for it any more
+    assert float(module.layers[2]) == 7.0

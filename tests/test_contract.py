@@ -24,6 +24,10 @@ TABLE = json.loads((ROOT / "tests" / "data" / "tensorflow_api.json").read_text()
 OTHER_PARAMETERS = {
     "Variable": "TensorFlow hides its constructor's parameters behind *args, **kwargs",
     "Tensor": "made by ops in TensorFlow, from an array here",
+    **{
+        f"distribute.experimental.{name}": "hidden behind *args, **kwargs, as those of Variable are"
+        for name in ("CollectiveHints", "CommunicationOptions")
+    },
     "experimental.numpy.ndarray": "the same as Tensor",
     "data.Dataset": "made by its static methods in TensorFlow, from a generator of elements here",
     "data.Iterator": "abstract in TensorFlow",
@@ -85,7 +89,7 @@ LEFT_OUT = {
     "train.FeatureLists": {**DESCRIBED, "FeatureListEntry": "the entry of a map is not a message of its own"},
     **{
         f"{kind}Strategy": OF_STRATEGIES
-        for kind in ("", "CentralStorage", "Mirrored", "OneDevice", "ParameterServer")
+        for kind in ("", "CentralStorage", "Mirrored", "MultiWorkerMirrored", "OneDevice", "ParameterServer")
     },
     "TPUClusterResolver": dict.fromkeys(
         """

@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gradtape as tf
@@ -338,3 +339,167 @@ def test_when_one_fails_all_end_and_the_reason_is_said_once(tmp_path, how, code,
     assert len(re.findall(said, done.stderr)) == 1, done.stderr
     assert done.returncode == code
     assert done.stderr.count("Traceback") == (how in ("shape", int(signal.SIGSTOP)))
+
+
+CHECKPOINTS = """
+import gradtape.state.archive
+folder = sys.argv[1]
+v, w = tf.Variable(np.arange(1000.0)), tf.Variable([3.0, 4.0])
+manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v, w=w), folder, max_to_keep=2)
+assert hvd.save(manager) == folder + "/ckpt-1"
+w.assign([5.0, 6.0])
+assert hvd.save(manager, shards=True) == folder + "/ckpt-2"
+files = sorted(os.listdir(folder))
+shards = [f"ckpt-2.shard-0000{i}-of-00002.npz" for i in (0, 1)]
+assert files == ["checkpoint", "ckpt-1.npz", "ckpt-2.npz", *shards], files
+hvd.barrier()
+if r == 1:  # the disk is full
+    def write(self, data):
+        with tf.errors.of_system(self._target):
+            raise OSError(28, "No space left on device")
+    gradtape.state.archive._Draft.write = write
+    from gradtape.core import errors
+    tf.errors.of_system = errors.of_system
+for shards in (True, True):
+    try:
+        hvd.save(manager, shards=shards)
+    except tf.errors.ResourceExhaustedError as error:
+        assert ("rank 1 could not write its part" in str(error)) == (r == 0), error
+    else:
+        raise AssertionError
+hvd.barrier()
+assert sorted(os.listdir(folder)) == files, os.listdir(folder)
+if r == 0:
+    assert manager.latest_checkpoint == folder + "/ckpt-2"
+manager.restore_or_initialize()
+assert w.numpy().tolist() == [5.0, 6.0]
+print("fine")
+"""
+
+
+def test_checkpoints_are_written_once_or_in_parts_and_whole_or_not_at_all(tmp_path):
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    done = launched("-n", 2, script(tmp_path, CHECKPOINTS), folder)
+    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
+    v, w = tf.Variable(np.zeros(1000)), tf.Variable([0.0, 0.0])  # another number of processes: one
+    latest = tf.train.latest_checkpoint(folder)
+    tf.train.Checkpoint(v=v, w=w).restore(latest).assert_consumed()
+    assert w.numpy().tolist() == [5.0, 6.0]
+    assert v.numpy()[-1] == 999.0
+    assert dict(tf.train.list_variables(latest))["v/.ATTRIBUTES/VARIABLE_VALUE"] == [1000]
+    (folder / "ckpt-2.shard-00001-of-00002.npz").unlink()
+    with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError), match="shard-00001-of-00002"):
+        tf.train.Checkpoint(v=v, w=w).restore(latest)
+
+
+WORKERS = """
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+assert strategy.num_replicas_in_sync == 2 and strategy.extended.should_checkpoint == (r == 0)
+with strategy.scope():
+    w = tf.Variable(tf.random.normal([3, 1]))
+    count = tf.Variable(0.0, synchronization=tf.VariableSynchronization.ON_READ, trainable=False,
+                        aggregation=tf.VariableAggregation.SUM)
+    mean = tf.Variable(0.0, aggregation=tf.VariableAggregation.MEAN)
+assert len({float(x) for x in hvd.allgather(w[0]).numpy()}) == 1  # all begin with what the first has drawn
+x = np.arange(24, dtype=np.float32).reshape(8, 3) / 10
+y = x.sum(1, keepdims=True)
+batches = strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensor_slices((x, y)).batch(4))
+
+def step(x, y):
+    assert x.shape == (2, 3)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((x @ w - y) ** 2) / 4
+    context = tf.distribute.get_replica_context()
+    w.assign_sub(0.01 * context.all_reduce("sum", tape.gradient(loss, w)))
+    count.assign_add(1.0)
+    mean.assign(tf.cast(context.replica_id_in_sync_group, tf.float32))
+    return loss
+
+def whole(x, y):
+    return strategy.reduce("SUM", strategy.run(step, args=(x, y)), axis=None)
+
+for run in (whole, tf.function(whole)):
+    w.assign(tf.fill([3, 1], 0.5))
+    count.assign(0.0)
+    losses = [float(run(x, y)) for x, y in batches]
+    expected = np.full((3, 1), 0.5)
+    for loss, at in zip(losses, (slice(0, 4), slice(4, 8))):
+        np.testing.assert_allclose(loss, np.mean((x[at] @ expected - y[at]) ** 2), rtol=1e-5)
+        expected -= 0.01 * 2 * x[at].T @ (x[at] @ expected - y[at]) / 4
+    np.testing.assert_allclose(w, expected, rtol=1e-5)
+    assert (float(count), float(mean)) == (4.0, 0.5)
+assert strategy._why_in_step == ""  # the function was one program of all workers
+value = strategy.experimental_distribute_values_from_function(
+    lambda context: tf.fill([2], context.replica_id_in_sync_group + 1)
+)
+assert strategy.gather(value, axis=0).numpy().tolist() == [1, 1, 2, 2]
+assert float(strategy.reduce("MEAN", tf.nest.map_structure(lambda x: x, value), axis=0)) == 1.5
+gather = lambda x: tf.distribute.get_replica_context().all_gather(x, axis=0)
+for run in (lambda v: strategy.run(gather, args=(v,)), tf.function(lambda v: strategy.run(gather, args=(v,)))):
+    assert strategy.experimental_local_results(run(value))[0].numpy().tolist() == [1, 1, 2, 2]
+made = strategy.distribute_datasets_from_function(
+    lambda c: tf.data.Dataset.range(8).shard(c.num_input_pipelines, c.input_pipeline_id).batch(2)
+)
+assert strategy.experimental_local_results(next(iter(made)))[0].numpy().tolist() == [r, r + 2]
+print("fine")
+"""
+
+
+def test_a_strategy_of_several_workers(tmp_path):
+    done = launched("-n", 2, script(tmp_path, WORKERS))
+    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
+
+
+def test_workers_of_tf_config_and_resolvers():
+    resolvers = tf.distribute.cluster_resolver
+    spec = tf.train.ClusterSpec(CLUSTER)
+    simple = resolvers.SimpleClusterResolver(spec, task_type="worker", task_id=1, rpc_layer="grpc")
+    assert simple.master("worker", 0) == "grpc://a:2" and simple.task_id == 1
+    code = f"""
+import os, json
+os.environ["TF_CONFIG"] = json.dumps({CONFIG})
+import gradtape as tf
+resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+assert (resolver.task_type, resolver.task_id, resolver.master()) == ("worker", 1, "b:2")
+assert resolver.cluster_spec().as_dict() == {CLUSTER}
+assert (tf.distribute.rank(), tf.distribute.size()) == (2, 3)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(TypeError, match=r"must be a `tf.train.ClusterSpec`"):
+        resolvers.SimpleClusterResolver({"worker": []})
+    with pytest.raises(ValueError, match="implementation must be one of AUTO, RING, NCCL"):
+        tf.distribute.experimental.CommunicationOptions(implementation="MPI")
+
+
+KERAS = """
+import keras
+assert keras.backend.backend() == "gradtape"
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+rng = np.random.default_rng(0)
+x = rng.normal(size=(48, 6, 6, 1)).astype(np.float32)
+y = (x.mean((1, 2, 3)) > 0).astype(np.int64)
+keras.utils.set_random_seed(3)
+with strategy.scope():
+    model = keras.Sequential([
+        keras.Input((6, 6, 1)), keras.layers.Conv2D(4, 3, use_bias=False),
+        keras.layers.BatchNormalization(synchronized=True), keras.layers.Flatten(), keras.layers.Dense(2),
+    ])
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=keras.optimizers.Adam(0.01), loss=loss, metrics=["accuracy"])
+history = model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(16), epochs=3, verbose=0).history
+model.evaluate(x[:11], y[:11], batch_size=8, verbose=0)  # a last batch that is short
+print(*[round(float(v), 4) for v in [*history["loss"], *history["accuracy"]]],
+      *[round(float(np.abs(v.numpy()).sum()), 3) for v in model.variables[:5]], 0)
+"""
+
+
+def test_keras_with_workers_is_as_on_one_device(tmp_path):
+    path = script(tmp_path, KERAS)
+    environment = {"KERAS_BACKEND": "gradtape"}
+    one = launched("-n", 1, path, **environment)
+    two = launched("-n", 2, path, **environment)
+    numbers = [np.array(line.split()[-12:], float) for line in [*one.stdout.splitlines(), *two.stdout.splitlines()]]
+    assert len(numbers) == 3, two.stderr
+    for found in numbers[1:]:
+        np.testing.assert_allclose(found, numbers[0], rtol=1e-3, atol=2e-4)

@@ -265,6 +265,38 @@ def noise(shape):
     return np.random.default_rng(0).normal(size=shape).astype("f")
 
 
+def test_tables_and_functions_on_strings(tmp_path):
+    module = tf.Module()
+    rows = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1.0, 2.0])
+    module.table = tf.lookup.StaticHashTable(rows, default_value=-1.0)
+    words = tf.lookup.KeyValueTensorInitializer(["x", "y"], tf.constant([0, 1], tf.int64))
+    module.words = tf.lookup.StaticVocabularyTable(words, 3)
+
+    @tf.function(input_signature=[S([None], tf.string)])
+    def look(x):
+        x = tf.strings.regex_replace(tf.strings.lower(tf.strings.strip(x)), "[0-9]+", "")
+        return module.table.lookup(x), tf.strings.join([x, tf.strings.as_string(tf.strings.length(x))], "-")
+
+    module.look = look
+    module.number = tf.function(module.words.lookup, input_signature=[S([None], tf.string)])
+    x, y = tf.constant([" A1", "b", "c"]), tf.constant(["y", "unknown", "x"])
+    wanted = module.look(x), module.number(y)
+    for name in ("once", "twice"):
+        tf.saved_model.save(module, tmp_path / name)
+        module = tf.saved_model.load(tmp_path / name)
+        found = module.look(x), module.number(y)
+        tf.nest.map_structure(lambda a, b: np.testing.assert_array_equal(a, b), wanted, found)
+    assert wanted[0][0].numpy().tolist() == [1, 2, -1] and wanted[0][1].numpy().tolist() == [b"a-1", b"b-1", b"c-1"]
+
+
+def test_functions_under_other_names(tmp_path):
+    module = one(lambda x: 2.0 * x, S([None]))
+    tf.saved_model.save(module, tmp_path / "m", options=tf.saved_model.SaveOptions(function_aliases={"g": module.f}))
+    options = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    loaded = tf.saved_model.load(tmp_path / "m", options=options)
+    assert loaded.function_aliases["g"](tf.constant([1.0, 2.0])).numpy().tolist() == [2, 4]
+
+
 def one(function, *specs):
     module = tf.Module()
     module.f = tf.function(function, input_signature=list(specs))
@@ -275,9 +307,11 @@ def one(function, *specs):
     ("module", "error", "message"),
     [
         (lambda: one(lambda x: tf.numpy_function(np.sin, [x], tf.float32), S([2])), UNSAVED, "Python function"),
-        (lambda: one(lambda x: tf.strings.upper(x), S([2], tf.string)), UNSAVED, "a step 'map_text'"),
+        (lambda: one(lambda x: tf.strings.unicode_transcode(x, "UTF-8", "UTF-16-BE"), S([2], tf.string)), UNSAVED,
+         "a function on strings"),
         (lambda: one(lambda x: x + noise(x.shape), S([None])), UNSAVED, "a constant in it, of shape"),
         (lambda: one(lambda x: sum(tf.unstack(x)), S([None])), UNSAVED, "what it does depends on a size"),
+        (lambda: one(lambda x: tf.range(0.0, x, 0.5), S([])), UNSAVED, "depends on the value of a tensor"),
         (lambda: one(lambda x: x * untracked, S([2])), AssertionError, "references an 'untracked' resource"),
         (lambda: 3, ValueError, "Expected an object of type `Trackable`"),
     ],
@@ -353,3 +387,31 @@ def test_missing_variables(recorded, tmp_path):
 def test_saving_inside_a_function_is_refused(tmp_path):
     with pytest.raises(AssertionError, match="inside a traced"):
         tf.function(lambda: tf.saved_model.save(tf.Module(), tmp_path / "m"))()
+
+
+def test_a_number_that_is_a_size_stays_open(tmp_path):
+    module = one(lambda n: tf.tile([[1.0]], [tf.cast(n, tf.int32), 1]), S([]))
+    module.g = tf.function(lambda n, x: tf.reshape(x, [n, -1]), input_signature=[S([], tf.int32), S([12])])
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    assert [loaded.f(tf.constant(float(n))).shape for n in (0, 1, 3)] == [(0, 1), (1, 1), (3, 1)]
+    assert [loaded.g(tf.constant(n), tf.zeros([12])).shape for n in (2, 6)] == [(2, 6), (6, 2)]
+
+
+def test_shapes_that_depend_on_values(tmp_path):
+    module = one(lambda x: tf.boolean_mask(x, x > 0) - 1.0, S([None]))
+    module.g = tf.function(lambda x: tf.reshape(tf.where(x > 0), [-1]), input_signature=[S([4])])
+    module.h = tf.function(lambda x: tf.zeros_like(tf.boolean_mask(x, x > 0))[:, None] + tf.ones([1, 2]), [S([None])])
+    tf.saved_model.save(module, tmp_path / "m")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    assert loaded.f(tf.constant([3.0, -1.0, 2.0])).numpy().tolist() == [2, 1]
+    assert loaded.f(tf.constant([-1.0] * 5)).shape == (0,)
+    assert loaded.g(tf.constant([1.0, 0.0, 0.0, 2.0])).numpy().tolist() == [0, 3]
+    assert loaded.h(tf.constant([1.0, 0.0, 3.0])).shape == (2, 2)
+
+
+def test_a_matrix_that_must_have_an_inverse(tmp_path):
+    module = one(lambda x: tf.linalg.inv(x), S([None, None]))
+    tf.saved_model.save(module, tmp_path / "m")
+    found = tf.saved_model.load(tmp_path / "m").f(tf.constant([[2.0, 0.0], [0.0, 4.0]]))
+    np.testing.assert_allclose(found, [[0.5, 0], [0, 0.25]])

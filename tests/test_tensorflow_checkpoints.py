@@ -240,3 +240,44 @@ def test_graphs_of_objects_are_written_as_read():
     assert found[0].children.keys() == {"optimizer", "table", "v", "save_counter"}
     with pytest.raises(DecodeError, match="leads nowhere"):
         tensorflow_graph.decoded(tensorflow_graph.encoded([Node({"v": 5}, None)]))
+
+
+def test_the_folder_of_a_saved_model_stands_for_its_checkpoint(tmp_path):
+    (tmp_path / "variables").mkdir()
+    for path in FOLDER.glob("slots-1.*"):
+        shutil.copy(path, tmp_path / "variables" / path.name.replace("slots-1", "variables"))
+    v = tf.Variable([0.0, 0.0])
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.train.Checkpoint(v=v).read(tmp_path)
+    (tmp_path / "saved_model.pb").write_bytes(b"")
+    tf.train.Checkpoint(v=v).read(tmp_path).expect_partial()
+    assert v.numpy().tolist() == pytest.approx([0.9, 1.9])
+
+
+def test_files_are_looked_after_as_in_tensorflow_1(tmp_path):
+    train = tf.compat.v1.train
+    for path in FOLDER.glob("slots-1.*"):
+        shutil.copy(path, tmp_path)
+    theirs, ours = str(tmp_path / "slots-1"), tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "ours")
+    assert [train.checkpoint_exists(path) for path in (theirs, ours, tmp_path / "none")] == [True, True, False]
+    assert len(train.get_checkpoint_mtimes([theirs, tmp_path / "none", ours])) == 2
+    train.update_checkpoint_state(tmp_path, ours, [theirs])
+    assert tf.train.latest_checkpoint(tmp_path) == ours
+    assert tf.train.get_checkpoint_state(tmp_path).all_model_checkpoint_paths == [theirs, ours]
+    with pytest.raises(ValueError, match="Length of timestamps"):
+        train.update_checkpoint_state(tmp_path, ours, [theirs], all_model_checkpoint_timestamps=[1.0])
+    for path in (theirs, ours):
+        train.remove_checkpoint(path)
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_checkpoints_come_one_after_another(tmp_path):
+    checkpoint, asked = tf.train.Checkpoint(v=tf.Variable(1.0)), []
+    assert not list(tf.train.checkpoints_iterator(tmp_path, timeout=0))
+
+    def saved():
+        """Another one is there after each of the first two questions."""
+        asked.append(checkpoint.save(tmp_path / "ckpt") if len(asked) < 2 else None)
+        return len(asked) > 2
+
+    assert list(tf.train.checkpoints_iterator(tmp_path, timeout=0, timeout_fn=saved)) == asked[:2]

@@ -69,7 +69,7 @@ def run(what: str, backend: str, options: list[str], show: bool) -> dict[str, li
             **os.environ, "KERAS_BACKEND": backend, "KERAS_SUITE_OUTCOMES": str(outcomes), "KERAS_HOME": scratch,
             "KERAS_SUITE_PROGRESS": "" if show else what, "TF_CPP_MIN_LOG_LEVEL": "3",
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-            **({"JAX_NUM_CPU_DEVICES": "8"} if "distribution" in what else {}),
+            **({"JAX_NUM_CPU_DEVICES": "8", "GRADTAPE_TIMEOUT": "5"} if "distribution" in what else {}),
         }  # fmt: skip
         command = [
             sys.executable, "-m", "pytest", "-p", "keras_suite_plugin", "-p", "no:cacheprovider", "-q",

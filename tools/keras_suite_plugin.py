@@ -58,13 +58,19 @@ def _skip_if_backend(backend: str, reason: str) -> Any:
     return pytest.mark.skipif(os.environ["KERAS_BACKEND"] == backend, reason=reason)
 
 
+# Tests that leave themselves out on every backend they do not know, saying that it lacks what gradtape has, and that
+# need to know no name: they are run, under gradtape's own.
+_RUN_ALL_THE_SAME = ("ops/core_test.py::CoreOpsCorrectnessTest::test_custom_gradient",)
+
+
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Skips what needs several devices, unless there are."""
-    if "JAX_NUM_CPU_DEVICES" in os.environ:
-        return
+    """Skips what needs several devices, unless there are, and nothing for a reason that is none."""
+    there_are = "JAX_NUM_CPU_DEVICES" in os.environ
     for item in items:
-        if "multi_device" in item.keywords:
+        if "multi_device" in item.keywords and not there_are:
             item.add_marker(pytest.mark.skip(reason="needs several devices"))
+        if item.nodeid.startswith(_RUN_ALL_THE_SAME):
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "skipif"]
 
 
 # Keras' tests know only the names of Keras' own backends. Helpers that make or recognise a sparse tensor, or look up a
@@ -77,12 +83,16 @@ _MADE_FOR_TENSORFLOW = (
     "test_sparse_correctness", "test_sparse_gradients", "test_take_sparse",
 )  # fmt: skip
 _NAMES = {
+    ("quantizers_test.py", "QuantizersTest"): "tensorflow",  # both compute a gradient as each backend does it
+    ("quantizers_test.py", "test_fake_quant_with_min_max_vars"): "tensorflow",
     ("trainer_test.py", "<module>"): "numpy",  # looks up its trainer
     ("distribution_lib_test.py", "<module>"): "jax",  # meshes and layouts are JAX's here too
     ("trainer_test.py", "__getitem__"): "jax",  # looks up its device
     ("generator_data_adapter_test.py", "test_sparse_tensors"): "jax",  # both test an adapter, not a backend
     ("tf_dataset_adapter_test.py", "test_tf_sparse_tensors"): "numpy",
 }
+# Files that skip themselves on every backend whose name they do not know: all of their tests are shown apart.
+_SKIPPED_BY_NAME = ("saved_model_test.py",)
 _told_in: set[str] = set()
 
 
@@ -90,6 +100,8 @@ def _told(asked_by: Any) -> str | None:
     """The name of another backend for the code that asks, if it is one of those."""
     file = Path(asked_by.co_filename).name
     if asked_by.co_name in _MADE_FOR_TENSORFLOW and (file.endswith("_test.py") or file == "test_case.py"):
+        return "tensorflow"
+    if file in _SKIPPED_BY_NAME and not asked_by.co_name.startswith("test"):
         return "tensorflow"
     return _NAMES.get((file, asked_by.co_name))
 
@@ -120,7 +132,7 @@ def pytest_runtest_call(item: Any) -> Any:
         return (yield)
     finally:
         os.environ.update(environment)
-        if item.nodeid in _told_in:
+        if item.nodeid in _told_in or item.path.name in _SKIPPED_BY_NAME:
             item.user_properties.append(("told", True))
 
 

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -51,8 +52,24 @@ def slots() -> None:
     os.remove(FOLDER / "checkpoint")
 
 
+def keras_model() -> None:
+    """A model of Keras 3 and its optimizer after two steps."""
+    layers = [keras.layers.Dense(2, "tanh"), keras.layers.BatchNormalization(), keras.layers.Dense(1)]
+    model = keras.Sequential([keras.Input((2,)), *layers])
+    model.layers[0].set_weights([np.array([[0.1, 0.2], [0.3, -0.4]]), np.array([0.5, -0.5])])
+    model.layers[2].set_weights([np.array([[1.0], [-2.0]]), np.array([0.1])])
+    model.compile(keras.optimizers.Adam(0.1), "mse")
+    x, y = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 0.5]]), np.ones((3, 1))
+    model.fit(x, y, epochs=2, verbose=0)
+    tf.train.Checkpoint(model=model, optimizer=model.optimizer).write(FOLDER / "keras")
+    print("the model gives", model.predict(x, verbose=0).tolist())
+    model.fit(x, y, epochs=1, verbose=0)
+    print("and after the next step", model.predict(x, verbose=0).tolist())
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     every_kind()
     by_name()
     slots()
+    keras_model()

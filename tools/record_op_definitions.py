@@ -4,8 +4,8 @@
 
 Only the ops of the table of `tf.raw_ops`, and those that a graph is held together by, are written down. A line is
 `Name inputs -> outputs | attributes`. An input has the name that `tf.raw_ops` gives it, and a dtype or the attribute
-that says it: `N*T` are N tensors of the dtype T, and `[T]` tensors of the dtypes T. `@` is followed by the name that an
-attribute has in `tf.raw_ops`, where it is another.
+that says it: `N*T` are N tensors of the dtype T, and `[T]` tensors of the dtypes T. An attribute has a kind, after `=`
+the dtype that it usually is, and after `@` the name it has in `tf.raw_ops`, where that is another.
 """
 
 import inspect
@@ -42,6 +42,10 @@ def main() -> None:
         dtype = argument.type_attr or dtypes.as_dtype(argument.type).name
         return f"{argument.number_attr}*{dtype}" if argument.number_attr else dtype
 
+    def usual(attribute) -> str:
+        has = attribute.type == "type" and attribute.HasField("default_value")
+        return f"={dtypes.as_dtype(attribute.default_value.type).name}" if has else ""
+
     lines = []
     for name in sorted(names):
         definition = op_def_registry.get(name)
@@ -54,7 +58,8 @@ def main() -> None:
         told = {part for a in definition.input_arg for part in (a.type_attr, a.number_attr, a.type_list_attr)}
         others = [a.name for a in definition.attr if a.name not in told and a.name not in parameters]
         names_of = dict(zip(others, renamed, strict=False))  # what is left over is what `tf.raw_ops` calls them
-        attrs = [f"{a.name}:{a.type}{'@' + names_of[a.name] if a.name in names_of else ''}" for a in definition.attr]
+        attrs = [f"{a.name}:{a.type}{usual(a)}{'@' + names_of[a.name] if a.name in names_of else ''}"
+                 for a in definition.attr]  # fmt: skip
         stateful = "!" if definition.is_stateful else ""
         lines.append(" ".join([name + stateful, *inputs, "->", *outputs, "|", *attrs]))
     (ROOT / "src/gradtape/api/raw/definitions.txt").write_text("\n".join(lines) + "\n")

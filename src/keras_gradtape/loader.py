@@ -153,7 +153,8 @@ def _know_types(module: Any) -> None:
 
     ragged, sparse = gradtape.RaggedTensor, gradtape.SparseTensor
     types: dict[str, Any] = {
-        "is_tf_dataset": gradtape.data.Dataset, "is_tensorflow_tensor": (gradtape.Tensor, ragged, sparse),
+        "is_tf_dataset": (gradtape.data.Dataset, gradtape.distribute.DistributedDataset),
+        "is_tensorflow_tensor": (gradtape.Tensor, ragged, sparse),
         "is_tensorflow_ragged": ragged, "is_tensorflow_sparse": sparse, "is_ragged_tensor": ragged,
     }  # fmt: skip
     for name in types.keys() & vars(module).keys():
@@ -200,10 +201,38 @@ def _serve_normalization(nn: Any) -> None:
     nn._layer_normalization = whole
 
 
+def _scale_losses(module: Any) -> None:
+    """Losses are divided among the replicas of a strategy, as with TensorFlow."""
+    from keras_gradtape.src import replicas
+
+    module.scale_loss_for_distribution, module.unscale_loss_for_distribution = replicas.scaled, replicas.unscaled
+
+
+def _synchronise_batch_norm(module: Any) -> None:
+    """Batch normalisation over all replicas of a strategy, which Keras grants to TensorFlow alone."""
+    module.backend = _AsTensorFlow(module.backend)
+
+
+class _AsTensorFlow:
+    """Keras' backend under TensorFlow's name, for a module that asks for nothing but that."""
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+
+    def backend(self) -> str:
+        """The name."""
+        return "tensorflow"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+
 # The modules of Keras to which something is done when they have been loaded.
 _FOLLOWED = {
     "keras.src.callbacks.tensorboard": _serve_summaries,
     "keras.src.distribution.distribution_lib": _serve_distribution,
+    "keras.src.layers.normalization.batch_normalization": _synchronise_batch_norm,
+    "keras.src.losses.loss": _scale_losses,
     "keras.src.ops.nn": _serve_normalization,
     "keras.src.optimizers.optimizer": _extend_optimizer,
     "keras.src.trainers.data_adapters": _know_types,

@@ -276,4 +276,8 @@ CASES = [
     ("files.spec", case("str(tf.data.TFRecordDataset('/none').element_spec)")),
     ("fixed_records", _fixed(5)),
     ("fixed_records.odd", _fixed(4)),
+    ("text.floats", case("str(X(3.14159265, 0.1, 1e10, 1234567.8, -0.0, 1e-5, 1e-45, 3.4e38, np.nan, -np.inf, 1))")),
+    ("text.bytes", case("str(B(bytes(range(256)), b''))")),
+    ("text.sequence", case("str(tf.train.SequenceExample.FromString(ex(n=I(1, -2))))")),
+    ("text.empty", case("[str(tf.train.Example()), str(I())]")),
 ]

@@ -9,10 +9,8 @@ from ..core import dtypes
 from ..core.owners import Owner
 from ..core.tensor import wrap
 from ..engine.run import dispatch
-from ..state import archive
 from ..state.variable import Variable
-from . import state
-from .files import ENDING
+from . import shared, state
 from .object_graph import children, described, is_trackable, variable_of
 from .restoration import InitializationOnlyStatus, restored
 
@@ -86,10 +84,7 @@ class Checkpoint(Owner):
         with dispatch.traced_by(None):
             nodes, variables = described(self._top)
             values = {key: wrap(variable.numpy(), variable.dtype) for key, variable in variables.items()}
-        with archive.replacing(prefix + ENDING) as file, archive.Writer(file) as writer:
-            for key, value in values.items():
-                writer.add(key, value)
-            writer.finish({"objects": [node if node.slots else node[:2] for node in nodes]})
+        shared.write(prefix, values, {"objects": [node if node.slots else node[:2] for node in nodes]})
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
@@ -105,7 +100,8 @@ class Checkpoint(Owner):
         except BaseException:
             counter.assign(before)
             raise
-        state.write(os.path.dirname(path), path, [path])
+        if shared.leads():
+            state.write(os.path.dirname(path), path, [path])
         return path
 
     def read(self, save_path: Any, options: Any = None) -> Any:

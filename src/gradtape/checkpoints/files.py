@@ -3,44 +3,55 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from glob import escape, glob
 from typing import Any
 
 from ..core import errors
 from ..state.archive import Reader
-from . import tensorflow_graph
+from . import shared, tensorflow_graph
 from .bundle import BundleReader
 from .object_graph import Node, Slot
+from .shared import ENDING
 
-ENDING = ".npz"
 INDEX = ".index"
+_SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 
 
 def exists(prefix: str) -> bool:
     """Whether there is a checkpoint under this path."""
-    return os.path.isfile(prefix + ENDING) or os.path.isfile(prefix + INDEX)
+    return newest(prefix) is not None
+
+
+def newest(prefix: str) -> str | None:
+    """The file of a checkpoint that is to be read first, of two the newer; None if there is none."""
+    found = [path for path in (prefix + ENDING, prefix + INDEX) if os.path.isfile(path)]
+    return max(found, key=os.path.getmtime, default=None)
 
 
 def opened(save_path: Any) -> Reader | BundleReader:
-    """The values of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none."""
+    """The values of a checkpoint, given by the path that `save` returned; `NotFoundError` if there is none.
+
+    The folder of a SavedModel stands for the checkpoint in it.
+    """
     given = os.fsdecode(save_path)
-    found = [path for path in (given + ENDING, given + INDEX) if os.path.isfile(path)]
-    if not found and given.endswith(ENDING) and os.path.isfile(given):
-        found = [given]
-    if not found:
+    if os.path.isdir(given) and any(os.path.isfile(os.path.join(given, name)) for name in _SAVED_MODEL):
+        given = os.path.join(given, "variables", "variables")
+    found = newest(given) or (given if given.endswith(ENDING) and os.path.isfile(given) else None)
+    if found is None:
         raise errors.NotFoundError(
             f"Error when restoring from checkpoint at {given}: Failed to find any matching files for {given}\nPlease "
             "double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
             "'path/to/ckpt-1')."
         )
-    newest = max(found, key=os.path.getmtime)
-    return BundleReader(given) if newest.endswith(INDEX) else Reader(newest)
+    return BundleReader(given) if found.endswith(INDEX) else shared.opened(found)
 
 
 def remove(prefix: str) -> None:
     """Deletes the files of a checkpoint, those first without which the others are not read."""
-    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????")):
-        if os.path.exists(path):
+    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????"),
+                 *glob(escape(prefix) + ".shard-?????-of-?????" + ENDING)):  # fmt: skip
+        with suppress(FileNotFoundError):
             os.remove(path)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..state import archive
-from . import files, state
+from . import files, shared, state
 from .checkpoint import Checkpoint
 from .files import ENDING
 
@@ -116,6 +116,8 @@ class CheckpointManager:
         self._kept.pop(path, None)
         self._kept[path] = time.time()
         deleted = self._too_old()
+        if not shared.leads():
+            return path
         state.write(self._directory, path, list(self._kept), list(self._kept.values()), self._last_preserved)
         for old in deleted:  # after the file that names them is gone
             files.remove(old)

@@ -1,7 +1,8 @@
 """Restoring: a stored graph of objects is laid over one in memory, and the variables that meet get their values.
 
 What is not there yet, such as the variables of a layer that has not been called, is restored when it is set as an
-attribute of its owner: owners keep the restorations that still wait for something in `_restorations`.
+attribute of its owner, or put into a list or dict that is one: owners keep the restorations that still wait for
+something in `_restorations`.
 """
 
 from __future__ import annotations
@@ -9,13 +10,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from ..core import errors
+from ..core.tensor import wrap
 from ..engine.run import dispatch
 from ..state.archive import Reader
 from ..state.variable import Variable
 from .bundle import BundleReader
+from .containers import WaitingDict, WaitingList
 from .files import nodes_of, opened
 from .object_graph import Node, children, described, is_trackable, variable_of
+
+_WAITING: dict[type, Any] = {list: WaitingList, dict: WaitingDict}
 
 
 def restored(save_path: Any, root: Any) -> CheckpointLoadStatus | NameBasedSaverStatus:
@@ -45,9 +52,9 @@ class Restoration:
         self._match(owner, number, found)
         self._match_slots(found)
         wanted = [
-            (variable, key)
+            (value, key)
             for number, value in found.items()
-            if (variable := variable_of(value)) is not None and (key := self.nodes[number].key) is not None
+            if variable_of(value) is not None and (key := self.nodes[number].key) is not None
         ]
         if wanted:
             with opened(self.save_path) as reader:
@@ -55,6 +62,7 @@ class Restoration:
         self.matched |= found
         for number, value in found.items():
             self._wait(value, number)
+            self._await_attributes(value, number)
 
     def _match(self, owner: Any, number: int, found: dict[int, Any]) -> None:
         if number in found or self.matched.get(number, owner) is not owner:
@@ -74,9 +82,28 @@ class Restoration:
                 if hasattr(type(optimizer), "_kept_of_variables"):
                     found[slot.node] = optimizer._slot(variable, slot.name)
 
+    def _complete(self, number: int) -> bool:
+        return all(child in self.matched for child in self.nodes[number].children.values())
+
+    def _await_attributes(self, owner: Any, number: int) -> None:
+        """Has lists and dicts that do not have everything yet, and variables of Keras without values, tell of it."""
+        for place in (owner, getattr(owner, "_root", None)):
+            if not hasattr(type(place), "_owns_variables") or isinstance(place, list | dict):
+                continue
+            for name, child in self.nodes[number].children.items():
+                value = vars(place).get(name)
+                exchangeable = type(value) in _WAITING and getattr(place, "_exchanges_containers", False)
+                if exchangeable and not self._complete(child):
+                    known = self.matched.get(child)
+                    value = known if type(known) in _WAITING.values() else _WAITING[type(value)](value)
+                    vars(place)[name] = self.matched[child] = value
+                    self._wait(value, child)
+                elif child not in self.matched and hasattr(type(value), "_gradtape_variable"):
+                    vars(value).setdefault("_restorations", []).append((self, child))
+
     def _wait(self, owner: Any, number: int) -> None:
         """Keeps the restoration with an object that does not own everything yet."""
-        complete = all(child in self.matched for child in self.nodes[number].children.values())
+        complete = self._complete(number)
         for waiter in (owner, getattr(owner, "_root", None)):
             if hasattr(type(waiter), "_owns_variables"):
                 others = [entry for entry in vars(waiter).pop("_restorations", ()) if entry != (self, number)]
@@ -92,8 +119,7 @@ class Restoration:
         if is_trackable(value):
             self.lay_over(value, child)
             self._wait(self.matched[number], number)
-        elif hasattr(type(value), "_gradtape_variable"):  # a variable of Keras that has no value yet
-            vars(value).setdefault("_restorations", []).append((self, child))
+        self._await_attributes(self.matched[number], number)
 
     def again(self) -> None:
         """Lays the graph over what is there now, for what came into lists and dicts meanwhile."""
@@ -118,17 +144,20 @@ class Restoration:
         return [variable for variable in described(self.root)[1].values() if id(variable) not in given | {id(counter)}]
 
 
-def _assign(reader: Reader | BundleReader, wanted: list[tuple[Variable, str]]) -> None:
-    """Gives variables the values of these keys: all of them, or, if one does not fit, none."""
-    for variable, key in wanted:
-        _check(reader, variable, key)
-    values = [(variable, reader.read(key)) for variable, key in wanted]
+def _assign(reader: Reader | BundleReader, wanted: list[tuple[Any, str]]) -> None:
+    """Gives variables, ours or Keras', the values of these keys: all of them, or, if one does not fit, none."""
+    for held, key in wanted:
+        _check(reader, held, key)
+    values: list[tuple[Any, Any]] = [(variable_of(held), reader.read(key)) for held, key in wanted]
     with dispatch.traced_by(None):
         for variable, value in values:
+            if value.dtype is not variable.dtype:
+                value = wrap(np.asarray(value.array).astype(variable.dtype.numpy)[()], variable.dtype)
             variable.assign(value)
 
 
-def _check(reader: Reader | BundleReader, variable: Variable, key: str) -> None:
+def _check(reader: Reader | BundleReader, held: Any, key: str) -> None:
+    variable: Any = variable_of(held)
     shape, dtype = reader.shape(key), reader.dtypes[key]
     if not variable.shape.is_compatible_with(shape):
         raise ValueError(
@@ -136,7 +165,8 @@ def _check(reader: Reader | BundleReader, variable: Variable, key: str) -> None:
             f"{variable.shape} and name {variable.name}. The checkpoint {reader.path} has it as {key!r}; nothing was "
             "restored. Make the variable in that shape, or restore into an object without it"
         )
-    if dtype is not variable.dtype:
+    # Keras counts in int64 on TensorFlow, and in int32 elsewhere; what its variables are assigned, they cast.
+    if dtype is not variable.dtype and not (held is not variable and dtype.is_integer and variable.dtype.is_integer):
         raise errors.InvalidArgumentError(
             f"tensor_name = {key}; expected dtype {variable.dtype.name} does not equal original dtype {dtype.name}. "
             "Nothing was restored"

@@ -13,6 +13,7 @@ class Owner:
     """
 
     _owns_variables = True
+    _exchanges_containers = True  # whether its lists and dicts may be exchanged for such that say what comes into them
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)

@@ -10,7 +10,7 @@ from typing import Any
 from ..core import nest
 from ..state.variable import Variable
 from .places import above_replicas, place
-from .reductions import as_reduce_op, gathered, reduced, spread
+from .reductions import as_reduce_op, gathered, reduced, spread, workers_of
 from .replicas import get_replica_context
 from .values import DistributedValues
 from .variables import DistributedVariable, update
@@ -34,6 +34,9 @@ class StrategyExtended:
 
     def _count(self) -> int:
         return int(self._container_strategy().num_replicas_in_sync)
+
+    def _local(self) -> int:
+        return len(self.worker_devices)
 
     def created(self, variable: Variable) -> None:
         """A variable was made in the scope."""
@@ -69,19 +72,24 @@ class StrategyExtended:
         """True: variables have their values from the start."""
         return True
 
-    should_checkpoint = should_save_summary = experimental_should_init
+    @property
+    def should_checkpoint(self) -> bool:
+        """Whether this process is the one that writes: of several, the first."""
+        workers = workers_of(self._container_strategy())
+        return workers is None or workers.rank == 0
+
+    should_save_summary = should_checkpoint
 
     def _use_merge_call(self) -> bool:
         return self._count() > 1
 
     def _in_multi_worker_mode(self) -> bool:
-        return False
+        return workers_of(self._container_strategy()) is not None
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """The sum or mean of a value of each replica, for all of them, wherever the destinations are."""
         self._check_above()
-        count = self._count()
-        return spread(reduced(as_reduce_op(reduce_op), value, count), count)
+        return spread(reduced(as_reduce_op(reduce_op), value, self._count()), self._local())
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
         """`reduce_to` for each pair."""
@@ -90,7 +98,7 @@ class StrategyExtended:
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """A tensor for all replicas."""
         self._check_above()
-        return spread(tensor, self._count())
+        return spread(tensor, self._local())
 
     def gathered(self, value: Any, axis: int) -> Any:
         """The values of all replicas one after the other, for all of them."""
@@ -98,7 +106,9 @@ class StrategyExtended:
             return value
         if place.spmd is not None:
             return place.spmd.gathered(value._primary, axis)
-        return spread(gathered(value.values, axis), self._count())
+        found = gathered(value.values, axis)
+        workers = workers_of(self._container_strategy())
+        return spread(found if workers is None else workers.rows(found, axis % len(found.dims)), self._local())
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
         """`fn(var, *args, **kwargs)` for the variable as each replica has it: it may assign to it."""

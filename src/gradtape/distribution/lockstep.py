@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from ..core import nest
+from ..core.composites import CompositeTensor
 from ..core.scopes import adopt, held
-from ..engine.run.dispatch import thread
+from ..core.tensor import Tensor
+from ..engine.run.dispatch import thread, traced_by
 from ..engine.run.randomness import drawing_for_each
 from .draws import varied
 from .places import above_replicas, in_replica
+from .reductions import workers_of
 from .replicas import ReplicaContext
-from .values import regroup, select_replica
+from .values import DistributedValues, PerReplica, regroup, select_replica
 
 
 class _Stopped(BaseException):
@@ -33,6 +37,7 @@ class _Replica(ReplicaContext):
         self.result: Any = None
         self.error: BaseException | None = None
         self.asked: Any = None  # the merge function and arguments that it waits with
+        self.lifted = False  # whether it waits outside of the function that is being traced
         self.stopped = False
         self._ready = ready
         self._go = threading.Semaphore(0)
@@ -64,7 +69,8 @@ class _Replica(ReplicaContext):
         self._go.release()
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        if thread.trace is not self._trace:
+        self.lifted = thread.trace is None  # in an init_scope: a variable is made
+        if thread.trace is not self._trace and not self.lifted:
             raise RuntimeError(
                 "`merge_call` called while defining a new graph or a tf.function. This can often happen if the "
                 "function `fn` passed to `strategy.run()` contains a nested `@tf.function`, and the nested "
@@ -86,7 +92,10 @@ class _Replica(ReplicaContext):
 def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """`fn` as each replica of `strategy`, with its part of the arguments; what they return, regrouped."""
     handed_over = threading.Semaphore(0)
-    replicas = [_Replica(strategy, i, handed_over.release) for i in range(strategy.num_replicas_in_sync)]
+    workers = workers_of(strategy)
+    first = 0 if workers is None else workers.first
+    local = range(len(strategy.extended.worker_devices))
+    replicas = [_Replica(strategy, first + i, handed_over.release) for i in local]
     states: list[Any] = []  # of the random draws of this run, which the replicas share
     locals_ = held()
 
@@ -94,7 +103,7 @@ def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         given, named = select_replica(i, tuple(args)), select_replica(i, dict(kwargs or {}))
 
         def call() -> Any:
-            with drawing_for_each(varied(i, states)):
+            with drawing_for_each(varied(first + i, states)):
                 return fn(*given, **named)
 
         return call
@@ -111,7 +120,20 @@ def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             if all([replica.done for replica in replicas]):
                 break
             _merge(strategy, replicas)
-    return regroup([replica.result for replica in replicas])
+    return _regrouped(strategy, [replica.result for replica in replicas])
+
+
+def _regrouped(strategy: Any, values: list[Any]) -> Any:
+    """The values of all replicas of this process: a tensor of the only one is one of several, if others have more."""
+    found = regroup(values)
+    if len(values) > 1 or workers_of(strategy) is None:
+        return found
+
+    def one(leaf: Any) -> Any:
+        is_value = isinstance(leaf, Tensor | CompositeTensor) and not isinstance(leaf, DistributedValues)
+        return PerReplica([leaf]) if is_value else leaf
+
+    return nest.map_structure(one, found)
 
 
 def _merge(strategy: Any, replicas: list[_Replica]) -> None:
@@ -122,9 +144,9 @@ def _merge(strategy: Any, replicas: list[_Replica]) -> None:
             "gather and update the same things in the same order"
         )
     merge_fn = replicas[0].asked[0]
-    args = regroup([replica.asked[1] for replica in replicas])
-    kwargs = regroup([replica.asked[2] for replica in replicas])
-    with above_replicas(strategy):
+    args = _regrouped(strategy, [replica.asked[1] for replica in replicas])
+    kwargs = _regrouped(strategy, [replica.asked[2] for replica in replicas])
+    with above_replicas(strategy), traced_by(None) if replicas[0].lifted else nullcontext():
         result = merge_fn(strategy, *args, **kwargs)
     for i, replica in enumerate(replicas):
         replica.result = select_replica(i, result)

@@ -18,6 +18,7 @@ class _Place(threading.local):
     context: Any = None
     in_replica = True
     updated: int | None = None  # the copy of a variable that `extended.update` updates now, above the replicas
+    updates_each = False  # whether that is done for the copy of each replica in turn
     spmd: Any = None  # what stands for all replicas while a program for them is traced
     in_step: Any = None  # whether replicas are to run one after the other: one program was tried
     default: Any = None  # the strategy where none was chosen, once it is known

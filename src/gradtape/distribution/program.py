@@ -22,7 +22,7 @@ from ..graph.ir.graph import Graph, Value
 from ..graph.trace.traced import Untraceable
 from ..state.variable import Variable, updating
 from .across import AXIS
-from .variables import LocalPart, MirroredVariable, Row
+from .variables import LocalPart, MirroredVariable, Shard
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in
 _MUCH = 1 << 17  # bytes of variables from which on their memory is given to their new values
@@ -141,8 +141,9 @@ class Program:
         if isinstance(variable, LocalPart):
             return self._rows(variable)
         if isinstance(variable, MirroredVariable):
-            if variable._array is None and variable._read.array.sharding == self._one:
-                return variable._read.array
+            held = variable.shards()
+            if held is not None and getattr(held, "sharding", None) == self._one and not held.is_deleted():
+                return held
             if variable._copies:
                 return self._differing([variable, *variable._copies])
             now, at = variable._settled(), variable._mesh_copy
@@ -166,7 +167,7 @@ class Program:
         stacked = variable._stacked
         parts = whole._values
         if stacked is not None and stacked.sharding == self._all and not stacked.is_deleted():
-            if all([p._array is None and getattr(p._read.array, "stacked", None) is stacked for p in parts]):
+            if all([p._array is None and getattr(p._read.array, "of", None) is stacked for p in parts]):
                 return stacked
         return self._put(np.stack([p._settled() for p in parts]), True)
 
@@ -177,11 +178,9 @@ class Program:
                 whole: Any = variable.whole()
                 variable._stacked = new
                 for i, part in enumerate(whole._values):
-                    part._take_from_device(Row(new, i))
+                    part._take_from_device(Shard(new, i, is_row=True))
             elif isinstance(variable, MirroredVariable):
-                variable._take_from_device(new)
-                for i, copy in enumerate(variable._copies, 1):
-                    copy._take(np.asarray(new.addressable_shards[i].data)[()])
+                variable.take_shards(new)
             else:
                 variable._take_from_device(new.addressable_shards[0].data)
 

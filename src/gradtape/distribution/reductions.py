@@ -42,14 +42,21 @@ def as_reduce_op(given: Any) -> ReduceOp:
     return ReduceOp(given.upper() if isinstance(given, str) else given)
 
 
+def workers_of(strategy: Any) -> Any:
+    """The processes that a strategy spans; None if it is this one alone."""
+    return getattr(strategy, "workers", None)
+
+
 def total(op: ReduceOp, values: Sequence[Any]) -> Any:
     """The sum or mean of the values of all replicas; slices are put one after the other."""
     if isinstance(values[0], IndexedSlices):
         rows = ops.concat(*[to_tensor(v.values) for v in values], axis=0)
-        rows = rows if op is ReduceOp.SUM else rows / len(values)
-        return IndexedSlices(
-            rows, ops.concat(*[to_tensor(v.indices) for v in values], axis=0), values[0].dense_shape
-        )
+        indices = ops.concat(*[to_tensor(v.indices) for v in values], axis=0)
+        workers = workers_of(place.strategy)
+        if workers is not None:
+            rows, indices = workers.rows(rows), workers.rows(indices)
+        count = len(values) * (1 if workers is None else workers.count)
+        return IndexedSlices(rows if op is ReduceOp.SUM else rows / count, indices, values[0].dense_shape)
     tensors = list(map(to_tensor, values))
     for x in tensors[1:]:
         if x.dims != tensors[0].dims:
@@ -58,7 +65,10 @@ def total(op: ReduceOp, values: Sequence[Any]) -> Any:
                 "an axis, `strategy.reduce(op, value, axis=0)`, or use `strategy.gather`"
             )
     found = functools.reduce(ops.add, tensors)
-    return found if op is ReduceOp.SUM else found / len(tensors)
+    workers = workers_of(place.strategy)
+    if workers is not None:
+        (found,) = workers.sums([found])
+    return found if op is ReduceOp.SUM else found / (len(tensors) * (1 if workers is None else workers.count))
 
 
 def reduced(op: ReduceOp, value: Any, count: int) -> Any:

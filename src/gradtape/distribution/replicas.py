@@ -11,7 +11,7 @@ from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.tape.custom import custom_call
 from .places import above_replicas, place
-from .reductions import ReduceOp, as_reduce_op, own
+from .reductions import ReduceOp, as_reduce_op, own, workers_of
 
 
 class ReplicaContext:
@@ -35,7 +35,8 @@ class ReplicaContext:
     @property
     def local_id(self) -> int:
         """Which of the values that are there for each replica of this process is its own."""
-        return int(self._id)
+        workers = workers_of(self._strategy)
+        return int(self._id) - (0 if workers is None else workers.first)
 
     @property
     def setting(self) -> Any:
@@ -107,7 +108,9 @@ class ReplicaContext:
 
     def _all_gathered(self, value: Tensor, axis: int) -> Tensor:
         def merge(strategy: Any, x: Any) -> Any:
-            starts, at = [], 0
+            workers = workers_of(strategy)
+            rows = sum([one.dims[axis] for one in x.values])
+            starts, at = [], 0 if workers is None else workers.rows_before(rows)
             for one in x.values:
                 starts.append(at)
                 at += one.dims[axis]

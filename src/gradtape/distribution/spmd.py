@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ..core import nest
@@ -32,7 +33,7 @@ from ..graph.trace.traced import TakenOver, Untraceable
 from . import across
 from .draws import varied_by
 from .places import above_replicas, in_replica, place
-from .reductions import ReduceOp
+from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
 from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, select_replica
 from .variables import DistributedVariable, LocalPart
@@ -153,6 +154,7 @@ class _Runner:
             concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete._jit_compile
         )
         self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
+        self._equal: set[Any] = set()  # which shapes all processes have had
         try:
             self._together = _Together(concrete, strategy)
         except Untraceable as reason:
@@ -164,10 +166,19 @@ class _Runner:
         shapes = tuple([x.dims for x in tensors])
         if self._together is not None and shapes not in self._why and not thread.recorders:
             try:
+                self._check_equal(shapes)
                 return self._together(tensors, variables)
             except (Untraceable, ImportError, FailedPreconditionError) as reason:
                 self._note(shapes, str(reason))
         return self._in_step(tensors, variables)
+
+    def _check_equal(self, shapes: Any) -> None:
+        """Raises if other processes have other shapes, as of a last batch that is short: all of them come here."""
+        workers = workers_of(self._strategy)
+        if workers is not None and shapes not in self._equal:
+            if not workers.agree(shapes, f"shapes given to {self._concrete.name}"):
+                raise Untraceable(_UNEQUAL)
+            self._equal.add(shapes)
 
     def _note(self, shapes: Any, reason: str) -> None:
         self._why[shapes] = reason
@@ -210,7 +221,7 @@ class _Together(Concrete):
         self._groups = _groups(concrete.arguments(), self._replicas.local)
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
-        for first, count in self._groups:
+        for first, count, _ in self._groups:
             if any([x.dims != tensors[first].dims for x in tensors[first + 1 : first + count]]):
                 raise Untraceable(_UNEQUAL)
         return self.run(self.variants_for(tensors, variables), tensors, variables, not self.is_traced)
@@ -226,7 +237,7 @@ class _Together(Concrete):
         return variant.run(tensors)
 
     def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
         trace = _ReplicasTrace(self.name, for_xla=True)
         trace.may_make_variables = may_make_variables
@@ -235,7 +246,7 @@ class _Together(Concrete):
         try:
             with Following(trace, self._around()), trace.entered(), holding(place, spmd=self._replicas):
                 inputs = []
-                for first, count in self._groups:
+                for first, count, _ in self._groups:
                     inputs += [trace.input(value_of(tensors[first]), self._names[first])] * count
                 result = nest.map_structure(self._as_returned, self._call(inputs, variables))
                 structure, forms, outputs = taken_apart(result)
@@ -262,17 +273,17 @@ def _is_per_replica(leaf: Any) -> bool:
     return isinstance(leaf, PerReplica) and not isinstance(leaf, Mirrored)
 
 
-def _groups(arguments: Any, count: int) -> list[tuple[int, int]]:
-    """Which of the tensors in the arguments are those of all replicas: the first of each value, and how many."""
+def _groups(arguments: Any, count: int) -> list[tuple[int, int, bool]]:
+    """The first tensor of each value in the arguments, how many there are, and whether they are those of replicas."""
     groups, at = [], 0
     for leaf in nest.flatten(arguments):
         tensors = [x for x in nest.flatten(leaf, expand_composites=True) if _is_tensor(x)]
         if isinstance(leaf, PerReplicaSpec | PerReplica):
             if len(tensors) != count:
                 raise Untraceable("a replica is given a composite tensor")
-            groups.append((at, count))
+            groups.append((at, count, True))
         else:
-            groups += [(at + i, 1) for i in range(len(tensors))]
+            groups += [(at + i, 1, False) for i in range(len(tensors))]
         at += len(tensors)
     return groups
 
@@ -292,7 +303,7 @@ class _Program(Variant):
         super().__init__(graph, structure, forms, True, {}, {})
         self._groups = concrete._groups
         self._local = concrete._replicas.local
-        self._strategy = concrete._strategy
+        self._strategy, self._name = concrete._strategy, concrete.name
         self._places = places
         self._each = each
 
@@ -302,11 +313,13 @@ class _Program(Variant):
             from .program import Program
 
             self._program = Program(
-                self.graph, self._strategy.mesh(), [count > 1 for _, count in self._groups],
+                self.graph, self._strategy.mesh(), [per for _, _, per in self._groups],
                 [v in self._each for v in self.graph.outputs],
             )  # fmt: skip
-        given = [[x.array for x in tensors[first : first + count]] for first, count in self._groups]
-        results = dict(zip(self.graph.outputs, self._program(given), strict=True))
+        given = [[x.array for x in tensors[first : first + count]] for first, count, _ in self._groups]
+        workers = workers_of(self._strategy)
+        with nullcontext() if workers is None else workers.running(self._name, self.graph):
+            results = dict(zip(self.graph.outputs, self._program(given), strict=True))
         seen: dict[Any, int] = {}
         outputs = []
         for place_ in self._places:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import errors
+from ..graph.executors.xla.mesh import prepare
 from . import cluster
 from .coordination import GRACE, Member
 
@@ -64,6 +65,7 @@ class Transport:
     def __init__(self, member: Member) -> None:
         import jax
 
+        prepare()
         self._member, self._size = member, member.size
         first: dict[int, Any] = {}
         for device in jax.devices():

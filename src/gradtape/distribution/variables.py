@@ -29,7 +29,7 @@ from ..state.variable import (
 )
 from ..state.variable_creators import variable_creator_scope
 from .places import above_replicas, place, replica_of
-from .reductions import ReduceOp, reduced
+from .reductions import ReduceOp, reduced, workers_of
 from .replicas import get_replica_context
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
@@ -60,6 +60,9 @@ class DistributedVariable(Variable, DistributedValues):
     def _count(self) -> int:
         return int(self._strategy.num_replicas_in_sync)
 
+    def _local(self) -> int:
+        return len(self._strategy.extended.worker_devices)
+
     def _marked(self, read: Tensor) -> Tensor:
         """What was read of a part, as a read of the whole: tapes know nothing of parts."""
         for recorder in thread.recorders:
@@ -73,14 +76,14 @@ class DistributedVariable(Variable, DistributedValues):
         return self._marked(wrap(part._settled(), part.dtype))
 
     def __reduce__(self) -> Any:
-        return _plain, (self.numpy(), self._trainable, self._name.removesuffix(":0"))
+        return _plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
 
     def __repr__(self) -> str:
         if thread.trace is not None:
-            return f"<{type(self).__name__} '{self._name}' shape={self._shape} dtype={self.dtype.name}>"
-        name, rows = self._name.removesuffix(":0"), []
-        for i in range(self._count()):
-            shown = f"{name}/replica_{i}:0" if i else self._name
+            return f"<{type(self).__name__} '{self._title}' shape={self._shape} dtype={self.dtype.name}>"
+        name, rows = self._title.removesuffix(":0"), []
+        for i in range(self._local()):
+            shown = f"{name}/replica_{i}:0" if i else self._title
             value = text_of(wrap(Variable._settled(self._part(i)), self.dtype)._shown(), repr)
             rows.append(f"  {i}: <tf.Variable '{shown}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>")
         return f"{type(self).__name__}:{{\n" + ",\n".join(rows) + "\n}"
@@ -100,6 +103,7 @@ class MirroredVariable(DistributedVariable):
     """The same value on each replica."""
 
     is_mirrored = True
+    may_differ = False  # whether a program lets replicas write to it, each as it likes
     _mesh_copy: Any = None  # an array that was the value, and the same on the devices of all replicas
     _copies: tuple[Variable, ...] = ()  # those of the replicas after the first, where they may differ
 
@@ -126,21 +130,43 @@ class MirroredVariable(DistributedVariable):
 
     def _diverge(self) -> None:
         """Gives each replica a copy of its own."""
-        if self._copies or self._count() == 1:
+        if self._copies or self._local() == 1:
             return
-        options = {"trainable": self._trainable, "shape": self._shape}
-        with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
-            name = self._name.removesuffix(":0")
-            made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._count())]
-        self._copies = tuple(made)
+        self._make_copies()
         if thread.trace is not None:  # what was traced has read and written the one value there was
             raise Needed
+
+    def _make_copies(self) -> None:
+        options = {"trainable": self._trainable, "shape": self._shape}
+        with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
+            name = self._title.removesuffix(":0")
+            made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._local())]
+        self._copies = tuple(made)
+
+    def take_shards(self, array: Any) -> None:
+        """Makes an array that lies on the devices of all replicas the value. The caller holds `updating`."""
+        self._take_from_device(array)
+        if self.may_differ and not self._copies:
+            self._make_copies()
+            self._take_from_device(array)
+        for i, copy in enumerate(self._copies, 1):
+            copy._take_from_device(Shard(array, i, is_row=False))
+
+    def shards(self) -> Any:
+        """The array that lies on the devices of all replicas, if that is what they have; or None."""
+        array = self._read.array if self._array is None else self._copy[1] if self._copy is not None else None
+        held = [copy._read.array if copy._array is None else (copy._copy or (None, None))[1] for copy in self._copies]
+        if array is None or any([getattr(x, "of", None) is not array for x in held]):
+            return None
+        return None if self._copy is not None and self._copy[0] is not self._array else array
 
     def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
         """What an assignment does, here: in a replica, above them, or in an update of one copy."""
         context = replica_of(self._strategy)
         if context is None:
             if place.updated is not None:
+                if place.updates_each:
+                    self._diverge()
                 return method(self._part(place.updated), value, **options)
             with above_replicas(self._strategy):
                 return update(self, method, (value,), options)
@@ -149,6 +175,7 @@ class MirroredVariable(DistributedVariable):
                 self._diverge()
                 method(self._part(context.local_id), value, **options)
             else:
+                self.may_differ = True
                 method(self, value, **options)
             return self
 
@@ -215,9 +242,9 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _begin(self, strategy: Any) -> None:
         super()._begin(strategy)
-        start, name, options = self._array, self._name.removesuffix(":0"), {"trainable": False, "shape": self._shape}
+        start, name, options = self._array, self._title.removesuffix(":0"), {"trainable": False, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
-            names = [name, *[f"{name}/replica_{i}" for i in range(1, self._count())]]
+            names = [name, *[f"{name}/replica_{i}" for i in range(1, self._local())]]
             made = [_plain_variable(start, each, options) for each in names]
         self._values = tuple(made)
         self.local = LocalPart(self)  # what stands for the part of every replica in a program for all of them
@@ -256,7 +283,8 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _first(self) -> Tensor:
         if place.spmd is None:
-            return self._read_of(self._values[0])
+            own, workers = self._read_of(self._values[0]), workers_of(self._strategy)
+            return own if workers is None else workers.first_value(own)  # type: ignore[no-any-return]
         first: Tensor = place.spmd.of_all(self._read_of(self.local))[0]
         return first
 
@@ -313,7 +341,7 @@ class LocalPart(Variable):
 
     def __init__(self, whole: SyncOnReadVariable) -> None:
         self.whole = weakref.ref(whole)
-        self.dtype, self._shape, self._name = whole.dtype, whole._shape, whole._name
+        self.dtype, self._shape, self._title = whole.dtype, whole._shape, whole._title
         self._trainable = False
         self._array = None
         self._read = wrap(whole._values[0]._settled(), whole.dtype)
@@ -330,18 +358,22 @@ class LocalPart(Variable):
         return thread.trace.read(self)  # type: ignore[no-any-return]
 
 
-class Row:
-    """A replica's part of an array that lies on several devices, fetched when somebody needs it."""
+class Shard:
+    """What one replica has of an array that lies on several devices, fetched when somebody needs it.
 
-    def __init__(self, stacked: Any, at: int) -> None:
-        self.stacked = stacked
+    It is the array as it is there, or, of an array with a row for each replica, the row.
+    """
+
+    def __init__(self, array: Any, at: int, is_row: bool) -> None:
+        self.of = array
         self._at = at
-        self.shape = stacked.shape[1:]
-        self.dtype = stacked.dtype
-        self.nbytes = stacked.nbytes // stacked.shape[0]
+        self._is_row = is_row
+        self.shape = array.shape[1:] if is_row else array.shape
+        self.dtype = array.dtype
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(np.asarray(self.stacked.addressable_shards[self._at].data)[0])
+        there = np.asarray(self.of.addressable_shards[self._at].data)
+        return np.asarray(there[0]) if self._is_row else there
 
 
 class PartVariable(Variable):
@@ -349,7 +381,7 @@ class PartVariable(Variable):
 
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
         self._settled()
-        if self._copy is not None and isinstance(self._copy[1], Row):
+        if self._copy is not None and isinstance(self._copy[1], Shard):
             self._copy = None
         return super()._on_device(put)
 
@@ -358,21 +390,23 @@ def _plain_variable(value: Any, name: str, options: dict[str, Any]) -> Variable:
     """A variable that no creator is asked about."""
     variable = object.__new__(PartVariable)
     Variable.__init__(variable, value, name=name, **options)
-    variable._name = f"{name}:0"  # the scopes are in it already
+    variable._title = f"{name}:0"  # the scopes are in it already
     return variable
 
 
 def aggregated(variable: DistributedVariable, value: Any) -> Any:
     """What all replicas assign to a mirrored variable, as one value."""
     if variable._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-        return value.values[0] if isinstance(value, PerReplica) else value
+        first = value.values[0] if isinstance(value, PerReplica) else value
+        workers = workers_of(variable._strategy) if place.spmd is None else None
+        return first if workers is None else workers.first_value(first)
     op = ReduceOp.from_variable_aggregation(variable._aggregation)
     return reduced(op, value, variable._count())
 
 
 @contextmanager
-def _updating(replica: int) -> Iterator[None]:
-    with holding(place, updated=replica):
+def _updating(replica: int, each: bool = False) -> Iterator[None]:
+    with holding(place, updated=replica, updates_each=each):
         yield
 
 
@@ -391,7 +425,7 @@ def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any
         parts = variable._values if differ else (variable, *variable._copies)  # type: ignore[attr-defined]
     results = []
     for i, part in enumerate(parts):
-        with _updating(i):
+        with _updating(i, each=len(parts) > 1):
             results.append(fn(part, *select_replica(i, args), **select_replica(i, kwargs)))
     return variable if results[0] is parts[0] else results[0]
 
@@ -422,6 +456,8 @@ def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:
         arguments = {**arguments, "synchronization": VariableSynchronization.ON_WRITE}
     variable = object.__new__(kind)
     Variable.__init__(variable, **arguments)
+    if (workers := workers_of(strategy)) is not None:
+        workers.begin(variable)
     variable._begin(strategy)
     strategy.extended.created(variable)
     return variable  # type: ignore[no-any-return]

@@ -126,9 +126,7 @@ def spread(array: Any, sharding: Any) -> Any:
     import jax
 
     with jax.enable_x64(True):
-        if isinstance(array, jax.Array) and not array.is_fully_addressable:
-            return jax.device_put(array, sharding)
-        if isinstance(array, jax.Array) and sharding.is_fully_addressable:
+        if sharding.is_fully_addressable or (isinstance(array, jax.Array) and not array.is_fully_addressable):
             return jax.device_put(array, sharding)
         whole = np.asarray(array)
         return jax.make_array_from_callback(whole.shape, sharding, lambda part: whole[part])

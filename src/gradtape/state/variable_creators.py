@@ -46,6 +46,6 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
     >>> v.trainable
     False
     """
-    VariableClass.__call__ = _call  # type: ignore[method-assign]  # not before: it makes every call slower
+    VariableClass.__call__ = _call  # type: ignore[assignment, method-assign]  # not before: it makes every call slower
     with holding(_creators, present=(*_creators.present, variable_creator)):
         yield

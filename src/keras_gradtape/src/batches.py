@@ -27,6 +27,8 @@ class Batches(EpochIterator):
 
     def _get_iterator(self) -> Any:
         data = self.data_adapter
+        if isinstance(getattr(data, "_dataset", None), tf.distribute.DistributedDataset):
+            return data._dataset
         if self._seed is not None and isinstance(data, ArrayDataAdapter) and data._shuffle:
             return _shuffled(data, self._seed)
         return super()._get_iterator()

@@ -17,12 +17,13 @@ from keras.src.backend.common import global_state
 import gradtape as tf
 from gradtape.core.tensor import wrap
 from gradtape.datasets.structure import batch_spec, leaves, mapped, row_spec
+from gradtape.distribution import cluster
 from gradtape.graph.executors.xla import constraint, mesh
 from gradtape.graph.executors.xla.executor import Program, check_jax
 from gradtape.graph.executors.xla.placement import Placement
 from gradtape.graph.trace.trace import Trace
 from gradtape.graph.trace.traced import TracedTensor
-from gradtape.state.sharded_variable import Layout, ShardedVariable, check_divisible, sharded
+from gradtape.state.sharded_variable import Layout, ShardedVariable, check_divisible, sharded, spread
 
 _LARGE = 1 << 25  # bytes from which on a value that is split is never whole, not even on the host: XLA makes its parts
 
@@ -80,7 +81,10 @@ def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: s
 
 
 def initialize(job_addresses: str | None, num_processes: int | None, process_id: int | None) -> None:
-    """Makes this process one of several, whose devices make up one mesh. The first address is the coordinator's."""
+    """Makes this process one of several, whose devices make up one mesh; the first one listens at the first address.
+
+    Without arguments it is what `gradtape launch`, `TF_CONFIG`, SLURM or Open MPI say.
+    """
     addresses = job_addresses.split(",") if job_addresses else []
     if len(addresses) > 1 and num_processes is not None and num_processes != len(addresses):
         raise ValueError(
@@ -88,12 +92,8 @@ def initialize(job_addresses: str | None, num_processes: int | None, process_id:
         )
     check_jax()
     mesh.prepare()
-    import jax
-
-    jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    jax.distributed.initialize(
-        coordinator_address=addresses[0] if addresses else None, num_processes=num_processes, process_id=process_id
-    )
+    size = len(addresses) if num_processes is None and len(addresses) > 1 else num_processes
+    cluster.initialize(addresses[0] if addresses else None, size, process_id)
     initialize_rng()
 
 
@@ -265,10 +265,24 @@ def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:
             value = make()
         if not isinstance(value, TracedTensor):  # zeros, say: a constant
             return value
-        program = Program(trace.graph([value]), Placement(layout, layout.sharding))
+        graph = trace.graph([value])
     finally:
         trace.let_go()
-    return wrap(program.run(())[0], value.dtype)
+    made = layout.sharding
+    if any(node.op.name == "random_truncated_normal" for node in graph.nodes):
+        made = _by_rows(value.dims, made)
+    (array,) = Program(graph, Placement(layout, made)).run(())
+    return wrap(array if made is layout.sharding else spread(array, layout.sharding), value.dtype)
+
+
+def _by_rows(shape: tuple[int, ...], sharding: Any) -> Any:
+    """Rows over all devices, if that can be.
+
+    A loop draws such numbers, one group after another in the order of memory: XLA can divide it among devices by rows
+    alone, and would have each device draw all of them. What is drawn is laid out as it should be afterwards.
+    """
+    rows = mesh.sharding(sharding.mesh, sharding.mesh.axis_names)
+    return rows if _divides(shape, rows) else sharding
 
 
 def is_spread(variables: Any) -> bool:

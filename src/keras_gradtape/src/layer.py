@@ -11,6 +11,8 @@ from gradtape.engine.run import dispatch, randomness
 class BackendLayer(Owner):
     """A layer of Keras on gradtape; checkpoints look into it."""
 
+    _exchanges_containers = False  # Keras keeps them elsewhere too
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A layer whose `build` draws as always, even where it is called to find out shapes: what it makes is kept."""
         layer = super().__new__(cls, *args, **kwargs)

@@ -19,6 +19,7 @@ from gradtape.core.owners import Owner
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.source_lines import caller
 
+from . import replicas
 from .ops.core import convert_to_tensor
 from .sparse import densified
 
@@ -29,6 +30,8 @@ _updates: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictio
 
 class OptimizerExtension(Owner):
     """Stands between Keras' base class of optimizers and the optimizers."""
+
+    _exchanges_containers = False  # Keras keeps them elsewhere too
 
     def _filter_empty_gradients(self, grads: Any, trainable_variables: Any) -> Any:
         if len(grads) and all(g is None for g in grads):
@@ -63,6 +66,33 @@ class OptimizerExtension(Owner):
         _assign(super().assign_sub, tf.Variable.scatter_sub, variable, value)  # type: ignore[misc]
 
     def _backend_update_step(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
+        if replicas.chosen() is None or in_stateless_scope():
+            self._update_here(grads, trainable_variables, learning_rate)
+        else:
+            step = super()._backend_update_step  # type: ignore[misc]
+            replicas.update(self, grads, trainable_variables, learning_rate, step)
+
+    def build(self, variables: Any) -> None:
+        """Makes the optimizer's variables: once, if several replicas ask for it."""
+
+        def build(strategy: Any) -> None:
+            if not self.built:  # type: ignore[has-type]
+                super(OptimizerExtension, self).build(variables)  # type: ignore[misc]
+                self.built = True
+
+        if replicas.chosen() is None:
+            super().build(variables)  # type: ignore[misc]
+        else:
+            replicas.merged(build)
+
+    def _apply_weight_decay(self, variables: Any) -> None:
+        if self.weight_decay is None or replicas.chosen() is None:  # type: ignore[attr-defined]
+            super()._apply_weight_decay(variables)  # type: ignore[misc]
+        else:
+            decay = super()._apply_weight_decay  # type: ignore[misc]
+            replicas.merged(lambda strategy: decay(variables))
+
+    def _update_here(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
         dense, slices = [], []
         for pair in zip(grads, trainable_variables, strict=True):
             (slices if isinstance(pair[0], tf.IndexedSlices) else dense).append(pair)

@@ -31,6 +31,11 @@ def planned(step: Step) -> Step:
     return _function(step, jit_compile=False)
 
 
+def around(step: Step, run: Step) -> Step:
+    """`run`, which runs the step on all replicas, as a function under the step's name."""
+    return _function(step, jit_compile=False, run=run)
+
+
 def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
     """`run`, or the step itself, as a function under the step's name, which warnings of retracing tell."""
     # The parameter must not be bound to the model: what the function was traced for goes with it.

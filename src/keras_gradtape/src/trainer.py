@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import gradtape as tf
 from gradtape.core.devices import default_device
+from gradtape.distribution.places import place
+from gradtape.distribution.values import DistributedValues
 from gradtape.engine.registry.devices import staying
 
-from . import distribution, steps
+from . import distribution, replicas, steps
 from .batches import Batches
 from .ops.core import convert_to_numpy, convert_to_tensor
 
@@ -33,6 +36,15 @@ class Trainer(base_trainer.Trainer):
         self.train_function: Any = None
         self.test_function: Any = None
         self.predict_function: Any = None
+        self._distribute_strategy = replicas.chosen()  # of several replicas, in whose scope the model is made
+
+    @property
+    def distribute_strategy(self) -> Any:
+        """The strategy in whose scope the model was made."""
+        return self._distribute_strategy or tf.distribute.get_strategy()
+
+    def _aggregate_additional_loss(self, loss: Any) -> Any:
+        return replicas.scaled(super()._aggregate_additional_loss(loss))
 
     def _resolve_auto_jit_compile(self) -> bool | str:
         """Which steps XLA compiles is seen while they run: see `steps.best`."""
@@ -43,7 +55,7 @@ class Trainer(base_trainer.Trainer):
 
     def _note_loss(self, loss: Any, x: Any) -> None:
         batch = next(part for part in tree.flatten(x) if part is not None)
-        self._loss_tracker.update_state(loss, sample_weight=batch.shape[0])
+        self._loss_tracker.update_state(replicas.unscaled(loss), sample_weight=batch.shape[0])
 
     def train_step(self, data: Any) -> Any:
         """One step of training on a batch; models that train in another way have their own."""
@@ -79,8 +91,11 @@ class Trainer(base_trainer.Trainer):
         if distribution.current() is not None and distribution.lay_out_all(self.variables, self.optimizer):
             self.train_function = self.test_function = self.predict_function = None
 
-    def _compiled(self, step: steps.Step) -> steps.Step:
+    def _compiled(self, step: steps.Step, reduction: str = "mean") -> steps.Step:
         """`step` as it is run: as a function, unless the model is to run eagerly."""
+        if self._distribute_strategy is not None:
+            run = replicas.on_each(self._distribute_strategy, step, reduction)
+            return run if self.run_eagerly else steps.around(step, run)
         if self.run_eagerly:
             return step
         if distribution.current() is not None or distribution.is_spread(self.variables):
@@ -98,7 +113,7 @@ class Trainer(base_trainer.Trainer):
 
     def _steps(self, step: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
         """A function that runs `step` on each batch of a list, and returns the last result."""
-        compiled, as_batch = self._compiled(step), _batches()
+        compiled, as_batch = self._compiled(step), self._batches()
 
         def function(batches: Any) -> Any:
             logs = None
@@ -107,6 +122,15 @@ class Trainer(base_trainer.Trainer):
             return logs
 
         return function
+
+    def _batches(self) -> Callable[[Any], Any]:
+        """How a batch is made ready: split among replicas; where several processes have one each, as parts of one."""
+        strategy = self._distribute_strategy
+        if strategy is not None:
+            return lambda data: replicas.split(strategy, _as_tensors(data))
+        if distribution.current() is None or distribution.num_processes() == 1:
+            return _as_tensors
+        return lambda data: tree.map_structure(distribution.global_batch, _as_tensors(data))
 
     def make_train_function(self, force: bool = False) -> Any:
         """Sets `train_function`, which takes a list of batches."""
@@ -126,7 +150,7 @@ class Trainer(base_trainer.Trainer):
         """Sets `predict_function`, which takes a list of batches and gives the outputs for all of them."""
         self._join_distribution()
         if self.predict_function is None or force:
-            compiled, as_batch = self._compiled(self.predict_step), _batches()
+            compiled, as_batch = self._compiled(self.predict_step, "concat"), self._batches()
 
             def function(batches: Any) -> Any:
                 outputs = [compiled(as_batch(batch)) for batch in batches]
@@ -142,8 +166,12 @@ class Trainer(base_trainer.Trainer):
         """
         if data_batch is not None:
             data_batch = _as_tensors(data_batch)
+        strategy = self._distribute_strategy
+        if strategy is not None and iterator is not None:
+            data_batch = replicas.first_part(next(iter(iterator))[2][0])
         try:
-            self._symbolic_build(iterator=iterator, data_batch=data_batch)
+            with nullcontext() if strategy is None or place.strategy is strategy else strategy.scope():
+                self._symbolic_build(iterator=iterator, data_batch=data_batch)
         except (NotImplementedError, RuntimeError):
             if self.optimizer is not None and not self.optimizer.built and self.trainable_variables:
                 self.optimizer.build(self.trainable_variables)
@@ -402,16 +430,11 @@ def _as_tensors(data: Any) -> Any:
         return _converted(data)
 
 
-def _batches() -> Callable[[Any], Any]:
-    """How a batch is made ready: where several processes have one each, they are parts of one."""
-    if distribution.num_processes() == 1:
-        return _as_tensors
-    return lambda data: tree.map_structure(distribution.global_batch, _as_tensors(data))
-
-
 def _converted(data: Any) -> Any:
     if type(data) is tuple:  # as most batches are: nothing else need be looked for
         return tuple(map(_converted, data))
     if type(data) is np.ndarray:
         return convert_to_tensor(data)
-    return tree.map_structure(lambda x: None if x is None else convert_to_tensor(x), data)
+    return tree.map_structure(
+        lambda x: x if x is None or isinstance(x, DistributedValues) else convert_to_tensor(x), data
+    )

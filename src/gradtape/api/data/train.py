@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...checkpoints import state
@@ -21,12 +23,15 @@ __all__ = [
     "CheckpointManager",
     "CheckpointOptions",
     "ExponentialMovingAverage",
+    "checkpoints_iterator",
     "get_checkpoint_state",
     "latest_checkpoint",
     "list_variables",
     "load_checkpoint",
     "load_variable",
 ]
+
+_SECONDS_BETWEEN_LOOKS = 1.0  # into a folder, as in TensorFlow
 
 
 class CheckpointOptions:
@@ -61,6 +66,40 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     True
     """
     return state.latest(os.fsdecode(checkpoint_dir), latest_filename or "checkpoint")
+
+
+def checkpoints_iterator(
+    checkpoint_dir: Any,
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], Any] | None = None,
+) -> Iterator[str]:
+    """The paths of a folder's latest checkpoints as they come, to be evaluated beside the training.
+
+    Args:
+      min_interval_secs: at least so many seconds are between two of them.
+      timeout: how many seconds to wait for the next; None for ever. Then it ends, unless `timeout_fn()` is false.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/ckpt")
+    >>> list(tf.train.checkpoints_iterator(folder, timeout=0)) == [path]
+    True
+    """
+    seen = None
+    while True:
+        until = None if timeout is None else time.monotonic() + timeout
+        while (found := latest_checkpoint(checkpoint_dir)) is None or found == seen:
+            if until is not None and time.monotonic() + _SECONDS_BETWEEN_LOOKS > until:
+                break
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        if found is None or found == seen:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        start, seen = time.monotonic(), found
+        yield found
+        time.sleep(max(0.0, start + min_interval_secs - time.monotonic()))
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> CheckpointState | None:

@@ -255,11 +255,16 @@ def _lines(message: Message) -> Iterator[str]:
             yield from (f"{name}: {_shown(value)}" for value in held)
 
 
+_ESCAPES = {ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", ord('"'): '\\"', ord("'"): "\\'", ord("\\"): "\\\\"}
+
+
 def _shown(value: Any) -> str:
+    if isinstance(value, float):  # a float32, in six digits if they are enough to tell it from others
+        short = f"{value:.6g}"
+        return short if struct.unpack("f", struct.pack("f", float(short)))[0] == value else f"{value:.9g}"
     if not isinstance(value, bytes):
-        return f"{value:g}" if isinstance(value, float) else str(value)
-    plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in value)
-    return f'"{plain}"'
+        return str(value)
+    return '"' + "".join(_ESCAPES.get(b) or (chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in value) + '"'
 
 
 class Repeated(MutableSequence[Any]):

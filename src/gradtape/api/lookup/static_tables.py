@@ -45,7 +45,8 @@ class StaticHashTable(LookupTable):
             )
         self._rows: dict[Any, Any] | None = None
         default = self._default.numpy()
-        self._find = each(lambda key: self._contents().get(key, default), _kind(self._value_dtype))
+        self._find: Any = each(lambda key: self._contents().get(key, default), _kind(self._value_dtype))
+        self._find.table = self  # what a SavedModel has in place of the function
         initializer.initialize(self)
 
     @property

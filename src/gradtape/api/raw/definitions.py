@@ -25,6 +25,7 @@ class Definition(NamedTuple):
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     attributes: dict[str, str]  # their kinds: type, int, bool, list(int) ...
+    usual: dict[str, str]  # the dtypes that some are, if nothing else is said
     names: dict[str, str]  # what `tf.raw_ops` calls the attributes
     is_stateful: bool
 
@@ -44,14 +45,16 @@ def definition_of(name: str) -> Definition | None:
     head, _, tail = line.partition(" |")
     first, _, last = head.partition(" ->")
     title, *inputs = first.split()
-    attributes, names = {}, {}
+    attributes, usual, names = {}, {}, {}
     for part in tail.split():
-        key, _, kind = part.partition(":")
-        attributes[key], _, other = kind.partition("@")
+        key, _, rest = part.partition(":")
+        rest, _, other = rest.partition("@")
+        attributes[key], _, dtype = rest.partition("=")
         names[key] = other or key
-    return Definition(
-        tuple(map(_argument, inputs)), tuple(map(_argument, last.split())), attributes, names, title.endswith("!")
-    )
+        if dtype:
+            usual[key] = dtype
+    given, made = (tuple(map(_argument, part)) for part in (inputs, last.split()))
+    return Definition(given, made, attributes, usual, names, title.endswith("!"))
 
 
 def _argument(text: str) -> Argument:

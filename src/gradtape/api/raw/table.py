@@ -418,6 +418,9 @@ StringLength(input, unit='BYTE') = strings.length
 StringLower(input, encoding='') = strings.lower
 StringToNumber(string_tensor, out_type=float32) = strings.to_number
 StringUpper(input, encoding='') = strings.upper
+StringToHashBucket(string_tensor, num_buckets) = strings.to_hash_bucket
+StringToHashBucketFast(input, num_buckets) = strings.to_hash_bucket_fast
+StringToHashBucketStrong(input, num_buckets, key) = strings.to_hash_bucket_strong
 Substr(input, pos, len, unit='BYTE') = strings.substr
 WriteFile(filename, contents) -> = io.write_file
 ReadVariableOp(resource, dtype) = tf.convert_to_tensor(resource, dtype)

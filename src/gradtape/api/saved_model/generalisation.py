@@ -7,12 +7,13 @@ same in all of them is a constant; one that is not is a `Size`, for which the wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core.dtypes import DType
+from ...graph.ir.effects import guard, shape_guard
 from ...graph.ir.graph import Graph, Value
 
 
@@ -72,6 +73,26 @@ class Program(NamedTuple):
     variables: tuple[tuple[Any, Place], ...]
     updates: tuple[tuple[Any, Place], ...]
 
+    @property
+    def looks_at_values(self) -> bool:
+        """Whether a step looks at the value of a tensor that is no constant."""
+        return any(step.op is guard and step.inputs[0].constants is None for step in self.all_steps())
+
+    @property
+    def shaped_by_values(self) -> list[Place]:
+        """The tensors whose shapes depend on values, and not on sizes alone."""
+        found = [step.inputs[0] for step in self.all_steps() if step.op is shape_guard]
+        return [place for place in found if place.constants is None]
+
+    def all_steps(self) -> Iterator[Step]:
+        """The steps, and those of the programs inside them."""
+        for step in self.steps:
+            yield step
+            for value in step.attrs.values():
+                for inner in value if isinstance(value, tuple | list) and not isinstance(value, Program) else (value,):
+                    if isinstance(inner, Program):
+                        yield from inner.all_steps()
+
 
 def size_of(examples: Sequence[int]) -> int | Size:
     """The number that stands in all graphs, or a size."""
@@ -100,7 +121,10 @@ class _Merging:
             if len({id(node.op) for node in nodes}) > 1:
                 raise Differs(f"one step is {' or '.join(dict.fromkeys(node.op.name for node in nodes))}")
             given = self._all([node.inputs for node in nodes])
-            attrs = self._attributes([node.attrs for node in nodes])
+            if nodes[0].op is guard:  # a value that was looked at: it may be a size
+                attrs = {"values": [np.asarray(node.attrs["value"]) for node in nodes]}
+            else:
+                attrs = self._attributes([node.attrs for node in nodes])
             steps.append(Step(nodes[0].op, given, attrs, self._all([node.outputs for node in nodes])))
         outputs, updates = self._all([g.outputs for g in graphs]), self._held([g.updates for g in graphs])
         return Program(first.name, inputs, steps, outputs, variables, updates)

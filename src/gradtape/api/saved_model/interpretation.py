@@ -24,6 +24,7 @@ from ..raw.made import op_named
 from ..raw.rows import rows
 from .protos import Record
 from .structures import shape_of
+from .tables import LoadedTable
 
 _IGNORED = ("DisableCopyOnRead",)  # nodes without outputs that mean nothing here
 
@@ -312,11 +313,29 @@ def _no_value(node: Node, values: list[Any]) -> list[Any]:
     return [resolve("zeros")([n or 0 for n in shape] if shape.rank is not None else [], node.attr("dtype"))]
 
 
+def _new_table(node: Node, values: list[Any]) -> list[Any]:
+    return [LoadedTable(node.attr("key_dtype"), node.attr("value_dtype"))]
+
+
+def _fill_table(node: Node, values: list[Any]) -> list[Any]:
+    values[0].fill(values[1], values[2])
+    return []
+
+
+def _fill_table_from_file(node: Node, values: list[Any]) -> list[Any]:
+    names = ("key_index", "value_index", "vocab_size", "delimiter")
+    values[0].fill_from(values[1], **{name: node.attr(name) for name in names})
+    return []
+
+
 SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "PartitionedCall": _called, "StatefulPartitionedCall": _called, "If": _cond, "StatelessIf": _cond, "Case": _case,
     "StatelessCase": _case, "While": _loop, "StatelessWhile": _loop, "TensorListReserve": _reserved,
     "EmptyTensorList": _empty_list, "TensorListFromTensor": _list_of_rows, "TensorListGetItem": _entry,
     "TensorListSetItem": _written, "TensorListPushBack": _appended, "FakeParam": _no_value,
     "TensorListStack": lambda node, values: [values[0].stack()],
-    "TensorListLength": lambda node, values: [values[0].size()],
+    "TensorListLength": lambda node, values: [values[0].size()], "HashTableV2": _new_table,
+    "LookupTableImportV2": _fill_table, "InitializeTableFromTextFileV2": _fill_table_from_file,
+    "LookupTableFindV2": lambda node, values: [values[0].find(values[1], values[2])],
+    "LookupTableSizeV2": lambda node, values: [values[0].size()],
 }  # fmt: skip

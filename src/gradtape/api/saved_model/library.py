@@ -9,6 +9,7 @@ from typing import Any
 from ...core.dtypes import resource, string
 from ...graph.ir.effects import assertion, guard, never, output, shape_guard
 from ...graph.ir.graph import unique
+from ..lookup.static_tables import StaticHashTable
 from . import control_flow as _control_flow  # noqa: F401  says how branches and loops are written
 from . import images as _images  # noqa: F401  and convolutions
 from .constants_of_sizes import constant
@@ -31,6 +32,12 @@ class FunctionWriter(Writer):
         self.captured: dict[int, Ref] = {}  # variables by their ids, and paths by those of their arrays
         self.reads: list[str] = []  # the nodes that read variables: what is assigned is assigned after them
         self.updates: list[Ref] = []  # what variables become
+
+    def captured_resource(self, value: Any) -> Ref:
+        """A table that the function captures."""
+        if id(value) not in self.captured:
+            raise Unsaved("it looks something up in a table inside of a branch or a loop: do that outside")
+        return self.captured[id(value)]
 
     def add(self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = ()) -> Any:
         """Adds a node."""
@@ -81,10 +88,12 @@ class FunctionLibrary:
         for step in program.steps:
             if step.op in _LEFT_OUT or (step.op is guard and step.inputs[0].constants is not None):
                 continue
+            if step.op is guard and writer.knows_values(ref(step.inputs[0]), step.attrs["values"]):
+                continue
             if step.op is guard or step.op is never:
                 raise Unsaved(
-                    "what it does depends on the value of a tensor (an axis, a size or a Python `if`), so there is no "
-                    "one graph for it. Use tf.cond, tf.while_loop or AutoGraph for that, or give a Python value"
+                    "what it does depends on the value of a tensor that is no size. Use tf.cond, tf.while_loop or "
+                    "AutoGraph for that, or give a Python value"
                 )
             for place, its in zip(step.outputs, translated(writer, step, [ref(p) for p in step.inputs]), strict=True):
                 made[place] = its
@@ -96,6 +105,8 @@ class FunctionLibrary:
         """A variable, or the path of an asset, as a further input of a function."""
         if isinstance(value, Asset):
             return writer.argument("asset_path", string)
+        if isinstance(value, StaticHashTable):
+            return writer.argument("table_handle", resource)
         details = {"dtype": value.dtype.as_datatype_enum, "shape": shape_proto(value.shape)}
         return writer.argument(f"{value.name.partition(':')[0]}_resource", resource, handle_data=[details])
 
@@ -134,8 +145,8 @@ class FunctionLibrary:
         for variable, _ in (*program.variables, *program.updates):
             if id(variable) not in captured:
                 captured[id(variable)] = (variable, self.capture(writer, variable))
-        for at, asset in self._used_assets(program):
-            captured[at] = (asset, self.capture(writer, asset))
+        for at, value in (*self._used_assets(program), *_used_tables(program)):
+            captured.setdefault(at, (value, self.capture(writer, value)))
         writer.captured = {at: ref for at, (_, ref) in captured.items()}
         outputs = self.written(writer, program, inputs)
         effects = [
@@ -150,6 +161,11 @@ class FunctionLibrary:
         places = [place for step in program.steps for place in step.inputs] + list(program.outputs)
         arrays = {id(place.constants[0]) for place in places if place.constants is not None}
         return [(at, asset) for at, asset in self._assets.items() if at in arrays]
+
+
+def _used_tables(program: Program) -> list[tuple[int, Any]]:
+    tables = [getattr(step.attrs.get("function"), "table", None) for step in program.steps]
+    return list({id(table): table for table in tables if table is not None}.items())
 
 
 def _argument_name(name: str) -> str:

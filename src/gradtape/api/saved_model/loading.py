@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -173,17 +174,30 @@ class _Loading:
         self._library = Library(graph.graph_def)
         self._made: dict[int, Any] = {}
         self._concretes: dict[str, LoadedConcreteFunction] = {}
+        self._initializers: list[str] = []
 
     def loaded(self) -> Any:
         self._values = self._variables()
         root = self.object(0)
+        for name in self._initializers:
+            self._concrete(name).run([])
         info = self._graph.meta_info_def
         root.tensorflow_version = info.tensorflow_version if info else ""
         root.tensorflow_git_version = info.tensorflow_git_version if info else ""
         root.graph_debug_info = None
         if not hasattr(root, "signatures"):
             root.signatures = Signatures()
+        if self._options.experimental_load_function_aliases:
+            root.function_aliases = self._aliases(info)
         return root
+
+    def _aliases(self, info: Record | None) -> dict[str, Any]:
+        """The functions that were given names of their own when they were saved, by these."""
+        found: dict[str, list[LoadedConcreteFunction]] = {}
+        for name, alias in (info.function_aliases if info else {}).items():
+            found.setdefault(alias, []).append(self._concrete(name))
+        open_ended = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+        return {alias: LoadedFunction(alias, open_ended, concretes, None) for alias, concretes in found.items()}
 
     def _variables(self) -> dict[int, Tensor]:
         """The values of the variables, by the numbers of their nodes."""
@@ -271,6 +285,18 @@ class _Loading:
     def _constant(self, number: int, node: Record) -> None:
         self._made[number] = self._library.constant(node.constant.operation)
 
+    def _resource(self, number: int, node: Record) -> None:
+        """A table, which a function makes, and another one fills when everything is there."""
+        functions = {child.local_name: self._nodes[child.node_id].function for child in node.children}
+        functions = {name: f.concrete_functions[0] for name, f in functions.items() if f and f.concrete_functions}
+        try:
+            (self._made[number],) = self._library[functions["_create_resource"]]()
+        except errors.UnimplementedError as error:
+            self._made[number] = _Unknown(error)
+            return
+        if "_initialize" in functions:
+            self._initializers.append(functions["_initialize"])
+
     def _asset(self, number: int, node: Record) -> None:
         file = self._graph.asset_file_def[node.asset.asset_file_def_index]
         self._made[number] = Asset(os.path.join(self._folder, constants.ASSETS_DIRECTORY, file.filename))
@@ -308,7 +334,17 @@ class _Loading:
         return found.asset_path if isinstance(found, Asset) else found
 
 
-_KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "user_object")
+_KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "resource", "user_object")
+
+
+class _Unknown:
+    """A resource of a kind that is not there: who uses it gets the error."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._error
 
 
 def _zeros(shape: Any, dtype: DType) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections import deque
 from collections.abc import Mapping
@@ -12,11 +13,13 @@ from ...checkpoints.tensorflow_graph import encoded
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...state.variable import Variable
+from ..lookup.static_tables import StaticHashTable
 from .functions import LoadedFunction
 from .loading import Signatures
 from .options import Asset
 from .signatures import Served, functions_of, inputs_of
 from .structures import argument_spec, shape_proto, structured
+from .tables import TableFunction, functions_of_table
 
 _VERSION = {"producer": 1, "min_consumer": 1}
 _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -24,7 +27,11 @@ _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 def parts_of(owner: Any) -> dict[str, Any]:
     """What an object has that is saved: variables, objects that have some, and functions."""
-    if isinstance(owner, Function | ConcreteFunction | Asset | Served) or variable_of(owner) is not None:
+    if isinstance(owner, StaticHashTable):
+        return dict(functions_of_table(owner))
+    if isinstance(owner, Function | ConcreteFunction | Asset | Served | TableFunction):
+        return {}
+    if variable_of(owner) is not None:
         return {}
     if isinstance(owner, Signatures):
         return dict(owner)
@@ -120,6 +127,11 @@ def _described(value: Any, concretes: list[str], assets: list[Asset]) -> dict[st
     if isinstance(value, Served):
         names = [name for name, _ in inputs_of(value.function)]
         return {"bare_concrete_function": _bare(names, len(names) == 1, concretes[0])}
+    if isinstance(value, StaticHashTable):
+        return {"resource": {}}
+    if isinstance(value, TableFunction):
+        spec = {"fullargspec": argument_spec(inspect.Signature()), "input_signature": structured(())}
+        return {"function": {"concrete_functions": concretes, "function_spec": spec}}
     if isinstance(value, Asset):
         return {"asset": {"asset_file_def_index": next(i for i, asset in enumerate(assets) if asset is value)}}
     return {"user_object": {"identifier": _identifier(value), "version": _VERSION}}

@@ -42,16 +42,22 @@ def probed(function: ConcreteFunction) -> Probed:
         raise Unsaved("it takes a variable as an argument: a SavedModel's functions take tensors")
     given = function._given
     failure: Exception | None = None
-    for sizes in _attempts(given):
+    for sizes, values in _attempts(given):
         try:
-            variants = [_traced(function, given, chosen) for chosen in sizes]
+            variants = [_traced(function, given, *chosen) for chosen in zip(sizes, values, strict=True)]
             program = merged([dead_code(variant.graph) for variant in variants])
+            _check_values(program, values[0])
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
             failure = failure or error
             continue
         outputs = variants[0].specified(list(map(_open_spec, program.outputs)))
         return Probed(program, outputs, list(map(_spec, given)), function._names)
     assert failure is not None
+    if isinstance(failure, LooksAtValues):
+        raise Unsaved(
+            "what it does depends on the value of a tensor (an axis, a size or a Python `if`), so there is no one "
+            "graph for it. Use tf.cond, tf.while_loop or AutoGraph for that, or give a Python value"
+        ) from failure
     if isinstance(failure, Differs):
         raise Unsaved(
             f"what it does depends on a size that its input signature leaves open: {failure}. Give the size in the "
@@ -62,9 +68,23 @@ def probed(function: ConcreteFunction) -> Probed:
     raise failure
 
 
-def _traced(function: ConcreteFunction, given: Sequence[Any], sizes: Sequence[int]) -> Any:
+class LooksAtValues(Differs):
+    """A graph depends on values in a way that these graphs do not show."""
+
+
+def _check_values(program: Program, values: Any) -> None:
+    """Raises unless the graphs were traced with values that show what depends on them."""
+    mixed, counted = isinstance(values, tuple), isinstance(values, int)
+    places = program.shaped_by_values
+    if places and not (mixed and all(any(isinstance(n, Size) for n in place.dims) for place in places)):
+        raise LooksAtValues
+    if program.looks_at_values and not counted:
+        raise LooksAtValues
+
+
+def _traced(function: ConcreteFunction, given: Sequence[Any], sizes: Sequence[int], values: Any) -> Any:
     unknown = iter(sizes)
-    tensors = [_example(x, unknown) for x in given]
+    tensors = [_example(x, unknown, values) for x in given]
     with imagining():
         return function._concrete.traced_for_good(tensors, (), False)
 
@@ -77,17 +97,53 @@ def _open_spec(place: Place) -> TensorSpec:
     return TensorSpec([None if isinstance(n, Size) else n for n in place.dims], place.dtype)
 
 
-def _example(x: Any, unknown: Iterator[int]) -> Tensor:
-    """A tensor to trace with: ones, of the next size where the spec leaves it open."""
+def _example(x: Any, unknown: Iterator[int], values: Any) -> Tensor:
+    """A tensor to trace with, of the next size where the spec leaves it open; see `_attempts` for its values."""
     spec = _spec(x)
     if spec.shape.rank is None:
         raise Unsaved(f"it takes a tensor of unknown rank ({spec}). Give its input signature a rank")
     fill = b"" if spec.dtype is dtypes.string else 1
     array = np.full([next(unknown) if n is None else n for n in spec.shape], fill, spec.dtype.numpy)
+    array = _with_values(array, spec, values)
     return wrap(array if array.ndim or spec.dtype is dtypes.string else array[()], spec.dtype)
 
 
-def _attempts(given: Sequence[Any]) -> Iterator[list[list[int]]]:
+def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
+    """An array of ones with other values in their place."""
+    if isinstance(values, tuple):
+        rng = np.random.default_rng(values)
+        if spec.dtype is dtypes.string:
+            return rng.choice(np.array([b"", b"a b", b"c"], object), array.shape)
+        numbers = rng.integers(0, 3, array.shape) if not spec.dtype.is_floating else rng.normal(size=array.shape)
+        return np.asarray(numbers).astype(array.dtype)
+    if values == "matrix" and spec.dtype.is_floating and array.ndim >= 2:
+        return (array * 0.1 + np.eye(*array.shape[-2:])).astype(array.dtype)
+    if values == "matrix" and spec.dtype.is_integer and array.ndim:
+        return (array * np.arange(array.shape[-1])).astype(array.dtype)
+    if isinstance(values, int) and not spec.dtype.is_bool and spec.dtype is not dtypes.string and array.size < 8:
+        return (array * (values + 2 * np.arange(array.size).reshape(array.shape))).astype(array.dtype)
+    return array
+
+
+def _attempts(given: Sequence[Any]) -> Iterator[tuple[list[list[int]], list[Any]]]:
+    """Sizes for the unknown axes in each of the graphs, and what values inputs have there.
+
+    Values are ones; those of a matrix that can be inverted, and of a permutation; where values are looked at, other
+    ones in each graph; where shapes depend on them, random ones.
+    """
+    attempts = list(_sizes(given))
+    for kind in ("ones", "matrix"):
+        for sizes in attempts:
+            yield sizes, [kind] * len(sizes)
+    for sizes in attempts:
+        several = sizes if len(sizes) == _PROBES else sizes * _PROBES
+        yield several, [9, 14, 25]
+        yield several, [2, 3, 4]
+        for seed in range(3):
+            yield several, [(seed, probe) for probe in range(_PROBES)]
+
+
+def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
     """Sizes for the unknown axes, in each of the graphs: all different, then more and more of them the same."""
     axes = [(i, axis) for i, x in enumerate(given) for axis, n in enumerate(_spec(x).shape or ()) if n is None]
     if not axes:

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...checkpoints.bundle import write_bundle
-from ...core import errors
+from ...core import dtypes, errors
 from ...engine.run.dispatch import thread
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...graph.ir.graph import unique
 from ...state.specs import TensorSpec
+from ..lookup.static_tables import StaticHashTable
 from ..runtime.version import GIT_VERSION, VERSION
 from . import constants
 from .library import FunctionLibrary
@@ -27,6 +28,7 @@ from .protos import encoded
 from .serving import ServingGraph
 from .signatures import Served, chosen_signatures, inputs_of, outputs_of
 from .structures import structured
+from .tables import TableFunction, write_table
 
 NAMESPACES = ("saved_model",)
 __all__ = ["save"]
@@ -107,10 +109,27 @@ class _Saving:
         self._concretes: dict[str, dict[str, Any]] = {}
         self._names: dict[int, list[str]] = {}
         self._graph = ServingGraph(self.objects.variables(), self._assets)
+        self._tables()
         for function in self.objects.of_kind(Function, ConcreteFunction):
             self._names[self._number(function)] = [self._concrete(f).name for f in concrete_functions_of(function)]
         for signature in served.functions.values():
             self._names[self._number(signature)] = [self._serve(signature)]
+
+    def _tables(self) -> None:
+        """Writes the functions of all tables."""
+        written = {id(table): write_table(self._library, table) for table in self.objects.of_kind(StaticHashTable)}
+        for function in self.objects.of_kind(TableFunction):
+            name = written[id(function.table)][function.name]
+            self._names[self._number(function)] = [name]
+            captures = [function.table] if function.name == "_initialize" else []
+            returned = TensorSpec([], dtypes.resource if function.name == "_create_resource" else dtypes.int32)
+            self._concretes[name] = {
+                "bound_inputs": [self._number(table) for table in captures],
+                "canonicalized_input_signature": structured(((), {})),
+                "output_signature": structured(returned),
+            }
+            if captures:
+                self._graph.add_table(function.table, name)
 
     def _number(self, value: Any) -> int:
         number = self.objects.number(value)
@@ -177,6 +196,7 @@ class _Saving:
         write_bundle(
             os.path.join(variables, constants.VARIABLES_FILENAME), values, self.objects.for_checkpoint()
         )  # fmt: skip
+        self._graph.finish()
         files = self._copy_assets(os.path.join(folder, constants.ASSETS_DIRECTORY))
         graph = {
             "meta_info_def": {

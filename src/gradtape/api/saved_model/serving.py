@@ -12,9 +12,11 @@ from ...core.tensor import Tensor, wrap
 from ...graph.ir.graph import unique
 from ...state.specs import TensorSpec
 from ...state.variable import Variable
+from ..lookup.static_tables import StaticHashTable
 from .constants import PREDICT_METHOD_NAME
 from .options import Asset
 from .structures import shape_proto
+from .tables import shared_name
 from .writer import attribute
 
 _PREFIX = "saver_filename"
@@ -27,7 +29,8 @@ class ServingGraph:
         self.nodes: list[dict[str, Any]] = []
         self.signatures: dict[str, Any] = {}
         self._names: set[str] = set()
-        self._handles: dict[int, str] = {}
+        self._handles: dict[int, str] = {}  # of variables and tables
+        self._initial: list[str] = []
         for variable in variables.values():
             if id(variable) not in self._handles:
                 name = variable.name.partition(":")[0] or "variable"
@@ -69,8 +72,28 @@ class ServingGraph:
             "method_name": PREDICT_METHOD_NAME,
         }
 
+    def add_table(self, table: StaticHashTable, initializer: str) -> None:
+        """A table, which is filled by a function when the model is loaded."""
+        name = self._handles[id(table)] = self._add(
+            "hash_table", "HashTableV2", [], key_dtype=("type", table.key_dtype),
+            value_dtype=("type", table.value_dtype), shared_name=("string", shared_name(table)),
+        )  # fmt: skip
+        self._initial.append(
+            self._add(
+                "StatefulPartitionedCall", "StatefulPartitionedCall", [name], f=("func", initializer),
+                Tin=("list(type)", [dtypes.resource]), Tout=("list(type)", [dtypes.int32]),
+            )
+        )  # fmt: skip
+
+    def finish(self) -> None:
+        """Adds the node that is run before all others."""
+        initial = self._add("NoOp", "NoOp", [f"^{node}" for node in self._initial])
+        self.signatures["__saved_model_init_op"] = {
+            "outputs": {"__saved_model_init_op": {"name": initial, "tensor_shape": {"unknown_rank": True}}}
+        }
+
     def _captured(self, value: Any) -> str:
-        if isinstance(value, Variable):
+        if id(value) in self._handles:
             return self._handles[id(value)]
         return next(name for asset, name in self._assets if asset is value)
 
@@ -104,10 +127,6 @@ class ServingGraph:
             saved = [f"^{saving}"]
         restore = self._add("restore_all", "NoOp", [f"^{node}" for node in done])
         kept = self._add("saved_path", "Identity", [prefix, *saved], T=("type", dtypes.string))
-        initial = self._add("NoOp", "NoOp", [])
-        self.signatures["__saved_model_init_op"] = {
-            "outputs": {"__saved_model_init_op": {"name": initial, "tensor_shape": {"unknown_rank": True}}}
-        }
         return {
             "filename_tensor_name": f"{prefix}:0", "save_tensor_name": f"{kept}:0", "restore_op_name": restore,
             "version": 2,
@@ -115,7 +134,7 @@ class ServingGraph:
 
 
 def _kind(value: Any) -> Any:
-    return dtypes.resource if isinstance(value, Variable) else dtypes.string
+    return dtypes.string if isinstance(value, Asset) else dtypes.resource
 
 
 def _info(name: str, spec: TensorSpec) -> dict[str, Any]:

@@ -24,8 +24,8 @@ _NAMES = {
     "truncatemod": "TruncateMod", "nextafter": "NextAfter", "power_0": "OnesLike", "power_1": "Identity",
     "power_2": "Square", "power_half": "Sqrt", "logical_xor": "NotEqual", "zeros_like": "ZerosLike",
     "ones_like": "OnesLike", "stop_gradient": "StopGradient", "identity": "Identity", "hermitian": "Identity",
-    "cholesky": "Cholesky", "cross": "Cross", "inv": "MatrixInverse", "det": "MatrixDeterminant",
-    "solve": "MatrixSolve", "sqrtm": "MatrixSquareRoot", "logm": "MatrixLogarithm", "conj": "Conj",
+    "cholesky": "Cholesky", "lu": "Lu", "cross": "Cross", "inv": "MatrixInverse", "det": "MatrixDeterminant",
+    "solve": "MatrixSolve", "sqrtm": "MatrixSquareRoot", "logm": "MatrixLogarithm",
     "half_square": "L2Loss", "invert_permutation": "InvertPermutation", "nonzero": "Where",
     "slogdet": "LogMatrixDeterminant",
 }  # fmt: skip
@@ -159,6 +159,19 @@ def _sigmoid_cross_entropy(w: Writer, s: Step, labels: Ref, logits: Ref) -> Ref:
     return w.AddV2(w.Sub(w.Relu(logits), w.Mul(logits, labels)), rest)
 
 
+@translates("map_text")
+def _map_text(w: Writer, s: Step, *xs: Ref, function: Any) -> Ref:
+    table = getattr(function, "table", None)
+    if table is not None:
+        default = w.constant(np.asarray(table.default_value.array), table.value_dtype)
+        return w.LookupTableFindV2(w.captured_resource(table), xs[0], default)
+    spelling = getattr(function, "spelling", None)
+    if spelling is None:
+        raise Unsaved("it has a function on strings for which TensorFlow has no op")
+    op, attrs = spelling
+    return w.add(op, [xs] if op == "StringJoin" else xs, dict(attrs))
+
+
 @translates("concat_strings")
 def _concat_strings(w: Writer, s: Step, a: Ref, b: Ref) -> Ref:
     return w.StringJoin([a, b])
@@ -169,6 +182,11 @@ def _cast(w: Writer, s: Step, x: Ref, dtype: Any) -> Ref:
     return w.Cast(x, DstT=as_dtype(dtype))
 
 
+@translates("check_numerics")
+def _check_numerics(w: Writer, s: Step, x: Ref, message: str) -> Ref:
+    return w.CheckNumerics(x, message=message)
+
+
 @translates("bitcast")
 def _bitcast(w: Writer, s: Step, x: Ref, dtype: Any) -> Ref:
     return w.Bitcast(x, type=as_dtype(dtype))
@@ -177,6 +195,19 @@ def _bitcast(w: Writer, s: Step, x: Ref, dtype: Any) -> Ref:
 @translates("complex")
 def _complex(w: Writer, s: Step, a: Ref, b: Ref) -> Ref:
     return w.Complex(a, b, Tout=s.outputs[0].dtype)
+
+
+@translates("conj")
+def _conj(w: Writer, s: Step, x: Ref) -> Ref:
+    return w.Conj(x) if x.dtype.is_complex else w.Identity(x)
+
+
+@translates("betainc")
+def _betainc(w: Writer, s: Step, *given: Ref) -> Ref:
+    """TensorFlow's op does not broadcast."""
+    dims = s.outputs[0].dims
+    same = [place.dims == dims for place in s.inputs]
+    return w.Betainc(*(x if fits else w.BroadcastTo(x, w.shape(dims)) for x, fits in zip(given, same, strict=True)))
 
 
 @translates("real", "imag", "complex_abs", "angle")
@@ -272,7 +303,15 @@ def _roll(w: Writer, s: Step, x: Ref, shift: Any, axis: Any) -> Ref:
 
 @translates("slice")
 def _slice(w: Writer, s: Step, x: Ref, key: Any) -> Ref:
-    begin, end, strides = [], [], []
+    begin, end, strides, masks = _bounds(key)
+    return w.StridedSlice(x, w.shape(begin), w.shape(end), w.shape(strides), **masks)
+
+
+def _bounds(key: Any) -> tuple[list[Any], list[Any], list[Any], dict[str, int]]:
+    """A key as TensorFlow's ops have it: three numbers for each entry, and what else it says as bits."""
+    begin: list[Any] = []
+    end: list[Any] = []
+    strides: list[Any] = []
     masks = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0)
     for i, item in enumerate(key):
         start, stop, step = 0, 0, 1
@@ -291,7 +330,7 @@ def _slice(w: Writer, s: Step, x: Ref, key: Any) -> Ref:
         begin.append(start)
         end.append(stop)
         strides.append(step)
-    return w.StridedSlice(x, w.shape(begin), w.shape(end), w.shape(strides), **{k: v for k, v in masks.items() if v})
+    return begin, end, strides, {name: mask for name, mask in masks.items() if mask}
 
 
 @translates("gather")
@@ -351,7 +390,8 @@ def _one_hot(w: Writer, s: Step, indices: Ref, on: Ref, off: Ref, depth: Any, ax
 
 @translates("place")
 def _place(w: Writer, s: Step, x: Ref, key: Any, shape: Any) -> Ref:
-    raise Unsaved("it has the gradient of a slice, which is not written yet")
+    begin, end, strides, masks = _bounds(key)
+    return w.StridedSliceGrad(w.shape(shape), w.shape(begin), w.shape(end), w.shape(strides), x, **masks)
 
 
 # Reductions, scans and sorts.
@@ -437,9 +477,13 @@ def _search_sorted(w: Writer, s: Step, sequence: Ref, values: Ref, side: str, dt
     return (w.LowerBound if side == "left" else w.UpperBound)(sequence, values, out_type=as_dtype(dtype))
 
 
-@translates("segment_sum")
-def _segment_sum(w: Writer, s: Step, x: Ref, ids: Ref, count: Any) -> Ref:
-    return w.UnsortedSegmentSum(x, ids, w.ref(count, dtypes.int32))
+@translates("segment_sum", "segment_prod", "segment_max", "segment_min")
+def _segments(w: Writer, s: Step, x: Ref, ids: Ref, count: Any, empty: Any = None) -> Ref:
+    found = getattr(w, f"Unsorted{s.op.title}")(x, ids, w.ref(count, dtypes.int32))
+    if empty is None:
+        return found
+    there = w.UnsortedSegmentSum(w.OnesLike(x), ids, w.ref(count, dtypes.int32))
+    return w.SelectV2(w.Greater(there, number(w, 0, there)), found, number(w, empty, found))
 
 
 # Products, matrices and spectra.
@@ -509,6 +553,20 @@ def _fft(w: Writer, s: Step, x: Ref, axis: Any, norm: str) -> Ref:
     return _on_last_axis(w, s, x, axis[0], w.FFT if s.op.name == "fft" else w.IFFT)
 
 
+@translates("rfft")
+def _rfft(w: Writer, s: Step, x: Ref, axis: Any, norm: str) -> Ref:
+    if list(axis) != [len(s.inputs[0].dims) - 1] or norm != "backward":
+        raise Unsaved("it has a Fourier transform of other axes than the last, or of another norm than the usual one")
+    return w.RFFT(x, [s.inputs[0].dims[-1]], Tcomplex=s.outputs[0].dtype)
+
+
+@translates("irfft")
+def _irfft(w: Writer, s: Step, x: Ref, axis: Any, length: Any, norm: str) -> Ref:
+    if list(axis) != [len(s.inputs[0].dims) - 1] or norm != "backward":
+        raise Unsaved("it has a Fourier transform of other axes than the last, or of another norm than the usual one")
+    return w.IRFFT(x, [length], Treal=s.outputs[0].dtype)
+
+
 # What is fused here.
 
 
@@ -566,6 +624,12 @@ def _random(w: Writer, s: Step, state: Ref, shape: Any, dtype: Any) -> Ref:
     name = {"random_uniform": "StatelessRandomUniformV2", "random_normal": "StatelessRandomNormalV2",
             "random_truncated_normal": "StatelessTruncatedNormalV2"}[s.op.name]  # fmt: skip
     return getattr(w, name)(w.shape(shape), *_key_and_counter(w, state), dtype=as_dtype(dtype))
+
+
+@translates("random_scramble")
+def _scrambled(w: Writer, s: Step, seed: Ref) -> Ref:
+    key, counter = w.StatelessRandomGetKeyCounter(seed)
+    return w.ConcatV2([counter, key], 0)
 
 
 @translates("random_uniform_int")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
@@ -70,7 +70,7 @@ class Writer:
         self.nodes: list[dict[str, Any]] = []
         self.arguments: list[dict[str, Any]] = []
         self._names: set[str] = set()
-        self._known: dict[tuple[int, ...], tuple[Ref, int]] = {}  # which size of which tensor is what in the graphs
+        self._known: dict[tuple[int, ...], Callable[[], Ref]] = {}  # where to take what is so much in the graphs
         self._sizes: dict[Size, Ref] = {}
         self._constants: dict[Any, Ref] = {}
         self._kept_alive: list[Any] = []
@@ -128,7 +128,7 @@ class Writer:
         for argument in definition.outputs:
             kinds = found[argument.several] if argument.several else None
             if kinds is None:
-                dtype = as_dtype(found.get(argument.dtype, argument.dtype))
+                dtype = as_dtype(found.get(argument.dtype, definition.usual.get(argument.dtype, argument.dtype)))
                 kinds = [dtype] * (found[argument.number] if argument.number else 1)
             refs = [Ref(f"{name}:{argument.name}:{i}", as_dtype(kind)) for i, kind in enumerate(kinds)]
             outputs.append(refs if argument.several or argument.number else refs[0])
@@ -170,7 +170,24 @@ class Writer:
         """Says that this tensor has the shape of a place, so that sizes can be taken from it."""
         for axis, size in enumerate(place.dims):
             if isinstance(size, Size):
-                self._known.setdefault(size.examples, (ref, axis))
+                self._known.setdefault(size.examples, partial(self._size_of, ref, axis))
+
+    def knows_values(self, ref: Ref, values: Sequence[Any]) -> bool:
+        """Says that a tensor has these values in the graphs, so that sizes can be taken from it; whether they can."""
+        same = len({value.shape for value in values}) > 1 or np.array_equal(values[0], values[-1])
+        if same or not ref.dtype.is_integer:
+            return False  # whatever it was looked at for, it was no size, or nothing is known of other values
+        flat = self.Reshape(self.Cast(ref, DstT=dtypes.int32), [-1])
+        for i, examples in enumerate(zip(*(value.ravel().tolist() for value in values), strict=True)):
+            if len(set(examples)) > 1:
+                self._known.setdefault(tuple(map(int, examples)), partial(self._entry, flat, i))
+        return True
+
+    def _size_of(self, ref: Ref, axis: int) -> Ref:
+        return self._entry(self.Shape(ref, out_type=dtypes.int32), axis)
+
+    def _entry(self, numbers: Ref, i: int) -> Ref:
+        return self.StridedSlice(numbers, [i], [i + 1], [1], shrink_axis_mask=1)
 
     def has(self, size: Size) -> bool:
         """Whether a size is that of an axis of a tensor."""
@@ -186,19 +203,15 @@ class Writer:
         """A shape as an input of a node."""
         return self.ref(list(dims), dtypes.int32)
 
-    def _taken(self, examples: tuple[int, ...]) -> Ref:
-        ref, axis = self._known[examples]
-        return self.StridedSlice(self.Shape(ref, out_type=dtypes.int32), [axis], [axis + 1], [1], shrink_axis_mask=1)
-
     def _computed(self, size: Size) -> Ref:
         """The size of an axis, a multiple of one with something added, or a multiple of a product of some."""
         if size.examples in self._known:
-            return self._taken(size.examples)
+            return self._known[size.examples]()
         for known in self._known:
             found = _linear(known, size.examples)
             if found is not None:
                 factor, offset = found
-                y = self._taken(known)
+                y = self._known[known]()
                 if factor != 1:
                     y = self.Mul(y, factor.numerator) if factor.numerator != 1 else y
                     y = self.AddV2(y, int(offset * factor.denominator)) if factor.denominator != 1 and offset else y
@@ -208,7 +221,8 @@ class Writer:
             for chosen in combinations_with_replacement(self._known, count):
                 ratios = {Fraction(n, math.prod(ks) or 1) for n, *ks in zip(size.examples, *chosen, strict=True)}
                 if len(ratios) == 1 and (ratio := ratios.pop()).denominator == 1:
-                    return reduce(self.Mul, map(self._taken, chosen), self.ref(int(ratio), dtypes.int32))
+                    sizes = [self._known[known]() for known in chosen]
+                    return reduce(self.Mul, sizes, self.ref(int(ratio), dtypes.int32))
         raise Unsaved(
             f"a size in it ({', '.join(map(str, size.examples))} for some sizes of the inputs) could not be told from "
             "the shapes of tensors. Give the function an input signature without None"

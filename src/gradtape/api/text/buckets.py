@@ -12,6 +12,7 @@ from ...engine.run.namespace import ops
 from ...ops.text import each
 from ...state.ragged.tensor import RaggedTensor
 from .hashes import farm, murmur, sip
+from .spelling import spelled
 from .strings import text_tensor
 
 NAMESPACES = ("strings",)
@@ -25,7 +26,7 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any
     >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
     [2, 0, 1]
     """
-    return _buckets(input, num_buckets, murmur)
+    return _buckets(input, num_buckets, murmur, "StringToHashBucket")
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
@@ -35,7 +36,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
     >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
     [0, 2, 2]
     """
-    return _buckets(input, num_buckets, farm)
+    return _buckets(input, num_buckets, farm, "StringToHashBucketFast")
 
 
 def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Any:
@@ -52,12 +53,14 @@ def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | No
     if len(key) != 2:
         raise errors.InvalidArgumentError(f"Key must have 2 elements, got {key!r}")
     first, second = (int(part) for part in key)
-    return _buckets(input, num_buckets, lambda text: sip(text, (first, second)))
+    options = {"key": [first, second]}
+    return _buckets(input, num_buckets, lambda text: sip(text, (first, second)), "StringToHashBucketStrong", **options)
 
 
-def _buckets(input: Any, count: int, hashed: Callable[[bytes], int]) -> Any:
+def _buckets(input: Any, count: int, hashed: Callable[[bytes], int], op: str, **options: Any) -> Any:
     if isinstance(input, RaggedTensor):
-        return input.with_flat_values(_buckets(input.flat_values, count, hashed))
+        return input.with_flat_values(_buckets(input.flat_values, count, hashed, op, **options))
     if count < 1:
         raise errors.InvalidArgumentError(f"Value for attr 'num_buckets' of {count} must be at least minimum 1")
-    return ops.map_text(text_tensor(input), function=each(lambda text: hashed(text) % count, np.int64))
+    numbers = spelled(each(lambda text: hashed(text) % count, np.int64), op, num_buckets=count, **options)
+    return ops.map_text(text_tensor(input), function=numbers)

@@ -15,6 +15,7 @@ from ...engine.run.namespace import ops
 from ...ops.text import each
 from ..runtime.system import summary
 from .regular_expressions import compiled, replaced
+from .spelling import spelled
 
 NAMESPACES = ("strings",)
 __all__ = [
@@ -66,8 +67,10 @@ def as_string(
         raise errors.InvalidArgumentError(f"{problem} [Op:AsString]")
     if x.dtype is dtypes.string:
         return x
+    options = {"precision": precision, "scientific": scientific, "shortest": shortest, "width": width, "fill": fill}
     if x.dtype.is_bool:
-        return ops.map_text(x, function=each(lambda value: b"true" if value else b"false"))
+        words = each(lambda value: b"true" if value else b"false")
+        return ops.map_text(x, function=spelled(words, "AsString", **options))
     letter = ("e" if scientific else "g" if shortest else "f") if number else "d"
     form = "%" + fill + (str(width) if width > -1 else "") + (f".{precision}" if precision > -1 else "") + letter
 
@@ -76,7 +79,7 @@ def as_string(
             return f"({form % value.real},{form % value.imag})".encode()
         return (form % (float(value) if number else int(value))).encode()
 
-    return ops.map_text(x, function=each(written))
+    return ops.map_text(x, function=spelled(each(written), "AsString", **options))
 
 
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
@@ -106,7 +109,8 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
                 f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')} to {dtype.name}"
             ) from None
 
-    return ops.map_text(text_tensor(input), function=each(read, dtype.as_numpy_dtype))
+    numbers = spelled(each(read, dtype.as_numpy_dtype), "StringToNumber", out_type=dtype)
+    return ops.map_text(text_tensor(input), function=numbers)
 
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
@@ -126,7 +130,8 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     if not tensors:
         return to_tensor(b"")
     between = separator.encode()
-    return ops.map_text(*tensors, function=each(lambda *parts: between.join(parts)))
+    joined = spelled(each(lambda *parts: between.join(parts)), "StringJoin", separator=separator)
+    return ops.map_text(*tensors, function=joined)
 
 
 def reduce_join(
@@ -198,9 +203,8 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     >>> tf.strings.length(["tape", "ü"]).numpy().tolist()
     [4, 2]
     """
-    if _counts_characters(unit):
-        return ops.map_text(text_tensor(input), function=each(lambda x: len(_decoded(x)), np.int32))
-    return ops.map_text(text_tensor(input), function=each(len, np.int32))
+    counted: Any = (lambda x: len(_decoded(x))) if _counts_characters(unit) else len
+    return ops.map_text(text_tensor(input), function=spelled(each(counted, np.int32), "StringLength", unit=unit))
 
 
 def _counts_characters(unit: str) -> bool:
@@ -224,7 +228,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     >>> tf.strings.lower("Tape").numpy()
     b'tape'
     """
-    return _in_case(input, encoding, bytes.lower, str.lower)
+    return _in_case(input, encoding, bytes.lower, str.lower, "StringLower")
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
@@ -234,14 +238,16 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     >>> tf.strings.upper("Tape").numpy()
     b'TAPE'
     """
-    return _in_case(input, encoding, bytes.upper, str.upper)
+    return _in_case(input, encoding, bytes.upper, str.upper, "StringUpper")
 
 
-def _in_case(input: Any, encoding: str, plain: Callable[[bytes], bytes], full: Callable[[str], str]) -> Tensor:
+def _in_case(
+    input: Any, encoding: str, plain: Callable[[bytes], bytes], full: Callable[[str], str], op: str
+) -> Tensor:
     if encoding not in ("", "utf-8"):
         raise errors.InvalidArgumentError(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
     function = (lambda x: _encoded(full(_decoded(x)))) if encoding else plain
-    return ops.map_text(text_tensor(input), function=each(function))
+    return ops.map_text(text_tensor(input), function=spelled(each(function), op, encoding=encoding))
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
@@ -251,7 +257,7 @@ def strip(input: Any, name: str | None = None) -> Tensor:
     >>> tf.strings.strip(" tape\\n").numpy()
     b'tape'
     """
-    return ops.map_text(text_tensor(input), function=each(bytes.strip))
+    return ops.map_text(text_tensor(input), function=spelled(each(bytes.strip), "StringStrip"))
 
 
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
@@ -272,7 +278,8 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
         part = whole[first : first + int(count)] if count >= 0 else whole[first:]
         return _encoded(part) if characters else part
 
-    return ops.map_text(text_tensor(input), to_tensor(pos), to_tensor(len), function=each(cut))
+    part = spelled(each(cut), "Substr", unit=unit)
+    return ops.map_text(text_tensor(input), to_tensor(pos), to_tensor(len), function=part)
 
 
 def regex_replace(
@@ -285,9 +292,9 @@ def regex_replace(
     b'a c'
     """
     expression, form = compiled(_known(pattern)), _known(rewrite)
-    return ops.map_text(
-        text_tensor(input), function=each(lambda x: _encoded(replaced(expression, form, _decoded(x), replace_global)))
-    )
+    rewritten = each(lambda x: _encoded(replaced(expression, form, _decoded(x), replace_global)))
+    options = {"pattern": _known(pattern), "rewrite": form, "replace_global": replace_global}
+    return ops.map_text(text_tensor(input), function=spelled(rewritten, "StaticRegexReplace", **options))
 
 
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
@@ -299,7 +306,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
     """
     expression = compiled(_known(pattern))
     matches = each(lambda x: expression.fullmatch(_decoded(x)) is not None, bool)
-    return ops.map_text(text_tensor(input), function=matches)
+    return ops.map_text(text_tensor(input), function=spelled(matches, "StaticRegexFullMatch", pattern=_known(pattern)))
 
 
 def _known(value: Any) -> str:

@@ -145,9 +145,10 @@ def integers(value: Any, title: str, attribute: str = "Tidx") -> Any:
     """An argument that says how an op works (axes, sizes, paddings) as an array of integers; NumPy's may be floats."""
     if type(value) is int:
         return np.int64(value)
-    array = to_tensor(value).array
-    if array.dtype.kind == "f" and isinstance(value, list | tuple):  # of float tensors, which are cast, not of floats
-        array = to_tensor(value, None, dtypes.int32).array
+    tensor = to_tensor(value)
+    if tensor.dtype.numpy.kind == "f" and isinstance(value, list | tuple):  # of float tensors, which are cast
+        tensor = to_tensor(value, None, dtypes.int32)
+    array = tensor.array
     if array.dtype.kind not in "iu" and array.size and not isinstance(value, np.ndarray | np.floating):
         raise errors.InvalidArgumentError(
             f"Value for attr '{attribute}' of {dtypes.of_numpy(array.dtype).kernel_name()} is not in the list of "

@@ -56,7 +56,7 @@ class ChosenJacobians:
         rows, columns = math.prod(target.dims), sum(math.prod(s.dims) for s in sources)
         if mode == "reverse" or (mode == "auto" and (rows <= columns or not _are_real((target, *sources)))):
             return None
-        gradients = _Transpose(self, log, target, sources)
+        gradients = Transpose(self, log, target, sources)
         return [gradients.jacobian(i, source, max_bytes) for i, source in enumerate(sources)]
 
     def _sparse_jacobians(self, log: Log, target: Any, sources: list[Any], mode: str, max_bytes: int) -> list[Any]:
@@ -71,7 +71,7 @@ class ChosenJacobians:
 
     def _filled(self, log: Log, target: Any, source: Any, pattern: Any, mode: str, max_bytes: int) -> Any:
         if mode == "forward" or (mode == "auto" and _longest(pattern) < _longest(pattern.T.tocsr())):
-            transpose = _Transpose(self, log, target, [source])
+            transpose = Transpose(self, log, target, [source])
             columns = pattern.T.tocsr()
             colors = coloring(columns)
             sums = _of_colors(transpose.columns_of_first, colors, source, target, max_bytes)
@@ -91,7 +91,7 @@ def _longest(pattern: Any) -> int:
     return int(np.diff(pattern.indptr).max(initial=0))
 
 
-class _Transpose:
+class Transpose:
     """The gradients of a target as a linear function of its cotangent, which is recorded: its sweep gives columns."""
 
     def __init__(self, tape: Any, log: Log, target: Any, sources: list[Any]) -> None:
@@ -119,6 +119,15 @@ class _Transpose:
         rank = len(self._target.dims)
         by_target = ops.transpose(whole, perm=(*range(1, rank + 1), 0))
         return ops.reshape(by_target, shape=(*self._target.dims, *source.dims))
+
+    def along(self, tangents: Sequence[Tensor]) -> Any:
+        """The derivative of the target along one tangent of all sources together; None without a path."""
+        known = [(g, t) for g, t in zip(self._gradients, tangents, strict=True) if g is not None]
+        if not known:
+            return None
+        gradients, given = map(list, zip(*known, strict=True))
+        (found,) = self._tape._vjp(self._tape._log, gradients, given, [self._cotangent])
+        return found
 
     def columns_of_first(self, tangents: BatchedTensor) -> Any:
         """The derivatives of the target along tangents of the first source."""

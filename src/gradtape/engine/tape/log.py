@@ -219,6 +219,15 @@ class Log(Recorder):
     def pauses(self) -> None:
         """Recording ends, perhaps for a while."""
 
+    def cut(self, at: int) -> None:
+        """Takes away what was recorded from position `at` on."""
+        del self.ops[at:], self.parents[at:], self.saved[at:]
+        self.several = {position: outputs for position, outputs in self.several.items() if position < at}
+        if self.notes:
+            self.notes = {position: noted for position, noted in self.notes.items() if position < at}
+        self.constants = [position for position in self.constants if position < at]
+        self.exits = [exit for exit in self.exits if exit[0] < at]
+
     def forget(self) -> None:
         """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
         pairs = zip(self.ops, self.parents, strict=True)

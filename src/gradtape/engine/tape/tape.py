@@ -22,10 +22,12 @@ from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
+from .apart import GradientsApart, check_apart, nothing_apart
 from .assignments import tracking
 from .backprop import SparseCotangents, between
 from .backprop import sweep as sweep
 from .collector import recording_starts, recording_stops, records_gone
+from .hessians import Hessians
 from .inspection import Inspection, born, inspect
 from .jacobians import Jacobians
 from .log import Log
@@ -56,7 +58,7 @@ _is_none = partial(operator.is_, None)
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
 
-class GradientTape(dispatch.Block, Inspection, Jacobians):
+class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApart):
     """Records the operations run in its context, and differentiates them.
 
     Trainable variables are watched when they are read; tensors when `watch` is called on them.
@@ -248,6 +250,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         unconnected_gradients: Any = UnconnectedGradients.NONE,
         *,
         nan_safe: bool = False,
+        per: str | None = None,
+        norms: bool = False,
     ) -> Any:
         """The gradient of `target` (the sum of its entries, and over all of a nest) with respect to `sources`.
 
@@ -258,6 +262,9 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
           unconnected_gradients: what stands for a source the target does not depend on, None or zeros.
           nan_safe: a cotangent of exactly 0 stays 0 where it meets an infinite derivative: 0 * inf = 0. A target that
             is NaN itself is warned of.
+          per: "example" gives the gradient of each entry of a vector of losses, "loss" that of each target, stacked
+            along a new first axis, from one sweep.
+          norms: of these gradients only the norms, a vector for each source; the gradients are not kept.
 
         >>> import gradtape as tf
         >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])
@@ -288,7 +295,10 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         cotangents = output_cotangents(targets, target, output_gradients)
         if self._recording:
             self._before_asking()
-        if nan_safe:
+        if per is not None or norms:
+            check_apart(per, norms, targets, output_gradients)
+            grads = self._gradients_apart(log, targets, wanted, str(per), norms)
+        elif nan_safe:
             if any(map(is_nan, targets)):
                 inspect().checked.warn_of_nan(self, targets, wanted)
             grads = [unwrapped(g) for g in self._vjp(log, targets, zero_wins(targets, cotangents), wanted)]
@@ -305,7 +315,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians):
         if missing and when_missing is not None:
             when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
-            grads = [zeros_like(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+            nothing = zeros_like if per is None else partial(nothing_apart, targets, per=per, norms=norms)
+            grads = [nothing(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
         if one:
             return grads[0]
         if known and not self._finishers:

@@ -24,7 +24,7 @@ from gradtape.engine.run import dispatch
 from gradtape.engine.run.convert import own_read, readable, register, to_tensor
 from gradtape.engine.run.randomness import Streams, drawing_from
 
-from .. import distribution
+from .. import distribution, replicas
 from .. import sparse as sparse_tensors
 from .conversion import cast as cast
 from .conversion import convert_to_numpy as convert_to_numpy
@@ -57,7 +57,8 @@ class Variable(KerasVariable):
             self._value = value
             return
         with tf.init_scope():
-            self._value = tf.Variable(value, trainable=self._trainable, name=self._path)
+            options = replicas.options_of(self)
+            self._value = tf.Variable(value, trainable=self._trainable, name=self._path, **options)
         if self._shape is None:
             self._shape = self._validate_shape(self._value.shape)
         distribution.lay_out(self)

@@ -11,6 +11,7 @@ import gradtape as tf
 from gradtape import Tensor
 from gradtape.engine.run.namespace import ops
 
+from ... import replicas
 from ..core import cast
 from ..core import dense_tensor as convert_to_tensor
 
@@ -18,12 +19,14 @@ _FLOAT16_MAX = 65504.0
 
 
 def moments(x, axes, keepdims=False, synchronized=False):
-    if synchronized:
-        raise NotImplementedError("Argument synchronized=True is not supported with gradtape.")
     x = convert_to_tensor(x)
     given = x.dtype
     narrow = given.name in ("float16", "bfloat16")
-    mean, variance = tf.nn.moments(cast(x, "float32") if narrow else x, axes, keepdims=keepdims)
+    wide = cast(x, "float32") if narrow else x
+    if synchronized:
+        mean, variance = replicas.moments(wide, axes, keepdims)
+    else:
+        mean, variance = tf.nn.moments(wide, axes, keepdims=keepdims)
     if not narrow:
         return mean, variance
     return _narrowed(mean, given), _narrowed(variance, given)

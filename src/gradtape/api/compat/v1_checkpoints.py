@@ -1,0 +1,77 @@
+"""`tf.compat.v1.train`: the files of checkpoints, as TensorFlow 1's programs look after them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ...checkpoints import files, state
+
+NAMESPACES = ("compat.v1.train",)
+__all__ = ["checkpoint_exists", "get_checkpoint_mtimes", "remove_checkpoint", "update_checkpoint_state"]
+
+
+def checkpoint_exists(checkpoint_prefix: Any) -> bool:
+    """Whether there is a checkpoint under this path, gradtape's or TensorFlow's.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.checkpoint_exists("/none/such")
+    False
+    """
+    return files.exists(os.fsdecode(checkpoint_prefix))
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[Any]) -> list[float]:
+    """When the checkpoints that are there were written, in seconds.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.train.get_checkpoint_mtimes(["/none/such"])
+    []
+    """
+    found = [files.newest(os.fsdecode(prefix)) for prefix in checkpoint_prefixes]
+    return [os.path.getmtime(path) for path in found if path is not None]
+
+
+def remove_checkpoint(
+    checkpoint_prefix: Any, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
+) -> None:
+    """Deletes the files of a checkpoint.
+
+    >>> import gradtape as tf, tempfile
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
+    >>> tf.compat.v1.train.remove_checkpoint(path)
+    >>> tf.compat.v1.train.checkpoint_exists(path)
+    False
+    """
+    files.remove(os.fsdecode(checkpoint_prefix))
+    if os.path.exists(meta := f"{os.fsdecode(checkpoint_prefix)}.{meta_graph_suffix}"):
+        os.remove(meta)
+
+
+def update_checkpoint_state(
+    save_dir: Any, model_checkpoint_path: Any, all_model_checkpoint_paths: Any = None,
+    latest_filename: str | None = None, all_model_checkpoint_timestamps: Any = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:  # fmt: skip
+    """Writes the file `checkpoint` of a folder: which is the latest, and which there are.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(folder + "/ckpt")
+    >>> tf.compat.v1.train.update_checkpoint_state(folder, path)
+    >>> tf.train.latest_checkpoint(folder) == path
+    True
+    """
+    latest = os.fsdecode(model_checkpoint_path)
+    paths = [os.fsdecode(path) for path in all_model_checkpoint_paths or []]
+    times = list(all_model_checkpoint_timestamps or [])
+    if latest not in paths:
+        paths.append(latest)
+    if times and len(times) != len(paths):
+        raise ValueError(
+            f"Length of timestamps (if provided) must match checkpoint paths. Got {len(times)} and {len(paths)}."
+        )
+    state.write(
+        os.fsdecode(save_dir), latest, paths, times, last_preserved_timestamp, latest_filename or "checkpoint"
+    )

@@ -1,0 +1,66 @@
+"""How TensorFlow's workers are to communicate. XLA decides that here; what may be said is checked."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+NAMESPACES = ("distribute.experimental",)
+__all__ = ["CollectiveCommunication", "CollectiveHints", "CommunicationImplementation", "CommunicationOptions"]
+
+
+class CommunicationImplementation(enum.Enum):
+    """Which library moves values: gloo on CPUs and NCCL on GPUs, whatever is chosen.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.experimental.CommunicationImplementation.NCCL.value
+    'NCCL'
+    """
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+CollectiveCommunication = CommunicationImplementation
+
+
+class CommunicationOptions:
+    """What a collective is told: how much is sent at once, and how long it may take.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.experimental.CommunicationOptions(timeout_seconds=60.0).timeout_seconds
+    60.0
+    """
+
+    def __init__(
+        self,
+        bytes_per_pack: int = 0,
+        timeout_seconds: float | None = None,
+        implementation: Any = CommunicationImplementation.AUTO,
+    ) -> None:
+        if bytes_per_pack < 0:
+            raise ValueError(f"Argument `bytes_per_pack` must be >=0, Received {bytes_per_pack}.")
+        chosen = implementation.upper() if isinstance(implementation, str) else implementation
+        try:
+            self.implementation = CommunicationImplementation(chosen)
+        except ValueError:
+            names = ", ".join(kind.name for kind in CommunicationImplementation)
+            raise ValueError(f"implementation must be one of {names}, got {implementation!r}") from None
+        self.bytes_per_pack = bytes_per_pack
+        self.timeout_seconds = timeout_seconds
+
+
+class CollectiveHints:
+    """The former name of `CommunicationOptions`.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.experimental.CollectiveHints(bytes_per_pack=1024).bytes_per_pack
+    1024
+    """
+
+    def __new__(cls, bytes_per_pack: int = 0, timeout_seconds: float | None = None) -> Any:
+        return CommunicationOptions(bytes_per_pack, timeout_seconds)
+
+    def __init__(self, bytes_per_pack: int = 0, timeout_seconds: float | None = None) -> None:
+        pass

@@ -1,0 +1,27 @@
+"""The strategy of several workers under its former name, whose parameters have another order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import multi_worker
+from .communication import CommunicationImplementation, CommunicationOptions
+
+NAMESPACES = ("distribute.experimental",)
+__all__ = ["MultiWorkerMirroredStrategy"]
+
+
+class MultiWorkerMirroredStrategy(multi_worker.MultiWorkerMirroredStrategy):
+    """The former name of `tf.distribute.MultiWorkerMirroredStrategy`.
+
+    >>> import gradtape as tf
+    >>> tf.distribute.experimental.MultiWorkerMirroredStrategy().num_replicas_in_sync
+    1
+    """
+
+    def __init__(
+        self,
+        communication: CommunicationImplementation = CommunicationImplementation.AUTO,
+        cluster_resolver: Any = None,
+    ) -> None:
+        super().__init__(cluster_resolver, CommunicationOptions(implementation=communication))

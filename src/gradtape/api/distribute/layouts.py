@@ -1,0 +1,37 @@
+"""`gradtape.distribute.describe`: what lies on which devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import nest
+from ...distribution.layouts import described
+from ...state.variable import Variable
+
+__all__ = ["describe"]
+
+NAMESPACES = ("distribute",)
+
+
+def describe(values: Any) -> str:
+    """What of a model, or of some variables, is spread how over which devices: a table, as text.
+
+    >>> import gradtape as tf
+    >>> print(tf.distribute.describe([tf.Variable([1.0, 2.0], name="w")]))
+    1 variable on one device: 8 B, of which a device has 8 B (100%).
+    variable  shape  dtype    layout         on each device
+    w:0       (2,)   float32  on one device  8 B
+
+    Args:
+      values: a Keras model, of which the optimizer's state is shown too, a module, or a nest of variables.
+    """
+    if hasattr(values, "variables"):
+        state = getattr(getattr(values, "optimizer", None), "variables", ())
+        values = [*values.variables, *state]
+    named = []
+    for value in nest.flatten(values):
+        held = getattr(value, "_gradtape_variable", value)
+        if not isinstance(held, Variable):
+            raise TypeError(f"describe takes a model, a module or variables, and was given {value!r}")
+        named.append((getattr(value, "path", held.name), held))
+    return described(named)

@@ -1,0 +1,151 @@
+"""`MultiWorkerMirroredStrategy`: a replica on each device of each process, all in step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ...core import nest
+from ...distribution import across, cluster
+from ...distribution.input import Distributed, InputContext
+from ...distribution.places import check_above_replicas, check_same, place
+from ...distribution.reductions import ReduceOp, gathered
+from ...distribution.values import DistributedValues, regroup
+from ...distribution.workers import Workers
+from ...engine.run.convert import to_tensor
+from ...graph.executors.xla import mesh
+from ..math.reductions import reduce_sum
+from .cluster_resolver import ClusterResolver, TFConfigClusterResolver
+from .communication import CommunicationImplementation, CommunicationOptions
+from .options import ValueContext
+from .strategies import Strategy, _canonical
+
+NAMESPACES = ("distribute",)
+__all__ = ["MultiWorkerMirroredStrategy"]
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """A replica on each device of each worker. Each worker runs the same program, and has its part of the data.
+
+    Who the workers are is told by `TF_CONFIG`, by `gradtape launch`, SLURM or Open MPI, or by a cluster resolver. Make
+    the strategy at the beginning of the program: before, XLA may not have computed. A variable begins with the value
+    that it has at the first worker. Without other workers this is a `MirroredStrategy`.
+
+    >>> import gradtape as tf
+    >>> strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    >>> strategy.num_replicas_in_sync, strategy.cluster_resolver.task_type
+    (1, '')
+
+    Args:
+      cluster_resolver: a `tf.distribute.cluster_resolver.ClusterResolver`.
+      communication_options: a `tf.distribute.experimental.CommunicationOptions`; XLA decides how values travel.
+    """
+
+    workers: Workers | None = None
+
+    def __init__(self, cluster_resolver: Any = None, communication_options: CommunicationOptions | None = None) -> None:
+        chosen = getattr(communication_options, "implementation", CommunicationImplementation.AUTO)
+        if not isinstance(chosen, CommunicationImplementation):
+            raise ValueError(f"implementation must be a CommunicationImplementation, got {chosen!r}")
+        self._resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
+        if cluster_resolver is not None:
+            _become(cluster_resolver)
+        self._begin(_canonical(None))
+        if cluster.identity().size > 1:
+            self.workers = Workers(len(self._device_names))
+
+    @property
+    def cluster_resolver(self) -> ClusterResolver:
+        """Who says which workers there are."""
+        return self._resolver
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas all workers have together."""
+        return len(self._device_names) * (1 if self.workers is None else self.workers.count)
+
+    def mesh(self) -> Any:
+        """JAX's devices of all workers, as a mesh with one axis."""
+        if self.workers is None:
+            return super().mesh()
+        if self._mesh is None:
+            kind = "GPU" if "GPU" in self._device_names[0] else "CPU"
+            found: dict[int, list[Any]] = {}
+            for device in mesh.global_devices(kind):
+                found.setdefault(device.process_index, []).append(device)
+            chosen = [device for rank in sorted(found) for device in found[rank][: self.workers.local]]
+            self._mesh = mesh.make_mesh(chosen, (across.AXIS,))
+        return self._mesh
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The values of all replicas of all workers, one after the other along `axis`."""
+        if self.workers is None or place.spmd is not None:
+            return super().gather(value, axis)
+        check_above_replicas()
+        check_same(self)
+        workers = self.workers
+
+        def one(x: Any) -> Any:
+            found = gathered(x.values, int(axis)) if isinstance(x, DistributedValues) else to_tensor(x)
+            return workers.rows(found, int(axis) % len(found.dims)) if isinstance(x, DistributedValues) else found
+
+        return nest.map_structure(one, value)
+
+    def _reduced_along(self, op: ReduceOp, value: Any, axis: Any) -> Any:
+        if self.workers is None or place.spmd is not None or not isinstance(value, DistributedValues):
+            return super()._reduced_along(op, value, axis)
+        parts = list(map(to_tensor, value.values))
+        sums = [reduce_sum(part, axis) for part in parts]
+        axes = [axis] if isinstance(axis, int) else list(axis)
+        count = sum(math.prod([part.dims[a] for a in axes]) for part in parts)
+        found, counted = self.workers.sums([sum(sums[1:], sums[0]), to_tensor(count, sums[0].dtype)])
+        return found if op is ReduceOp.SUM else found / counted
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset, with each of its batches, the global ones, split among the replicas of all workers.
+
+        Each worker goes through the whole dataset, and takes its rows of each batch: all must find the same elements
+        in the same order. Give `shuffle` a seed.
+        """
+        if self.workers is None:
+            return super().experimental_distribute_dataset(dataset, options)
+        return _Share(dataset, self.num_replicas_in_sync, self.workers)
+
+    def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
+        """What `dataset_fn(tf.distribute.InputContext)` makes at each worker: its elements are for one replica each."""
+        if self.workers is None:
+            return super().distribute_datasets_from_function(dataset_fn, options)
+        context = InputContext(self.workers.count, self.workers.rank, self.num_replicas_in_sync)
+        return Distributed(dataset_fn(context), self.workers.local, splits=False)
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
+        """What `value_fn(tf.distribute.experimental.ValueContext)` gives for each replica of this worker."""
+        if self.workers is None:
+            return super().experimental_distribute_values_from_function(value_fn)
+        first, count = self.workers.first, self.num_replicas_in_sync
+        values = [value_fn(ValueContext(first + i, count)) for i in range(self.workers.local)]
+        return regroup(values, always_wrap=True)
+
+
+class _Share(Distributed):
+    """Of global batches, the parts of the replicas of one worker."""
+
+    def __init__(self, dataset: Any, count: int, workers: Workers) -> None:
+        super().__init__(dataset, count, splits=True)
+        self._workers = workers
+
+    def split(self, element: Any) -> list[Any]:
+        """The batches of this worker's replicas."""
+        return super().split(element)[self._workers.first : self._workers.first + self._workers.local]
+
+
+def _become(resolver: Any) -> None:
+    """Makes this process the worker that a resolver says it is."""
+    spec = resolver.cluster_spec()
+    tasks = [(job, i) for job in ("chief", "master", "worker") if job in spec.jobs for i in spec.task_indices(job)]
+    me = (resolver.task_type, resolver.task_id)
+    if len(tasks) < 2 or me not in tasks:
+        return
+    addresses = [spec.task_address(*task) for task in tasks]
+    cluster.initialize(addresses[0], len(tasks), tasks.index(me))

@@ -1,0 +1,148 @@
+"""Graphs of functions for TensorBoard: of one function, or of all that are called while a trace is on."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+import numpy as np
+
+from ...core import wire
+from ...core.tensor import Tensor
+from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
+from ...graph.function.function import Function
+from ...graph.ir.operations import FunctionGraph, GraphDef
+from .scalars import current, written_as
+from .tensors import tensor_event
+
+NAMESPACES = ("summary",)
+__all__ = ["graph", "trace_export", "trace_off", "trace_on"]
+
+logger = logging.getLogger("gradtape")
+
+
+class _Tracing:
+    """The graphs of the functions that were called since; while it is on, calls of functions are looked at."""
+
+    def __init__(self) -> None:
+        self.graphs: dict[int, FunctionGraph] = {}
+        self._call: Any = Function.__call__
+
+    def begin(self) -> None:
+        """Exchanges the call of functions for one that notes their graphs."""
+        call, graphs = self._call, self.graphs
+
+        def noting(function: Function, *args: Any, **kwargs: Any) -> Any:
+            result = call(function, *args, **kwargs)
+            if thread.trace is None:
+                found = function.get_concrete_function(*args, **kwargs).graph
+                graphs.setdefault(id(found.nodes), found)
+            return result
+
+        Function.__call__ = noting  # type: ignore[method-assign]
+
+    def end(self) -> None:
+        """Exchanges it back."""
+        Function.__call__ = self._call  # type: ignore[method-assign]
+
+
+_lock = threading.Lock()
+_tracing: _Tracing | None = None
+
+
+def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
+    """From now on, notes the graphs of functions that are called, for `trace_export`. There is no profiler.
+
+    >>> import gradtape as tf
+    >>> tf.summary.trace_on()
+    >>> tf.summary.trace_off()
+    """
+    global _tracing
+    if thread.trace is not None:
+        logger.warning("Cannot enable trace inside a tf.function.")
+        return
+    with _lock:
+        if _tracing is not None:
+            logger.warning("Trace already enabled")
+            return
+        if profiler:
+            logger.warning("trace_on: there is no profiler, only graphs are noted; `tape.profile()` tells times")
+        _tracing = _Tracing()
+        _tracing.begin()
+
+
+def trace_off() -> None:
+    """Ends the trace, and forgets what it has noted.
+
+    >>> import gradtape as tf
+    >>> tf.summary.trace_off()
+    """
+    global _tracing
+    with _lock:
+        if _tracing is not None:
+            _tracing.end()
+        _tracing = None
+
+
+def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
+    """Ends the trace and writes its graphs, where there is a writer.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.summary.trace_on()
+    >>> _ = tf.function(lambda x: 2.0 * x)(1.0)
+    >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default():
+    ...     tf.summary.trace_export("double", step=0)
+    """
+    if thread.trace is not None:
+        logger.warning("Cannot export trace inside a tf.function.")
+        return
+    tracing = _tracing
+    if tracing is None:
+        raise ValueError("Must enable trace before export through tf.summary.trace_on.")
+    found = b"".join(wire.field(4, wire.field(2, _encoded(one.as_graph_def()))) for one in tracing.graphs.values())
+
+    def event(tag: str, _: Tensor) -> Any:
+        return tensor_event(tag, "graph_run_metadata_graph", np.array(found, object), content=b"1")
+
+    written_as(name, step, lambda: to_tensor(0), event)
+    trace_off()
+
+
+def graph(graph_data: Any) -> Tensor:
+    """Writes a graph, that of a concrete function or its `as_graph_def()`, for TensorBoard; whether it was written.
+
+    >>> import gradtape as tf
+    >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], tf.float32))
+    >>> bool(tf.summary.graph(double.graph))
+    False
+
+    There was no writer: see `create_file_writer`.
+    """
+    if isinstance(graph_data, FunctionGraph):
+        graph_data = graph_data.as_graph_def()
+    if not isinstance(graph_data, GraphDef):
+        raise ValueError(
+            "Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received "
+            f"graph_data={graph_data!r} of type {type(graph_data).__name__}."
+        )
+    writer = current.writer
+    if writer is None or writer._events is None:
+        return to_tensor(False)
+    from tensorboardX.proto.event_pb2 import Event
+
+    writer._check()
+    writer._events.event_writer.add_event(Event(graph_def=_encoded(graph_data)))
+    return to_tensor(True)
+
+
+def _encoded(graph: GraphDef) -> bytes:
+    """A `GraphDef` as the protocol buffer of that name."""
+    return b"".join(
+        wire.field(1, b"".join([
+            wire.field(1, node.name.encode()), wire.field(2, node.op.encode()),
+            *(wire.field(3, given.encode()) for given in node.input),
+        ]))
+        for node in graph.node
+    )  # fmt: skip

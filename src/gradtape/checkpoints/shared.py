@@ -1,0 +1,146 @@
+"""Checkpoints that several processes write together: the first writes all of it, or each a part.
+
+Inside of `together` every process calls `save`. The file that makes a checkpoint one is written last, by the first
+process, when all parts are on the disk. If one fails, all raise, and no checkpoint is left behind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from ..core import errors
+from ..core.tensor import Tensor
+from ..state import archive
+
+ENDING = ".npz"
+
+
+class Group(NamedTuple):
+    """The processes that write: `exchange(value)` gives the values of all of them."""
+
+    rank: int
+    size: int
+    exchange: Callable[[Any], list[Any]]
+    shards: bool = False  # whether each writes a part
+
+
+_group: Group | None = None
+
+
+@contextmanager
+def together(group: Group) -> Iterator[None]:
+    """Inside the block checkpoints are written by all processes of the group."""
+    global _group
+    before, _group = _group, group
+    try:
+        yield
+    finally:
+        _group = before
+
+
+def leads() -> bool:
+    """Whether this process is the one that notes which checkpoints there are, and deletes old ones."""
+    return _group is None or _group.rank == 0
+
+
+def write(prefix: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
+    """Writes a checkpoint: alone, or together with the others."""
+    group = _group
+    if group is None:
+        _write(prefix + ENDING, values, notes)
+        return
+    if group.shards:
+        names = [f"{prefix}.shard-{rank:05}-of-{group.size:05}{ENDING}" for rank in range(group.size)]
+        parts = _parts(values, group.size)
+        own, mine = names[group.rank], parts[group.rank]
+        try:
+            _agreed(group, lambda: _write(own, {key: values[key] for key in mine}, {}))
+        except errors.OpError:
+            with suppress(OSError):
+                os.remove(own)
+            raise
+        notes = {**notes, "shards": {os.path.basename(name): keys for name, keys in zip(names, parts, strict=True)}}
+        values = {}
+    _agreed(group, lambda: _write(prefix + ENDING, values, notes) if group.rank == 0 else None)
+
+
+def _write(path: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
+    with archive.replacing(path) as file, archive.Writer(file) as writer:
+        for key, value in values.items():
+            writer.add(key, value)
+        writer.finish(notes)
+
+
+def _parts(values: Mapping[str, Tensor], count: int) -> list[list[str]]:
+    """The keys in `count` parts of about the same number of bytes: the same ones at every process."""
+    parts: list[list[str]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for key in sorted(values, key=lambda key: (-_size(values[key]), key)):
+        at = sizes.index(min(sizes))
+        parts[at].append(key)
+        sizes[at] += _size(values[key])
+    return parts
+
+
+def _size(value: Tensor) -> int:
+    return int(getattr(value.array, "nbytes", 0))
+
+
+def _agreed(group: Group, act: Callable[[], None]) -> None:
+    """Does it at this process, and raises at all if it failed at one of them."""
+    failed: errors.OpError | None = None
+    try:
+        act()
+    except errors.OpError as error:
+        failed = error
+    except OSError as error:
+        failed = errors.UnknownError(str(error))
+    reasons = group.exchange(None if failed is None else [type(failed).__name__, str(failed)])
+    if failed is not None:
+        raise failed
+    for rank, reason in enumerate(reasons):
+        if reason is not None:
+            raise getattr(errors, reason[0])(f"rank {rank} could not write its part of the checkpoint: {reason[1]}")
+
+
+class ShardedReader(archive.Reader):
+    """The tensors of a checkpoint whose parts are in several files."""
+
+    def __init__(self, path: str | os.PathLike[str], shards: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(path)
+        self._shards: dict[str, archive.Reader] = {}
+        folder = os.path.dirname(path)
+        try:
+            for name, keys in shards.items():
+                reader = archive.Reader(os.path.join(folder, name))
+                self._shards.update(dict.fromkeys(keys, reader))
+                self.dtypes |= {key: reader.dtypes[key] for key in keys}
+        except FileNotFoundError as error:
+            raise errors.DataLossError(f"A part of the checkpoint {path} is missing: {error}") from error
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor, without reading it."""
+        return self._shards[name].shape(name)
+
+    def read(self, name: str) -> Tensor:
+        """The tensor of this name."""
+        return self._shards[name].read(name)
+
+    def close(self) -> None:
+        """Closes the files."""
+        for reader in {id(reader): reader for reader in self._shards.values()}.values():
+            reader.close()
+        super().close()
+
+
+def opened(path: str) -> archive.Reader:
+    """The tensors of a checkpoint, of one file or of several."""
+    reader = archive.Reader(path)
+    shards = reader.notes.get("shards") if isinstance(reader.notes, dict) else None
+    if shards is None:
+        return reader
+    reader.close()
+    return ShardedReader(path, shards)

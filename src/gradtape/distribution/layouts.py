@@ -1,0 +1,51 @@
+"""What is spread how over which devices, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..inspect.reading import readable_bytes
+from ..state.sharded_variable import ShardedVariable
+from ..state.variable import Variable
+
+
+def described(variables: Iterable[tuple[str, Variable]]) -> str:
+    """A table of named variables: the shape of each, how it is split, and what of it one device has."""
+    rows = [("variable", "shape", "dtype", "layout", "on each device")]
+    whole = most = 0
+    meshes: dict[str, None] = {}
+    for name, variable in variables:
+        size = math.prod(variable.dims) * variable.dtype.size
+        whole += size
+        if isinstance(variable, ShardedVariable):
+            sharding = variable.sharding
+            meshes[_mesh(sharding.mesh)] = None
+            part = tuple(sharding.shard_shape(variable.dims))
+            layout = "copied" if sharding.is_fully_replicated else str(tuple(sharding.spec))
+            held = math.prod(part) * variable.dtype.size
+        else:
+            part, layout, held = variable.dims, "on one device", size
+        most += held
+        place = "" if part == variable.dims else f"{part}, "
+        rows.append((name, str(variable.dims), variable.dtype.name, layout, f"{place}{readable_bytes(held)}"))
+    where = "; ".join(meshes) or "one device"
+    share = f"{readable_bytes(most)} ({most / max(whole, 1):.0%})"
+    title = f"{_counted(len(rows) - 1, 'variable')} on {where}: {readable_bytes(whole)}, of which a device has {share}."
+    return "\n".join([title, *_aligned(rows)])
+
+
+def _mesh(mesh: Any) -> str:
+    kinds = sorted({device.platform.upper() for device in mesh.devices.flat})
+    axes = ", ".join(f"{axis}: {size}" for axis, size in mesh.shape.items())
+    return f"a mesh of {_counted(mesh.devices.size, '/'.join(kinds))} ({axes})"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -1,0 +1,100 @@
+"""Replicas of several processes: what those of this one do together with the others.
+
+In a function all replicas are one program, over the devices of all processes (`spmd`). Where replicas run one after the
+other, each process runs its own, and sums and rows of all travel by `collectives`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor, wrap
+from ..engine.run import dispatch
+from ..engine.run.convert import to_tensor
+from ..engine.run.namespace import ops
+from ..graph.control_flow.python_calls import traced_call
+from ..state.specs import TensorSpec
+from ..state.variable import Variable
+from . import cluster, collectives
+
+
+class Workers:
+    """The processes of a strategy: how many, which of them this is, and how many replicas each of them has."""
+
+    def __init__(self, local: int) -> None:
+        me = cluster.initialize()
+        self.count, self.rank, self.local = me.size, me.rank, local
+        self.first = me.rank * local  # the number of the first replica of this process
+        counts = collectives.exchange(local, "number of replicas")
+        if len(set(counts)) > 1:
+            raise ValueError(
+                f"All workers must have as many devices, and have {counts}. Set CUDA_VISIBLE_DEVICES, or "
+                "tf.config.set_logical_device_configuration, alike on all of them"
+            )
+
+    def sums(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The sum of each over all processes: now, or at each run of the function that is being traced."""
+
+        def act(xs: Sequence[Tensor]) -> list[Tensor]:
+            found = collectives.all_reduce([np.asarray(x.array) for x in xs], "sum", None, "sum over replicas")
+            return [wrap(y, x.dtype) for y, x in zip(found, xs, strict=True)]
+
+        if dispatch.thread.trace is None:
+            return act(tensors)
+        specs = [TensorSpec(x.shape, x.dtype) for x in tensors]
+        return traced_call(act, tensors, specs, differentiable=False)
+
+    def rows(self, x: Tensor, axis: int = 0) -> Tensor:
+        """The tensors of all processes, one after the other along `axis`."""
+        order = [axis, *[i for i in range(len(x.dims)) if i != axis]]
+        moved = ops.transpose(x, perm=tuple(order)) if axis else x
+
+        def act(xs: Sequence[Tensor]) -> list[Tensor]:
+            return [wrap(collectives.all_gather(np.asarray(xs[0].array), "rows of replicas"), x.dtype)]
+
+        if dispatch.thread.trace is None:
+            (found,) = act([moved])
+        else:
+            (found,) = traced_call(act, [moved], [x.dtype], differentiable=False)
+        back = tuple(np.argsort(order).tolist())
+        return ops.transpose(found, perm=back) if axis else found
+
+    def rows_before(self, count: int) -> int:
+        """How many rows the processes before this one have."""
+        return sum(collectives.exchange(int(count), "rows of a replica")[: self.rank])
+
+    def agree(self, value: Any, name: str) -> bool:
+        """Whether all processes have the same value."""
+        found = collectives.exchange(value, name)
+        return all(other == found[0] for other in found)
+
+    def first_value(self, value: Any) -> Tensor:
+        """The tensor that the first process has."""
+        x = to_tensor(value)
+        return self.sums([x if self.rank == 0 else ops.zeros_like(x)])[0]
+
+    def begin(self, variable: Variable) -> None:
+        """Gives a new variable the value that it has at the first process."""
+        with dispatch.traced_by(None):
+            value = np.asarray(Variable._settled(variable))
+            if value.dtype.kind != "O":
+                variable._take(collectives.broadcast([value], 0, f"variable {variable.name}")[0][()])
+
+    @contextmanager
+    def running(self, name: str, graph: Any) -> Iterator[None]:
+        """In the block all processes run a program: it must be the same. What fails in it may be for another one."""
+        text = " ".join(node.op.name for node in graph.nodes)
+        shapes = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in graph.inputs)
+        what = f"program of {name}; inputs {shapes}; {len(graph.nodes)} ops, {zlib.crc32(text.encode()):08x}"
+        member = cluster.member()
+        member.call(what)
+        try:
+            yield
+        except (RuntimeError, ValueError):  # of XLA
+            member.failure_soon()
+            raise

@@ -1,0 +1,153 @@
+"""Second derivatives from one tape: the first sweep is recorded behind what it goes through, and swept again.
+
+What rules compute with are tensors that the tape knows. So a sweep that the tape records itself can be differentiated,
+without a second tape around the first; when the question is answered, what was added is taken away again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from ...core import nest
+from ...core.tensor import Tensor
+from ..registry.cotangents import finished
+from ..run import dispatch
+from ..run.convert import to_tensor
+from ..run.namespace import ops
+from .chosen_jacobians import Transpose, check_choice
+from .log import Log
+from .questions import differentiable, single
+
+
+class Hessians:
+    """The questions to a tape about second derivatives."""
+
+    _open_log: Callable[[str], Log]
+    _before_asking: Callable[[], None]
+    _after_asking: Callable[[], None]
+    _kept: Callable[[bool], AbstractContextManager[None]]
+    _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
+    _jacobians_by_rows: Callable[[Log, Any, list[Any], int], list[Any]]
+    _sparse_jacobians: Callable[[Log, Any, list[Any], str, int], list[Any]]
+
+    def hessian(self, target: Any, source: Any, *, sparse: bool = False, max_bytes: int = 1 << 30) -> Any:
+        """The second derivatives of a scalar: its shape is that of `source` twice; None without a path.
+
+        With `sparse` it is a SciPy array in CSR form, with few sweeps where few entries are not zero.
+
+        >>> import gradtape as tf
+        >>> x = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     y = x[0] ** 2 * x[1]
+        >>> tape.hessian(y, x).numpy().tolist()
+        [[4.0, 2.0], [2.0, 0.0]]
+        """
+        log = self._open_log("compute a hessian")
+        target, source = single(target, "target"), single(source, "source")
+        check_choice("auto", sparse, target, [source])
+        self._before_asking()
+        with self._recorded_sweep(log, [target], [source]) as (gradient,):
+            found = None
+            if gradient is not None and sparse:
+                (found,) = self._sparse_jacobians(log, gradient, [source], "reverse", max_bytes)
+            elif gradient is not None:
+                found = _free(self._jacobians_by_rows(log, gradient, [source], max_bytes)[0])
+        self._after_asking()
+        return found
+
+    def hvp(self, target: Any, sources: Any, vectors: Any) -> Any:
+        """The product of the Hessian of a scalar with vectors, of the structure of `sources`, without the Hessian.
+
+        >>> import gradtape as tf
+        >>> x = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     y = tf.reduce_sum(x**3)
+        >>> tape.hvp(y, x, [1.0, 10.0]).numpy().tolist()
+        [6.0, 120.0]
+        """
+        log = self._open_log("compute a Hessian-vector product")
+        target = single(target, "target")
+        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
+        along = _like(vectors, flat, sources)
+        self._before_asking()
+        with self._recorded_sweep(log, [target], flat) as gradients:
+            known = [(g, v) for g, v in zip(gradients, along, strict=True) if g is not None]
+            found = self._vjp(log, [g for g, _ in known], [v for _, v in known], flat) if known else [None] * len(flat)
+        self._after_asking()
+        return nest.pack_sequence_as(sources, list(map(_free, found)))
+
+    def ggnvp(self, target: Any, outputs: Any, sources: Any, vectors: Any) -> Any:
+        """The product of the generalised Gauss-Newton matrix, JᵀHJ, with vectors of the structure of `sources`.
+
+        J is the Jacobian of `outputs`, a tensor on the way to the scalar `target`, with respect to the sources; H is
+        the Hessian of the target with respect to the outputs. It has no negative direction where the target is convex
+        in the outputs, as usual losses are.
+
+        >>> import gradtape as tf
+        >>> w = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     outputs = w**2
+        ...     loss = tf.reduce_sum(outputs**2)
+        >>> tape.ggnvp(loss, outputs, w, [1.0, 1.0]).numpy().tolist()
+        [8.0, 32.0]
+        """
+        log = self._open_log("compute a Gauss-Newton product")
+        target, outputs = single(target, "target"), single(outputs, "outputs")
+        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
+        along = _like(vectors, flat, sources)
+        check_choice("forward", False, outputs, flat)
+        self._before_asking()
+        moved = Transpose(self, log, outputs, flat).along(along)
+        found: list[Any] = [None] * len(flat)
+        if moved is not None:
+            with self._recorded_sweep(log, [target], [outputs]) as (gradient,):
+                curved = None if gradient is None else self._vjp(log, [gradient], [moved], [outputs])[0]
+            if curved is not None:
+                with self._kept(True):
+                    found = self._vjp(log, [outputs], [_free(curved)], flat)
+        self._after_asking()
+        return nest.pack_sequence_as(sources, list(map(_free, found)))
+
+    @contextmanager
+    def _recorded_sweep(self, log: Log, targets: list[Any], sources: list[Any]) -> Iterator[list[Any]]:
+        """Gradients that the tape has recorded, inside the block: what it had recorded before is what is left."""
+        before = len(log.ops)
+        outer = dispatch.thread.recorders
+        try:
+            with self._kept(True):
+                with dispatch.recorded_by((*(r for r in outer if r is not log), log)):
+                    found = self._vjp(log, targets, [None] * len(targets), sources)
+                    gradients = [None if g is None else finished(ops, g) for g in found]
+                yield gradients
+        finally:
+            log.cut(before)
+
+
+def _like(vectors: Any, sources: list[Any], structure: Any) -> list[Tensor]:
+    """The vectors as tensors like the sources."""
+    flat = list(_leaves(structure, vectors))
+    found = [to_tensor(v, dtype=s.dtype) for v, s in zip(flat, sources, strict=True)]
+    for v, s in zip(found, sources, strict=True):
+        if v.dims != tuple(s.dims):
+            raise ValueError(f"a vector has the shape of its source, {list(s.dims)}, got {list(v.dims)}")
+    return found
+
+
+def _leaves(structure: Any, values: Any) -> Iterator[Any]:
+    """What stands in `values` where `structure` has a leaf: a list of numbers may be a vector."""
+    if not nest.is_nested(structure):
+        yield values
+        return
+    mine = nest.parts(structure)
+    others = nest.parts(values) if nest.is_nested(values) else []
+    if len(mine) != len(others):
+        raise ValueError(f"there are {len(mine)} sources, and {len(others)} vectors: one is needed for each")
+    for part, value in zip(mine, others, strict=True):
+        yield from _leaves(part, value)
+
+
+def _free(g: Any) -> Any:
+    """A result that whoever else records knows, and the records that are gone do not."""
+    return None if g is None else ops.identity(finished(ops, g))

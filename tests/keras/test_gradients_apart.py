@@ -1,0 +1,141 @@
+"""`gradient(per="example")` and `per="loss"`: the same as one sweep for each, on Keras models and by hand."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+keras = tf.keras
+L = keras.layers
+RNG = np.random.default_rng(0)
+
+
+def transformer():
+    tokens = keras.Input((6,), dtype="int32")
+    h = L.Embedding(11, 8)(tokens)
+    h = L.LayerNormalization()(h + L.MultiHeadAttention(2, 4)(h, h))
+    return keras.Model(tokens, L.Dense(3)(L.GlobalAveragePooling1D()(L.Dense(16, "gelu")(h))))
+
+
+MODELS = {
+    "mlp": (lambda: [L.Dense(8, "tanh"), L.Dense(3)], (5,)),
+    "cnn": (lambda: [L.Conv2D(4, 3, activation="relu"), L.MaxPooling2D(), L.Flatten(), L.Dense(3)], (8, 8, 2)),
+    "norms": (
+        lambda: [L.Conv2D(4, 2, 2, "same"), L.GroupNormalization(2), L.BatchNormalization(), L.GlobalMaxPooling2D(),
+                 L.LayerNormalization(), L.Dense(3)], (8, 8, 2),
+    ),
+    "other convolutions": (
+        lambda: [L.DepthwiseConv2D(3), L.AveragePooling2D(2), L.Conv2DTranspose(3, 2), L.Flatten(), L.Dense(3)],
+        (8, 8, 2),
+    ),
+    "recurrent": (lambda: [L.LSTM(4, return_sequences=True), L.GRU(3), L.Dense(3)], (6, 2)),
+}  # fmt: skip
+
+
+def losses_of(model, x, y):
+    return keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=None)(y, model(x, training=False))
+
+
+def check(model, x, y):
+    weights = model.trainable_variables
+    with tf.GradientTape(persistent=True) as tape:
+        losses = losses_of(model, x, y)
+    found = tape.gradient(losses, weights, per="example")
+    norms = tape.gradient(losses, weights, per="example", norms=True)
+    for i in range(len(y)):
+        with tf.GradientTape() as tape:
+            loss = losses_of(model, x[i : i + 1], y[i : i + 1])
+        alone = [tf.convert_to_tensor(g).numpy() for g in tape.gradient(loss, weights)]
+        for all_of_them, norm, g in zip(found, norms, alone, strict=True):
+            np.testing.assert_allclose(all_of_them[i], g, rtol=1e-3, atol=2e-6)
+            np.testing.assert_allclose(norm[i], np.linalg.norm(g), rtol=1e-3, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_example_of_a_model(name):
+    layers, shape = MODELS[name]
+    model = keras.Sequential([keras.Input(shape), *layers()])
+    check(model, RNG.normal(size=(4, *shape)).astype(np.float32), np.array([0, 2, 1, 0]))
+
+
+def test_each_example_of_a_transformer_where_sizes_agree_by_chance():
+    check(transformer(), RNG.integers(0, 11, (8, 6)), np.arange(8) % 3)  # 8 examples, 8 features
+
+
+def test_what_mixes_examples_is_exact_too():
+    x = tf.constant(RNG.normal(size=(5, 3)))
+    w = tf.Variable(RNG.normal(size=(3, 2)))
+    with tf.GradientTape(persistent=True) as tape:
+        h = x @ w
+        h = (h - tf.reduce_mean(h, 0)) / tf.math.reduce_std(h, 0)
+        losses = tf.reduce_sum(tf.sort(h, axis=0) ** 3 + tf.reverse(h, [0]), 1)
+    np.testing.assert_allclose(tape.gradient(losses, w, per="example"), tape.jacobian(losses, w), rtol=1e-9, atol=1e-12)
+
+
+def test_losses_of_several_entries_tables_and_sources_without_a_path():
+    table, other = tf.Variable(RNG.normal(size=(6, 2))), tf.Variable([1.0])
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tf.nn.embedding_lookup(table, [[3, 1], [3, 3], [0, 5]]) ** 2
+    found, none = tape.gradient(losses, [table, other], per="example")
+    np.testing.assert_allclose(found, tf.reduce_sum(tape.jacobian(losses, table), [1, 2]))
+    assert none is None
+    zero = tape.gradient(losses, other, per="example", unconnected_gradients="zero")
+    assert zero.numpy().tolist() == [[0.0]] * 3
+
+
+def test_each_loss_and_the_angle_between_them():
+    w = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        first, second = tf.reduce_sum(w**2), w[0] * 3.0
+    found = tape.gradient([first, second], w, per="loss")
+    assert found.numpy().tolist() == [[2.0, 4.0], [3.0, 0.0]]
+    norms = tape.gradient([first, second], w, per="loss", norms=True)
+    np.testing.assert_allclose(norms, [np.sqrt(20.0), 3.0])
+    cosine = np.dot(*found.numpy()) / np.prod(norms)
+    np.testing.assert_allclose(cosine, 2 / np.sqrt(20.0))
+
+
+def test_in_a_function_and_under_another_tape():
+    x, w = tf.constant(RNG.normal(size=(4, 3))), tf.Variable(RNG.normal(size=(3, 2)))
+
+    def apart():
+        with tf.GradientTape() as tape:
+            losses = tf.reduce_sum(tf.sin(x @ w), 1)
+        return tape.gradient(losses, w, per="example")
+
+    np.testing.assert_allclose(tf.function(apart)(), apart())
+    with tf.GradientTape() as outer:
+        total = tf.reduce_sum(apart() ** 2)
+    with tf.GradientTape() as reference:
+        with tf.GradientTape() as tape:
+            losses = tf.reduce_sum(tf.sin(x @ w), 1)
+        expected = tf.reduce_sum(tape.jacobian(losses, w) ** 2)
+    np.testing.assert_allclose(outer.gradient(total, w), reference.gradient(expected, w))
+
+
+def test_clipping_by_example_in_three_lines():
+    x, w = tf.constant(RNG.normal(size=(6, 3))), tf.Variable(RNG.normal(size=(3, 1)))
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tf.reduce_sum((x @ w) ** 2, 1)
+    norms = tape.gradient(losses, w, per="example", norms=True)
+    clipped = tape.gradient(losses, w, output_gradients=tf.minimum(1.0, 0.5 / norms))
+    rows = tape.gradient(losses, w, per="example")
+    np.testing.assert_allclose(clipped, tf.reduce_sum(tf.clip_by_norm(rows, 0.5, [1, 2]), 0))
+
+
+@pytest.mark.parametrize(
+    "target, options, message",
+    [
+        (lambda w: tf.reduce_sum(w), {"per": "example"}, "a loss for each example"),
+        (lambda w: w, {"per": "batch"}, "per must be"),
+        (lambda w: w, {"norms": True}, "per='example'"),
+        (lambda w: w, {"per": "example", "output_gradients": tf.ones(2)}, "weigh the losses"),
+    ],
+)
+def test_bad_questions(target, options, message):
+    w = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = target(w * 1.0)
+    with pytest.raises(ValueError, match=message):
+        tape.gradient(y, w, **options)
+    assert tape.gradient(y, w) is not None  # nothing was used up

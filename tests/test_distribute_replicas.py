@@ -1,0 +1,21 @@
+"""`tf.distribute` with several replicas: how many logical devices there are must be said before any is used.
+
+So these tests are in files that pytest does not find by itself, each run in a process of its own.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+
+@pytest.mark.parametrize("name", ["on_four_cpus.py", "keras_on_four_cpus.py"])
+def test_in_a_process_of_its_own(name):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TESTS / name)]
+    environment = {**os.environ, "GRADTAPE_DEVICE": "cpu"}
+    run = subprocess.run(command, capture_output=True, text=True, cwd=TESTS.parent, env=environment)
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]

@@ -1,0 +1,85 @@
+"""`keras.distribution` on four virtual CPUs, and on two processes: the numbers are those of one device."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+if not (find_spec("jax") and find_spec("keras")):
+    pytest.skip("needs JAX and Keras", allow_module_level=True)
+
+HERE = Path(__file__).parent
+PROGRAM = HERE / "keras_distribution_program.py"
+CHECKS = [line.split("(")[0].removeprefix("def ") for line in PROGRAM.read_text().splitlines() if "def check_" in line]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "KERAS_BACKEND": "gradtape", "PYTHONPATH": str(HERE.parent / "src")}
+
+
+@cache
+def outcomes() -> dict[str, str]:
+    """What each check of the program raised, or nothing."""
+    ran = subprocess.run(
+        [sys.executable, str(PROGRAM)], capture_output=True, text=True, timeout=600, env=_environment(), check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, str] = json.loads(ran.stdout)
+    return found
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.xdist_group("keras_distribution")
+def test_on_four_devices(check):
+    assert not outcomes()[check], outcomes()[check]
+
+
+WORKER = """
+import sys
+import numpy as np
+import gradtape as tf
+from gradtape import keras
+
+count, rank, address = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * (2 // count))
+if count > 1:
+    keras.distribution.initialize(address, count, rank)
+x = np.random.default_rng(0).normal(size=(16, 4)).astype("float32")
+data = tf.data.Dataset.from_tensor_slices((x, x.sum(1, keepdims=True))).batch(8)
+for shape in ((2, 1), (1, 2)):  # the batch is split, or the model
+    keras.utils.set_random_seed(1)
+    layouts = keras.distribution.LayoutMap(keras.distribution.DeviceMesh(shape, ["batch", "model"]))
+    layouts[".*kernel"] = (None, "model")
+    with keras.distribution.ModelParallel(layout_map=layouts).scope():
+        layers = [keras.layers.Dense(6, "tanh"), keras.layers.Dropout(0.1), keras.layers.Dense(2)]
+        model = keras.Sequential([keras.Input((4,)), *layers])
+        model.compile("sgd", "mse")
+        losses = model.fit(data, epochs=2, verbose=0).history["loss"]
+        numbers = [*losses, *model.predict(data, verbose=0).sum(0), *layers[0].kernel.numpy().ravel()]
+    print("found", " ".join(f"{number:.4g}" for number in numbers))
+"""
+
+
+def test_two_processes():
+    """Each has one of two devices."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(count), str(rank), address],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment(),
+        )
+        for count, rank in ((1, 0), (2, 0), (2, 1))
+    ]  # fmt: skip
+    said = [worker.communicate(timeout=600) for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0, 0], [error for _, error in said]
+    alone, first, second = [[line for line in text.splitlines() if line.startswith("found")] for text, _ in said]
+    assert alone == first == second and len(alone) == 2
