@@ -106,6 +106,23 @@ def _wave(tf):
     return [whole.audio, whole.sample_rate, cut.audio, longer.audio]
 
 
+_TABLES, _ONE = "tf.data.experimental", "tf.data.Dataset.from_tensors"
+
+
+def _of_a_dataset(tf):
+    words, make = tf.data.Dataset.from_tensor_slices(["a", "b", "c"]), tf.data.experimental
+    numbers = make.index_table_from_dataset(words)
+    buckets = make.index_table_from_dataset(words, num_oov_buckets=7, vocab_size=2)
+    pairs = make.table_from_dataset(
+        tf.data.Dataset.range(3).map(lambda x: (x, tf.strings.as_string(x))), default_value="?", key_dtype=tf.int64
+    )
+    asked = tf.constant(["c", "x", "a", "yz"])
+    return [
+        numbers.lookup(asked), buckets.lookup(asked), pairs.lookup(tf.constant([2, 5], tf.int64)),
+        numbers.size(), buckets.size(),
+    ]  # fmt: skip
+
+
 CASES = [
     ("static", f"{_TABLE}.lookup(tf.constant([['a', 'z'], ['b', 'a']]))"),
     ("static.scalar", f"{_TABLE}[tf.constant('b')]"),
@@ -173,6 +190,14 @@ CASES = [
     ("mutable.in_a_function", _in_a_function),
     ("mutable.saved", _saved),
     ("static.in_a_dataset", _in_a_dataset),
+    ("dataset", _of_a_dataset),
+    ("dataset.text_without_default", f"{_TABLES}.table_from_dataset({_ONE}(('a', 'b')))"),
+    ("dataset.no_pairs", f"{_TABLES}.DatasetInitializer({_ONE}(('a', 'b', 'c')))"),
+    ("dataset.vectors", f"{_TABLES}.DatasetInitializer({_ONE}((['a'], ['b'])))"),
+    ("dataset.buckets", f"{_TABLES}.index_table_from_dataset({_ONE}('a'), -1)"),
+    ("dataset.size", f"{_TABLES}.index_table_from_dataset({_ONE}('a'), vocab_size=0)"),
+    ("dataset.too_few", f"{_TABLES}.index_table_from_dataset({_ONE}('a'), vocab_size=2)"),
+    ("dataset.keys", f"{_TABLES}.index_table_from_dataset(tf.data.Dataset.range(2), key_dtype=tf.float32)"),
     ("dense", _dense),
     ("dense.vectors", _dense_vectors),
     ("dense.empty_key", "tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -1).lookup([0])"),

@@ -102,6 +102,17 @@ def _parser() -> _Parser:
     check.add_argument("--json", action="store_true", help="print JSON, for programs")
     check.set_defaults(perform=_check)
 
+    compare = commands.add_parser(
+        "compare",
+        help="say where two recordings of a step, made by tape.save, part",
+        description="Names the first input or op in which two recordings differ, with the values.",
+        epilog="exit codes: 0 they are the same, 1 they part, 2 a file could not be read",
+    )
+    compare.add_argument("first", metavar="A.tape", help="a file that tape.save has written")
+    compare.add_argument("second", metavar="B.tape", help="another one, of the same step elsewhere")
+    compare.add_argument("--tolerance", type=float, default=0.0, help="relative differences that do not count")
+    compare.set_defaults(perform=_compare)
+
     doctor = commands.add_parser(
         "doctor",
         help="show versions, devices and optional parts, and test them",
@@ -175,6 +186,16 @@ def _check(options: argparse.Namespace) -> int:
     from .check import check
 
     return check(options.paths, everything=options.all, as_json=options.json)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    try:
+        found = gradtape.inspect.compare(options.first, options.second, options.tolerance)
+    except (gradtape.errors.OpError, OSError) as error:
+        print(f"gradtape compare: {error}", file=sys.stderr)
+        return 2
+    print(found)
+    return 0 if found.same else 1
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -375,6 +375,7 @@ class Member:
         time.sleep(min(GRACE, self.timeout))
         if self._noticed:
             time.sleep(self.timeout)
+        self._let_others_speak()
         print(f"gradtape: rank {self.rank} is ended: {text}", file=sys.stderr, flush=True)
         os._exit(1)
 

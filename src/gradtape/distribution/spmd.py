@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ..core import nest
@@ -153,6 +154,7 @@ class _Runner:
             concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete._jit_compile
         )
         self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
+        self._equal: set[Any] = set()  # which shapes all processes have had
         try:
             self._together = _Together(concrete, strategy)
         except Untraceable as reason:
@@ -164,10 +166,19 @@ class _Runner:
         shapes = tuple([x.dims for x in tensors])
         if self._together is not None and shapes not in self._why and not thread.recorders:
             try:
+                self._check_equal(shapes)
                 return self._together(tensors, variables)
             except (Untraceable, ImportError, FailedPreconditionError) as reason:
                 self._note(shapes, str(reason))
         return self._in_step(tensors, variables)
+
+    def _check_equal(self, shapes: Any) -> None:
+        """Raises if other processes have other shapes, as of a last batch that is short: all of them come here."""
+        workers = workers_of(self._strategy)
+        if workers is not None and shapes not in self._equal:
+            if not workers.agree(shapes, f"shapes given to {self._concrete.name}"):
+                raise Untraceable(_UNEQUAL)
+            self._equal.add(shapes)
 
     def _note(self, shapes: Any, reason: str) -> None:
         self._why[shapes] = reason
@@ -226,7 +237,7 @@ class _Together(Concrete):
         return variant.run(tensors)
 
     def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
         trace = _ReplicasTrace(self.name, for_xla=True)
         trace.may_make_variables = may_make_variables
@@ -296,11 +307,6 @@ class _Program(Variant):
         self._places = places
         self._each = each
 
-    def _together_with_others(self) -> None:
-        workers = workers_of(self._strategy)
-        if workers is not None:
-            workers.about_to_run(self._name, self.graph)
-
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for the tensors of all replicas."""
         if self._program is None:
@@ -311,8 +317,9 @@ class _Program(Variant):
                 [v in self._each for v in self.graph.outputs],
             )  # fmt: skip
         given = [[x.array for x in tensors[first : first + count]] for first, count, _ in self._groups]
-        self._together_with_others()
-        results = dict(zip(self.graph.outputs, self._program(given), strict=True))
+        workers = workers_of(self._strategy)
+        with nullcontext() if workers is None else workers.running(self._name, self.graph):
+            results = dict(zip(self.graph.outputs, self._program(given), strict=True))
         seen: dict[Any, int] = {}
         outputs = []
         for place_ in self._places:

@@ -7,7 +7,8 @@ other, each process runs its own, and sums and rows of all travel by `collective
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,11 @@ class Workers:
         """How many rows the processes before this one have."""
         return sum(collectives.exchange(int(count), "rows of a replica")[: self.rank])
 
+    def agree(self, value: Any, name: str) -> bool:
+        """Whether all processes have the same value."""
+        found = collectives.exchange(value, name)
+        return all(other == found[0] for other in found)
+
     def first_value(self, value: Any) -> Tensor:
         """The tensor that the first process has."""
         x = to_tensor(value)
@@ -79,9 +85,16 @@ class Workers:
             if value.dtype.kind != "O":
                 variable._take(collectives.broadcast([value], 0, f"variable {variable.name}")[0][()])
 
-    def about_to_run(self, name: str, graph: Any) -> None:
-        """All processes are about to run a program: it must be the same."""
+    @contextmanager
+    def running(self, name: str, graph: Any) -> Iterator[None]:
+        """In the block all processes run a program: it must be the same. What fails in it may be for another one."""
         text = " ".join(node.op.name for node in graph.nodes)
         shapes = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in graph.inputs)
         what = f"program of {name}; inputs {shapes}; {len(graph.nodes)} ops, {zlib.crc32(text.encode()):08x}"
-        cluster.member().call(what)
+        member = cluster.member()
+        member.call(what)
+        try:
+            yield
+        except (RuntimeError, ValueError):  # of XLA
+            member.failure_soon()
+            raise

@@ -4,6 +4,7 @@ Uses graph, the tape and what is below; a tape finds it by way of `engine.tape.i
 that note what explanations need.
 """
 
+from .compare import Comparison, compare
 from .explain import Cause, Explanation, Reason, explain, report_missing
 from .flow import Flow, flow
 from .gradient_check import GradientCheck, check_gradients
@@ -12,12 +13,14 @@ from .nonfinite import Diagnosis, diagnose
 from .opcheck import CHECKS, check_op
 from .precision import PrecisionAudit, audit_precision
 from .profile import Profile, profile
+from .recordings import LoadedTape, load_tape, save_tape
 from .report import report
 from .rule_check import RuleCheck, check_rules
 from .witness import tracing
 
 __all__ = [
-    "CHECKS", "Cause", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "Memory", "PrecisionAudit",
-    "Profile", "Reason", "RuleCheck", "audit_precision", "check_gradients", "check_op", "check_rules", "diagnose",
-    "explain", "flow", "live_tapes", "memory", "profile", "report", "report_missing", "tracing",
+    "CHECKS", "Cause", "Comparison", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "LoadedTape",
+    "Memory", "PrecisionAudit", "Profile", "Reason", "RuleCheck", "audit_precision", "check_gradients", "check_op",
+    "check_rules", "compare", "diagnose", "explain", "flow", "live_tapes", "load_tape", "memory", "profile", "report",
+    "report_missing", "save_tape", "tracing",
 ]  # fmt: skip

@@ -30,6 +30,7 @@ class Step:
     inputs: tuple[Any, ...]
     attrs: dict[str, Any]
     outputs: tuple[Key, ...]
+    several: bool  # whether the outputs are a tuple
     line: Line | None
 
     def run(self, given: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -65,7 +66,7 @@ def steps_of(reading: Reading) -> list[Step]:
         if getattr(op, "family", None) == "call":
             found += _inside(op, op.forward, at, inputs, outputs, line)
         else:
-            found.append(Step(op, inputs, note[4], outputs, line))
+            found.append(Step(op, inputs, note[4], outputs, several is not None, line))
     return found
 
 
@@ -82,7 +83,7 @@ def _inside(
         given = tuple(keys[v] if v.constant is None else wrap(v.constant, v.dtype) for v in node.inputs)
         made = tuple(named.get(v, (at, v)) for v in node.outputs)
         keys.update(zip(node.outputs, made, strict=True))
-        found.append(Step(node.op, given, node.attrs, made, node.line or line))
+        found.append(Step(node.op, given, node.attrs, made, node.several, node.line or line))
     return found
 
 

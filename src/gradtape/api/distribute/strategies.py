@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -42,6 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 logger = logging.getLogger("gradtape")
+_MOST_INNER = 64
 
 
 class Strategy:
@@ -65,6 +67,7 @@ class Strategy:
         self._device_names = tuple(names)
         self._extended = StrategyExtended(self)
         self._functions: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._inner: dict[Any, tuple[Any, Function]] = {}  # of functions that a step defines anew each time
         self._mesh: Any = None
         self._why_in_step = ""  # why replicas run one after the other, where they do
 
@@ -107,21 +110,24 @@ class Strategy:
         return self._run(fn, tuple(args), dict(kwargs or {}))
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if place.spmd is not None:
-            return spmd.run(self, fn, args, kwargs)
-        if thread.trace is not None:
-            spmd.take_over(self)
-        elif isinstance(fn, Function) or thread.as_written:
-            return self._compiled(fn)(*args, **kwargs)
         with ExitStack() as stack:
             if place.strategy is None:  # variables made by the replicas are its own
                 stack.enter_context(created_by(self))
+            if place.spmd is not None:
+                return spmd.run(self, fn, args, kwargs)
+            if thread.trace is not None:
+                spmd.take_over(self)
+            elif isinstance(fn, Function) or thread.as_written:
+                return self._compiled(fn)(*args, **kwargs)
             return lockstep.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:
         """A function that runs `fn` in the replicas, as one program."""
         key = getattr(fn, "_core", fn)
         found = self._functions.get(key)
+        again = _definition(fn)
+        if found is None and again in self._inner:
+            return self._inner[again][1]
         if found is None:
             inner = fn.converted if isinstance(fn, Function) else made_ready(fn, None)
 
@@ -129,6 +135,10 @@ class Strategy:
                 return self._run(inner, args, kwargs)
 
             found = self._functions[key] = Function(run, autograph=False)
+            if again is not None:
+                self._inner[again] = (fn, found)  # which keeps what it closes over, and so the key
+                if len(self._inner) > _MOST_INNER:
+                    del self._inner[next(iter(self._inner))]
         return found
 
     def mesh(self) -> Any:
@@ -234,6 +244,18 @@ class Strategy:
                     f"  {v.name} {tuple(v.dims)} {v.dtype.name}, aggregation {v.aggregation.name}" for v in found
                 ]
         return "\n".join(lines)
+
+
+def _definition(fn: Any) -> Any:
+    """What makes two functions the same: code, defaults, and the very objects they close over; None if unknown."""
+    if type(fn) is not types.FunctionType:
+        return None
+    try:
+        around = tuple([id(cell.cell_contents) for cell in fn.__closure__ or ()])
+    except ValueError:  # of a variable that is not there yet
+        return None
+    defaults = (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
+    return fn.__code__, tuple(map(id, defaults)), around
 
 
 def _first(value: Any) -> Any:

@@ -55,12 +55,9 @@ _tracing: _Tracing | None = None
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
     """From now on, notes the graphs of functions that are called, for `trace_export`. There is no profiler.
 
-    >>> import gradtape as tf, tempfile
-    >>> double = tf.function(lambda x: 2.0 * x)
+    >>> import gradtape as tf
     >>> tf.summary.trace_on()
-    >>> _ = double(1.0)
-    >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default():
-    ...     tf.summary.trace_export("double", step=0)
+    >>> tf.summary.trace_off()
     """
     global _tracing
     if thread.trace is not None:
@@ -90,7 +87,14 @@ def trace_off() -> None:
 
 
 def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
-    """Ends the trace and writes its graphs, where there is a writer: see `trace_on`."""
+    """Ends the trace and writes its graphs, where there is a writer.
+
+    >>> import gradtape as tf, tempfile
+    >>> tf.summary.trace_on()
+    >>> _ = tf.function(lambda x: 2.0 * x)(1.0)
+    >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default():
+    ...     tf.summary.trace_export("double", step=0)
+    """
     if thread.trace is not None:
         logger.warning("Cannot export trace inside a tf.function.")
         return

@@ -137,6 +137,21 @@ class Inspection:
         """
         return inspect().memory(self)
 
+    def save(self, path: Any, target: Any = None, sources: Any = None) -> Any:
+        """Writes this step to a file, which `gradtape.load_tape` reads on any machine, without the model's code.
+
+        The tape must have been made with `trace=True`. The file has ops, attributes, arrays and source lines, and no
+        pickles; `gradtape compare a.tape b.tape` says where two of them part.
+
+        >>> import gradtape as tf, os, tempfile
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape(trace=True) as tape:
+        ...     y = tf.reduce_sum(v * v)
+        >>> tape.save(os.path.join(tempfile.mkdtemp(), "step.tape"), y, v).name
+        'step.tape'
+        """
+        return inspect().save_tape(self, path, target, sources)
+
     def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
         """Writes a page about this step to `path`: its graph by layers, with lines, costs, values and gradients.
 

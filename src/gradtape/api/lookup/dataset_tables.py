@@ -1,0 +1,141 @@
+"""Tables whose keys and values are the elements of a dataset."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...core import dtypes
+from ...core.dtypes import DType, as_dtype
+from ...datasets.dataset import Dataset
+from ...state.specs import TensorSpec
+from .initializers import check_types
+from .static_tables import StaticHashTable, StaticVocabularyTable
+
+NAMESPACES = ("data.experimental",)
+__all__ = ["DatasetInitializer", "index_table_from_dataset", "table_from_dataset"]
+
+
+class HasherSpec(NamedTuple):
+    """How words that are not in a table get their numbers."""
+
+    hasher: str
+    key: Any
+
+
+FastHashSpec = HasherSpec("fasthash", None)
+
+
+class DatasetInitializer:
+    """What a static table contains: the pairs of a dataset, a key and its value, both scalars.
+
+    >>> import gradtape as tf
+    >>> pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [1, 2]))
+    >>> table = tf.lookup.StaticHashTable(tf.data.experimental.DatasetInitializer(pairs), -1)
+    >>> table.lookup(tf.constant(["b", "c"])).numpy().tolist()
+    [2, -1]
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+        self._key_dtype, self._value_dtype = (spec.dtype for spec in _pair(dataset))
+
+    @property
+    def key_dtype(self) -> DType:
+        """The dtype of the keys."""
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._value_dtype
+
+    def initialize(self, table: Any) -> None:
+        """Reads the dataset into a static table."""
+        check_types(self, table)
+        pairs = [(key.array.item(), value.array.item()) for key, value in self.dataset]
+        table._import([key for key, _ in pairs], [value for _, value in pairs])
+
+
+def table_from_dataset(
+    dataset: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: Any = None,
+    default_value: Any = None,
+    hasher_spec: Any = FastHashSpec,
+    key_dtype: Any = dtypes.string,
+    name: str | None = None,
+) -> Any:
+    """A table of the pairs of a dataset; other keys have `default_value`, or a bucket by their hash.
+
+    Args:
+      vocab_size: how many pairs there are; `InvalidArgumentError` if there are fewer.
+
+    >>> import gradtape as tf
+    >>> pairs = tf.data.Dataset.range(3).map(lambda x: (x, tf.strings.as_string(x * 2)))
+    >>> table = tf.data.experimental.table_from_dataset(pairs, default_value="none", key_dtype=tf.int64)
+    >>> table.lookup(tf.constant([0, 2, 5], tf.int64)).numpy().tolist()
+    [b'0', b'4', b'none']
+    """
+    _, values = _pair(dataset)
+    if default_value is None:
+        default_value = -1
+        if not (values.dtype.is_integer or values.dtype.is_floating):
+            raise ValueError(
+                "`default_value` must be specified when creating a table from a dataset that produces values of type "
+                f"{values.dtype!r}."
+            )
+    if num_oov_buckets < 0:
+        raise ValueError(f"`num_oov_buckets` must be greater than or equal to 0, got {num_oov_buckets}.")
+    if vocab_size is not None and int(vocab_size) < 1:
+        raise ValueError(f"`vocab_size` must be greater than 0, got {vocab_size}.")
+    kind = as_dtype(key_dtype)
+    if not kind.is_integer and kind is not dtypes.string:
+        raise TypeError(f"`key_dtype` must be either an integer or string type, but got {kind!r}")
+    if tuple(hasher_spec) != FastHashSpec:
+        raise NotImplementedError(f"words are hashed by {FastHashSpec} only, got {hasher_spec}")
+    if vocab_size is not None:
+        from ..data.experimental import assert_cardinality
+
+        dataset = dataset.take(int(vocab_size)).apply(assert_cardinality(int(vocab_size)))
+    initializer = DatasetInitializer(dataset)
+    if num_oov_buckets:
+        return StaticVocabularyTable(initializer, num_oov_buckets, kind)
+    return StaticHashTable(initializer, default_value)
+
+
+def index_table_from_dataset(
+    dataset: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: Any = None,
+    default_value: Any = -1,
+    hasher_spec: Any = FastHashSpec,
+    key_dtype: Any = dtypes.string,
+    name: str | None = None,
+) -> Any:
+    """A table from the elements of a dataset to their numbers, from 0 on.
+
+    >>> import gradtape as tf
+    >>> words = tf.data.Dataset.from_tensor_slices(["a", "b", "c"])
+    >>> table = tf.data.experimental.index_table_from_dataset(words)
+    >>> table.lookup(tf.constant(["c", "a", "x"])).numpy().tolist()
+    [2, 0, -1]
+    """
+    pairs = dataset.enumerate().map(lambda number, key: (key, number))
+    return table_from_dataset(pairs, num_oov_buckets, vocab_size, default_value, hasher_spec, key_dtype, name)
+
+
+def _pair(dataset: Any) -> tuple[TensorSpec, TensorSpec]:
+    """The specs of keys and values; `ValueError` if elements are no pairs of scalars."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"`dataset` must be a `tf.data.Dataset`, got {dataset!r}")
+    spec = dataset.element_spec
+    parts = spec if isinstance(spec, tuple) else (spec,)
+    told = "Datasets used to initialize lookup tables must produce elements in the form (key, value), scalar tensors. "
+    if len(parts) != 2:
+        raise ValueError(f"{told}However, the given dataset produces {len(parts)} components: {spec}.")
+    for part, what in zip(parts, ("key", "value"), strict=True):
+        if not isinstance(part, TensorSpec):
+            raise ValueError(f"{told}However, the given dataset produces non-Tensor {what}s of type {type(part)}.")
+        if part.shape.rank not in (None, 0):
+            raise ValueError(f"{told}However, the given dataset produces {what}s of rank {part.shape.rank}.")
+    return parts[0], parts[1]
