@@ -21,6 +21,7 @@ tf.config.set_logical_device_configuration(
 )
 from gradtape import keras  # noqa: E402
 from gradtape.state.sharded_variable import ShardedVariable  # noqa: E402
+from keras_gradtape.src.distribution import lay_out  # noqa: E402
 
 layers, distribution = keras.layers, keras.distribution
 X = np.random.default_rng(0).normal(size=(44, 6)).astype("float32")  # of batches of 16, the last one has 12 rows
@@ -265,6 +266,19 @@ def check_a_layout_that_does_not_fit():
             assert "cannot be split along axis 1, of 6, into the 4 parts" in str(error), error
         else:
             raise AssertionError("it was built")
+
+
+def check_a_function_compiled_before():
+    variable = keras.Variable(np.arange(4, dtype="float32"), name="kernel")
+    double = tf.function(lambda: variable.assign(variable * 2.0), jit_compile=True)
+    double()
+    double()
+    with model_parallel().scope():
+        variable._layout = distribution.TensorLayout(("model",), distribution.distribution().device_mesh)
+        lay_out(variable)
+    double()
+    np.testing.assert_array_equal(variable.numpy(), 8 * np.arange(4))
+    assert variable.value.spread.addressable_shards[0].data.shape == (2,)
 
 
 def check_two_meshes():

@@ -32,14 +32,18 @@ def described(variables: Iterable[tuple[str, Variable]]) -> str:
         rows.append((name, str(variable.dims), variable.dtype.name, layout, f"{place}{readable_bytes(held)}"))
     where = "; ".join(meshes) or "one device"
     share = f"{readable_bytes(most)} ({most / max(whole, 1):.0%})"
-    title = f"{len(rows) - 1} variables on {where}: {readable_bytes(whole)}, of which a device has {share}."
+    title = f"{_counted(len(rows) - 1, 'variable')} on {where}: {readable_bytes(whole)}, of which a device has {share}."
     return "\n".join([title, *_aligned(rows)])
 
 
 def _mesh(mesh: Any) -> str:
     kinds = sorted({device.platform.upper() for device in mesh.devices.flat})
     axes = ", ".join(f"{axis}: {size}" for axis, size in mesh.shape.items())
-    return f"a mesh of {mesh.devices.size} {'/'.join(kinds)}s ({axes})"
+    return f"a mesh of {_counted(mesh.devices.size, '/'.join(kinds))} ({axes})"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..core import nest
 from ..core.composites import CompositeTensor
 from ..core.scopes import adopt, held
 from ..core.tensor import Tensor
-from ..engine.run.dispatch import thread
+from ..engine.run.dispatch import thread, traced_by
 from ..engine.run.randomness import drawing_for_each
 from .draws import varied
 from .places import above_replicas, in_replica
@@ -37,6 +37,7 @@ class _Replica(ReplicaContext):
         self.result: Any = None
         self.error: BaseException | None = None
         self.asked: Any = None  # the merge function and arguments that it waits with
+        self.lifted = False  # whether it waits outside of the function that is being traced
         self.stopped = False
         self._ready = ready
         self._go = threading.Semaphore(0)
@@ -68,7 +69,8 @@ class _Replica(ReplicaContext):
         self._go.release()
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        if thread.trace is not self._trace:
+        self.lifted = thread.trace is None  # in an init_scope: a variable is made
+        if thread.trace is not self._trace and not self.lifted:
             raise RuntimeError(
                 "`merge_call` called while defining a new graph or a tf.function. This can often happen if the "
                 "function `fn` passed to `strategy.run()` contains a nested `@tf.function`, and the nested "
@@ -144,7 +146,7 @@ def _merge(strategy: Any, replicas: list[_Replica]) -> None:
     merge_fn = replicas[0].asked[0]
     args = _regrouped(strategy, [replica.asked[1] for replica in replicas])
     kwargs = _regrouped(strategy, [replica.asked[2] for replica in replicas])
-    with above_replicas(strategy):
+    with above_replicas(strategy), traced_by(None) if replicas[0].lifted else nullcontext():
         result = merge_fn(strategy, *args, **kwargs)
     for i, replica in enumerate(replicas):
         replica.result = select_replica(i, result)

@@ -154,6 +154,7 @@ class _Runner:
             concrete.name, concrete._names, concrete._around, self._call_in_step, self._eager, concrete._jit_compile
         )
         self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
+        self._equal: set[Any] = set()  # which shapes all processes have had
         try:
             self._together = _Together(concrete, strategy)
         except Untraceable as reason:
@@ -165,10 +166,19 @@ class _Runner:
         shapes = tuple([x.dims for x in tensors])
         if self._together is not None and shapes not in self._why and not thread.recorders:
             try:
+                self._check_equal(shapes)
                 return self._together(tensors, variables)
             except (Untraceable, ImportError, FailedPreconditionError) as reason:
                 self._note(shapes, str(reason))
         return self._in_step(tensors, variables)
+
+    def _check_equal(self, shapes: Any) -> None:
+        """Raises if other processes have other shapes, as of a last batch that is short: all of them come here."""
+        workers = workers_of(self._strategy)
+        if workers is not None and shapes not in self._equal:
+            if not workers.agree(shapes, f"shapes given to {self._concrete.name}"):
+                raise Untraceable(_UNEQUAL)
+            self._equal.add(shapes)
 
     def _note(self, shapes: Any, reason: str) -> None:
         self._why[shapes] = reason
@@ -227,7 +237,7 @@ class _Together(Concrete):
         return variant.run(tensors)
 
     def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
         trace = _ReplicasTrace(self.name, for_xla=True)
         trace.may_make_variables = may_make_variables

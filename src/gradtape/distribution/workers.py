@@ -68,6 +68,11 @@ class Workers:
         """How many rows the processes before this one have."""
         return sum(collectives.exchange(int(count), "rows of a replica")[: self.rank])
 
+    def agree(self, value: Any, name: str) -> bool:
+        """Whether all processes have the same value."""
+        found = collectives.exchange(value, name)
+        return all(other == found[0] for other in found)
+
     def first_value(self, value: Any) -> Tensor:
         """The tensor that the first process has."""
         x = to_tensor(value)

@@ -13,7 +13,7 @@ from keras.src import tree
 
 import gradtape as tf
 from gradtape.distribution.places import place
-from gradtape.distribution.reductions import gathered
+from gradtape.distribution.reductions import gathered, workers_of
 from gradtape.distribution.values import DistributedValues, PerReplica, select_replica
 
 Step = Callable[[Any], Any]
@@ -52,11 +52,13 @@ def split(strategy: Any, data: Any) -> Any:
     leaves = [x for x in tree.flatten(data) if x is not None]
     if any([isinstance(x, DistributedValues) for x in leaves]):
         return data
-    count = strategy.num_replicas_in_sync
-    rows = -(-leaves[0].shape[0] // count)
+    rows = -(-leaves[0].shape[0] // strategy.num_replicas_in_sync)
+    workers = workers_of(strategy)
+    first = 0 if workers is None else workers.first
+    own = range(first, first + len(strategy.extended.worker_devices))  # those of this process
 
     def one(x: Any) -> Any:
-        return None if x is None else PerReplica([x[i * rows : (i + 1) * rows] for i in range(count)])
+        return None if x is None else PerReplica([x[i * rows : (i + 1) * rows] for i in own])
 
     return tree.map_structure(one, data)
 

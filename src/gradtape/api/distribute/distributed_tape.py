@@ -73,10 +73,14 @@ class DistributedGradientTape(GradientTape):
         unconnected_gradients: Any = UnconnectedGradients.NONE,
         *,
         nan_safe: bool = False,
+        per: str | None = None,
+        norms: bool = False,
     ) -> Any:
-        """The gradient as `GradientTape.gradient` gives it, reduced over all ranks."""
-        if size() == 1:
-            return super().gradient(target, sources, output_gradients, unconnected_gradients, nan_safe=nan_safe)
+        """The gradient as `GradientTape.gradient` gives it, reduced over all ranks; `per` example it is this rank's."""
+        if size() == 1 or per is not None:
+            return super().gradient(
+                target, sources, output_gradients, unconnected_gradients, nan_safe=nan_safe, per=per, norms=norms
+            )
         op, compression, sparse_as_dense, bucket_bytes = self._reduced_as
         reduction = Reduction(op, compression, "gradients", bucket_bytes)
         with self._sending(sources, reduction, bucket_bytes, nan_safe) as sent:

@@ -18,7 +18,7 @@ def describe(values: Any) -> str:
 
     >>> import gradtape as tf
     >>> print(tf.distribute.describe([tf.Variable([1.0, 2.0], name="w")]))
-    1 variables on one device: 8 B, of which a device has 8 B (100%).
+    1 variable on one device: 8 B, of which a device has 8 B (100%).
     variable  shape  dtype    layout         on each device
     w:0       (2,)   float32  on one device  8 B
 

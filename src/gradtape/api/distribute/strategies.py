@@ -20,7 +20,7 @@ from ...distribution import across, lockstep, spmd
 from ...distribution.extended import StrategyExtended, local_results
 from ...distribution.input import Distributed, DistributedDataset, DistributedIterator, InputContext, InputOptions
 from ...distribution.input import InputReplicationMode as InputReplicationMode
-from ...distribution.places import above_replicas, check_above_replicas, check_same, in_replica, place, set_default
+from ...distribution.places import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
 from ...distribution.reductions import ReduceOp, as_reduce_op, gathered, reduced
 from ...distribution.replicas import ReplicaContext, get_replica_context
 from ...distribution.values import DistributedValues, PerReplica, regroup
@@ -106,20 +106,19 @@ class Strategy:
         check_above_replicas()
         check_same(self)
         if self.num_replicas_in_sync == 1:
-            with in_replica(ReplicaContext(self, 0)):
-                return fn(*args, **(kwargs or {}))
+            return called_alone(ReplicaContext(self, 0), fn, args, kwargs or {})
         return self._run(fn, tuple(args), dict(kwargs or {}))
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if place.spmd is not None:
-            return spmd.run(self, fn, args, kwargs)
-        if thread.trace is not None:
-            spmd.take_over(self)
-        elif isinstance(fn, Function) or thread.as_written:
-            return self._compiled(fn)(*args, **kwargs)
         with ExitStack() as stack:
             if place.strategy is None:  # variables made by the replicas are its own
                 stack.enter_context(created_by(self))
+            if place.spmd is not None:
+                return spmd.run(self, fn, args, kwargs)
+            if thread.trace is not None:
+                spmd.take_over(self)
+            elif isinstance(fn, Function) or thread.as_written:
+                return self._compiled(fn)(*args, **kwargs)
             return lockstep.run(self, fn, args, kwargs)
 
     def _compiled(self, fn: Any) -> Function:

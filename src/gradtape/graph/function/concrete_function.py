@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from .parameters import Parameters
 from .signature import is_given_tensor, is_tensor_like_leaf, without_tensors
 
 _number = itertools.count(1).__next__
+_ATTEMPTS = 8  # at choosing sizes that go together
 
 
 class ConcreteFunction:
@@ -54,23 +56,26 @@ class ConcreteFunction:
 
     def _imagined(self, first: bool) -> Variant | None:
         """The graph for these shapes, without running the function; None if it takes real values to trace it."""
-        tensors = [_example(x, 2) for x in self._given]
-        variants = self._concrete.variants_for(tensors, self._bound)
-        if not variants:
+        fixed = all(_spec(x).shape.is_fully_defined() for x in self._given)
+        for tensors in itertools.islice(_examples(self._given), 1 if fixed else _ATTEMPTS):
+            variants = self._concrete.variants_for(tensors, self._bound)
             try:
-                with imagining():
-                    variants.append(self._concrete.traced_for_good(tensors, self._bound, first))
+                if not variants:
+                    with imagining():
+                        variants.append(self._concrete.traced_for_good(tensors, self._bound, first))
+                return variants[0]
             except Enclosed:
                 with imagining():
                     self._outline = self._concrete.traced_here(tensors, self._bound)
                 return None
-            except (Untraceable, Changed, errors.OpError):
+            except (Untraceable, Changed):
                 return None
+            except errors.OpError:
+                pass  # sizes that were made up may not go together
             except ValueError:
-                if all(_spec(x).shape.is_fully_defined() for x in self._given):
+                if fixed:
                     raise
-                return None  # sizes that were made up may not go together
-        return variants[0]
+        return None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function on tensors, by position or by name; what is no tensor must be as it was."""
@@ -183,7 +188,7 @@ class ConcreteFunction:
             with imagining():
                 other = self._concrete.traced_for_good([_example(x, 3) for x in self._given], self._bound, False)
         except (Untraceable, Changed, ValueError, TypeError, errors.OpError):
-            return shapes
+            return [(None,) * len(shape) for shape in shapes]
         its = [value.shape for value in other.graph.outputs]
         return [
             tuple(n if n == k else None for n, k in zip(mine, its, strict=True)) if len(mine) == len(its) else None
@@ -277,6 +282,26 @@ def _named(value: Any, name: str) -> Any:
     parts = [_named(part, f"{name}_{step}") for step, part in zip(steps, nest.parts(value), strict=True)]
     leaves = [leaf for part in parts for leaf in nest.flatten(part)]
     return nest.pack_sequence_as(value, leaves)
+
+
+def _examples(given: list[Any]) -> Iterator[list[Tensor]]:
+    """Tensors to trace with, one choice after another of the sizes that specs leave open.
+
+    They are all two, or all one, or all but one are one: that one is as much as sizes of another tensor, multiplied.
+    """
+    for size in (2, 1):
+        yield [_example(x, size) for x in given]
+    shapes = [_spec(x).shape for x in given]
+    ranked = [i for i, shape in enumerate(shapes) if shape.rank is not None]
+    for i, other in itertools.permutations(ranked, 2):
+        sizes = [n or 1 for n in shapes[other]]
+        products = sorted({math.prod(sizes[:end]) for end in range(1, len(sizes) + 1)} - {1})
+        for axis, size in itertools.product([axis for axis, n in enumerate(shapes[i]) if n is None], products):
+            tensors = [_example(x, 1) for x in given]
+            dims = list(tensors[i].dims)
+            dims[axis] = size
+            tensors[i] = _example(TensorSpec(dims, tensors[i].dtype), 1)
+            yield tensors
 
 
 def _example(x: Any, size: int) -> Tensor:

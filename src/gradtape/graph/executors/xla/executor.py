@@ -75,7 +75,7 @@ class Program:
         if self._call is None:
             self._compile()
         try:
-            results: Sequence[Any] = self._call(*arrays)[0] if self._alone else self._run(arrays)
+            results: Sequence[Any] = self._call(*arrays) if self._alone else self._run(arrays)
         except self._jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
@@ -83,6 +83,13 @@ class Program:
                 f"XLA has no memory left for function {self.graph.name}: {error}. Smaller batches, tf.recompute_grad "
                 "or a half-precision dtype need less; what tapes and variables hold counts too"
             ) from error
+        except ValueError:
+            placement = placement_of(self.graph)
+            if self._placement is not None or placement is None:
+                raise
+            self._placement = placement  # a variable was laid out on a mesh after the program was compiled
+            self._compile()
+            return self.run(arrays)
         return results
 
     def _run(self, given: Sequence[Any]) -> Sequence[Any]:
@@ -102,7 +109,7 @@ class Program:
         if self._may_fail:
             return self._checked_run(arguments)
         with updating, Uninterrupted() if self._takes_memory else nullcontext():
-            flat, _ = self._call(*self._spread(self._held()), *arguments)
+            flat = self._call(*self._spread(self._held()), *arguments)
             self._commit(flat[self._outputs :])
         result: Sequence[Any] = flat[: self._outputs]
         return result
@@ -149,7 +156,7 @@ class Program:
         lowering = self._lowering
         lowering.performance = performance()
         try:
-            flat, holds = self._jax.block_until_ready(self._call(*arguments))
+            flat = self._jax.block_until_ready(self._call(*arguments))
             if lowering.ordered:
                 self._jax.effects_barrier()
         except Exception as error:
@@ -159,9 +166,10 @@ class Program:
             lowering.failures.clear()
             _forget_failed_run()
             raise failure from error
-        if holds is not None and not holds:
+        if self._checked and not flat[-1]:
             raise Changed
-        return flat[: self._outputs], flat[self._outputs :]
+        end = self._outputs + len(self._updated)
+        return flat[: self._outputs], flat[self._outputs : end]
 
     def _compile(self) -> None:
         import jax
@@ -184,20 +192,16 @@ class Program:
                 function = _function(graph, lowering, passed)
                 if placement is None:
                     shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
-                    compiled = jax.jit(function, donate_argnums=donated)
+                    traced = jax.jit(function, donate_argnums=donated).trace(*shapes)
                 else:
-                    shardings = placement.arguments(graph, len(passed))
-                    pairs = zip(values, shardings, strict=True)
-                    shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy, sharding=s) for v, s in pairs]
-                    results = (placement.results(graph), None)
-                    compiled = jax.jit(function, donate_argnums=donated, out_shardings=results)
-                traced = compiled.trace(*shapes)
-                self._may_fail = traced.out_info[1] is not None or bool(lowering.on_host)
+                    traced = placement.traced(function, graph, values, donated)
+                self._checked = len(jax.tree.leaves(traced.out_info)) > len(graph.all_outputs)
+                self._may_fail = self._checked or bool(lowering.on_host)
                 if not (self._may_fail and donated):
                     break
                 donated = []  # the variables keep what they have when the run fails
-            where = None if placement is None else placement.replicated
-            self._constants = [jax.device_put(v.constant, where) for v in large]
+            put = jax.device_put if placement is None else placement.copied
+            self._constants = [put(v.constant) for v in large]
         self._takes_memory = bool(donated)
         self.on_host = tuple(dict.fromkeys(lowering.on_host))
         self._jax, self._lowering, self._draws = jax, lowering, draws
@@ -205,7 +209,8 @@ class Program:
         busy = self._wide or self._may_fail or self._variables or self._updated or large
         self._alone = placement is None and not busy
         with jax.enable_x64(True):
-            self._call = traced.lower().compile()
+            compiled = traced.lower().compile()
+        self._call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
 
 
 def _forget_failed_run() -> None:
@@ -216,16 +221,17 @@ def _forget_failed_run() -> None:
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
-    """What is compiled: from variables, inputs and what else is passed in to outputs and updates, and if checks hold.
+    """What is compiled: from variables, inputs and what else is passed in to outputs, updates, and whether checks hold.
 
-    The last of these is None if there is nothing to check.
+    The last of these is there only if there is something to check.
     """
     variables, inputs = len(graph.variables), len(graph.inputs)
 
     def function(*arrays: Any) -> Any:
         held, given = arrays[:variables], arrays[variables : variables + inputs]
         known = dict(zip(passed, arrays[variables + inputs :], strict=True))
-        return lowering.run(graph, [*given, *held], known)
+        results, holds = lowering.run(graph, [*given, *held], known)
+        return results if holds is None else [*results, holds]
 
     function.__name__ = graph.name
     return function

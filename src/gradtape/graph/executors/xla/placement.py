@@ -7,7 +7,7 @@ numbers are those of one device.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy import ndarray
@@ -15,7 +15,7 @@ from numpy import ndarray
 from ....core.errors import InvalidArgumentError
 from ....state.sharded_variable import Layout, ShardedVariable, is_spread, spread
 from ....state.variable import Variable
-from ...ir.graph import Graph
+from ...ir.graph import Graph, Value
 from .constraint import constrained
 
 
@@ -30,30 +30,44 @@ class Placement:
         from jax.sharding import NamedSharding, PartitionSpec
 
         mesh = layout.sharding.mesh
-        self.replicated = NamedSharding(mesh, PartitionSpec())
+        self._replicated = NamedSharding(mesh, PartitionSpec())
         self._parts = mesh.shape[layout.batch_axis] if layout.batch_axis is not None else 0
-        self._batch = NamedSharding(mesh, PartitionSpec(layout.batch_axis)) if self._parts else self.replicated
+        self._batch = NamedSharding(mesh, PartitionSpec(layout.batch_axis)) if self._parts else self._replicated
         self._is_local = layout.sharding.is_fully_addressable  # on devices of this process alone
         if outputs is None and not self._is_local:  # each process looks at the whole of them
-            outputs = self.replicated
+            outputs = self._replicated
         self._outputs = outputs  # how outputs are to lie; None: as XLA finds best
         self._copies: dict[int, tuple[Any, Any]] = {}  # of variables of the host: what they hold, and that on the mesh
 
-    def arguments(self, graph: Graph, others: int) -> list[Any]:
-        """The shardings of the variables, of the inputs and of `others` that are passed in."""
-        variables = [self._of(variable) for variable, _ in graph.variables]
-        return [*variables, *[self.of_input(v.shape) for v in graph.inputs], *[self.replicated] * others]
+    def traced(self, function: Callable[..., Any], graph: Graph, values: Sequence[Value], donated: list[int]) -> Any:
+        """A trace of JAX's of a program: `function` of its variables, its inputs and what else is passed in."""
+        import jax
 
-    def results(self, graph: Graph) -> list[Any]:
-        """The shardings of outputs and updates; None where XLA is to choose."""
-        return [*[self._outputs] * len(graph.outputs), *[self._of(variable) for variable, _ in graph.updates]]
+        variables = [self._of(variable) for variable, _ in graph.variables]
+        inputs = [self.of_input(value.shape) for value in graph.inputs]
+        others = [self._replicated] * (len(values) - len(variables) - len(inputs))
+        placed = zip(values, [*variables, *inputs, *others], strict=True)
+        shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy, sharding=where) for v, where in placed]
+        count = len(graph.all_outputs)
+
+        def parted(*arrays: Any) -> Any:
+            results = function(*arrays)
+            return results[:count], results[count:]  # whether checks hold is known after tracing, if at all
+
+        updates = [self._of(variable) for variable, _ in graph.updates]
+        where = ([*[self._outputs] * len(graph.outputs), *updates], None)
+        return jax.jit(parted, donate_argnums=donated, out_shardings=where).trace(*shapes)
 
     def _of(self, variable: Variable) -> Any:
-        return variable.sharding if isinstance(variable, ShardedVariable) else self.replicated
+        return variable.sharding if isinstance(variable, ShardedVariable) else self._replicated
 
     def of_input(self, shape: tuple[int, ...]) -> Any:
         """The sharding of an input."""
-        return self._batch if self._parts and shape and shape[0] % self._parts == 0 else self.replicated
+        return self._batch if self._parts and shape and shape[0] % self._parts == 0 else self._replicated
+
+    def copied(self, array: Any) -> Any:
+        """An array with a copy on each device."""
+        return self._put(array, self._replicated)
 
     def spread_inputs(self, arrays: Sequence[Any]) -> list[Any]:
         """The inputs, each on its devices; what is of the host, the program itself takes there."""
@@ -69,7 +83,7 @@ class Placement:
     def _copy_of(self, variable: Variable, held: Any) -> Any:
         kept = self._copies.get(id(variable))
         if kept is None or kept[0] is not held or kept[1].is_deleted():
-            kept = self._copies[id(variable)] = (held, self._put(held, self.replicated))
+            kept = self._copies[id(variable)] = (held, self.copied(held))
         return kept[1]
 
     def taken(self, variables: Sequence[Variable], updates: Sequence[Any]) -> list[Any]:
