@@ -26,7 +26,7 @@ fuzz: $(VENV)/.test  ## Runs N= random programs from SEED= on, eagerly, as funct
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
 
 test-gpu: $(VENV)/.test  ## Runs the tests of tensors on devices on a GPU, which must be there, and CuPy (`pip install '.[cuda]'`)
-	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/test_device_tensors.py
+	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/devices
 
 test-plain: $(VENV)/.test  ## Runs the tests that reach convolutions and pooling without oneDNN
 	GRADTAPE_ONEDNN=0 $(RUN) -m pytest -n $(JOBS) -q tests/test_nn.py tests/test_onednn.py tests/test_ops.py tests/test_image.py \

@@ -1,0 +1,16 @@
+"""The device of these tests: a strict stand-in for a library of arrays, or, with `make test-gpu`, a GPU with CuPy."""
+
+import contextlib
+import os
+
+import strict_arrays
+
+import gradtape as tf
+
+ON_GPU = os.environ.get("GRADTAPE_TEST_DEVICE") == "gpu"
+MODULE = tf.zeros([1]).module if ON_GPU else strict_arrays.MODULE
+
+
+def on_host():
+    """A context in which new tensors stay on the host."""
+    return tf.device("/CPU:0") if ON_GPU else contextlib.nullcontext()

@@ -1,0 +1,253 @@
+"""Every op on a device, and its gradient, as on the host. Without one, the library of arrays is a strict stand-in."""
+
+import itertools
+
+import numpy as np
+import pytest
+import strict_arrays
+from stand_in import MODULE, ON_GPU, on_host
+
+import gradtape as tf
+from gradtape import ops
+from gradtape.backends.arrays import combine_at, search_rows
+from gradtape.backends.numpy.windows import window_positions
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.devices import DeviceTensor, sent
+from gradtape.engine.registry.op import registry
+from gradtape.inspect.opcheck import draw
+from gradtape.ops import strided
+
+ops.load_all()
+CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
+# What the stand-in, as CuPy, cannot compute: SciPy's functions of matrices, special functions that CuPy has not, and
+# what looks at values on its way.
+BY_WAY_OF_HOST = {
+    "banded_solve", "check_numerics", "combined_boxes", "dawsn", "drawn_boxes", "expm", "fresnel_cos", "fresnel_sin",
+    "isotonic", "logm", "lu", "random_bounded_normal", "random_candidates", "random_gamma_grad", "random_shuffle",
+    "spence", "sqrtm", "suppressed_boxes", "suppressed_overlaps",
+}  # fmt: skip
+
+
+def tensors_of(op, case):
+    return [Tensor(np.asarray(array)) for array in draw(op, case)]
+
+
+def assert_same(got, expected, up_to_sign=False):
+    got, expected = (x if isinstance(x, tuple) else (x,) for x in (got, expected))
+    assert len(got) == len(expected)
+    for a, b in zip(got, expected, strict=True):
+        assert a.dtype is b.dtype
+        assert a.dims == b.dims
+        if a.dtype is tf.string:
+            assert np.asarray(a.numpy()).tolist() == np.asarray(b.numpy()).tolist()
+            continue
+        a, b = (np.abs(x.numpy()) if up_to_sign else np.asarray(x.numpy()) for x in (a, b))
+        close = 1e-7 if ON_GPU else 1e-10
+        np.testing.assert_allclose(a, b, rtol=close, atol=close)
+
+
+@pytest.mark.parametrize(("op", "case"), CASES.values(), ids=CASES)
+def test_op(op, case):
+    """The value is that of the host; the result is on the device."""
+    given = tensors_of(op, case)
+    with on_host():
+        expected = op(*given, **case.attrs)
+    there = [sent(MODULE, x) for x in given]
+    got = op(*there, **case.attrs)
+    assert_same(got, expected, up_to_sign=op.name in ("eigh", "svd"))
+    if any(isinstance(x, DeviceTensor) for x in there):
+        for y in got if isinstance(got, tuple) else (got,):
+            assert isinstance(y, DeviceTensor) or y.dtype is tf.string or op.name in BY_WAY_OF_HOST
+        assert ON_GPU or (op.name in MODULE.by_way_of_host) <= (op.name in BY_WAY_OF_HOST)
+
+
+@pytest.mark.parametrize(("op", "case"), CASES.values(), ids=CASES)
+def test_gradient(op, case):
+    """The gradient on the device is that of the host."""
+    if op.vjp is None or op.random:
+        pytest.skip("it has no derivative")
+
+    def gradients(given):
+        sources = [x for i, x in enumerate(given) if x.dtype.is_floating and i not in op.inert]
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            y = op(*given, **case.attrs)
+            targets = [t for t in (y if isinstance(y, tuple) else (y,)) if t.dtype.is_floating or t.dtype.is_complex]
+            loss = sum([tf.reduce_sum(tf.abs(t * t)) for t in targets])
+        return [tf.convert_to_tensor(g) for g in tape.gradient(loss, sources) if g is not None]
+
+    host = tensors_of(op, case)
+    if not any(x.dtype.is_floating for x in host):
+        pytest.skip("it takes no floats")
+    with on_host():
+        expected = gradients(host)
+    got = gradients([sent(MODULE, x) for x in host])
+    assert_same(tuple(got), tuple(expected))
+
+
+@pytest.mark.parametrize("ufunc", ["add", "multiply", "maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int16", "int64", "complex128"])
+@pytest.mark.parametrize("width", [(), (3,)])
+def test_values_are_combined_at_repeated_rows(ufunc, dtype, width):
+    if dtype == "complex128" and "imum" in ufunc:
+        pytest.skip("complex numbers have no order")
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 5, 23)  # no 5, 6, 7
+    array, values = (rng.integers(-4, 5, (n, *width)).astype(dtype) for n in (8, 23))
+    if dtype.startswith("float"):
+        values[2], array[1], array[6] = np.nan, -np.inf, -0.0
+    if dtype == "float64":
+        values[:3] = 1 + rng.random(values[:3].shape) * 1e-12  # not to be told apart in float32
+    got = combine_at(MODULE.xp, ufunc, *map(MODULE.from_host, (array, rows, values)))
+    expected = array.copy()
+    with np.errstate(invalid="ignore"):
+        getattr(np, ufunc).at(expected, rows, values)
+    assert got.dtype == expected.dtype
+    # A device adds in an order of its own: what cancels leaves another rest.
+    close = {"rtol": 1e-15} if "imum" in ufunc else {"rtol": 2e-3, "atol": 1e-12}
+    np.testing.assert_allclose(MODULE.to_host(got), expected, **close)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 8, 9])
+def test_rows_are_searched(side, size):
+    rng = np.random.default_rng(0)
+    rows, values = np.sort(rng.integers(0, 6, (3, size))), rng.integers(-1, 7, (3, 11))
+    got = search_rows(MODULE.xp, MODULE.from_host(rows), MODULE.from_host(values), side)
+    assert MODULE.to_host(got).tolist() == search_rows(np, rows, values, side).tolist()
+
+
+def _geometries():
+    """Images, windows, strides, paddings and dilations of one to three axes, some laid out in several parts."""
+    rng = np.random.default_rng(0)
+    while True:
+        rank = rng.integers(1, 4)
+        space, window, strides, dilations = (tuple(rng.integers(1, n, rank).tolist()) for n in (8, 4, 4, 3))
+        if rng.random() < 0.5:
+            strides = dilations = (1,) * rank
+        paddings = tuple(map(tuple, rng.integers(0, 3, (rank, 2)).tolist()))
+        sizes = tuple(map(window_positions, space, window, strides, paddings, dilations))
+        if min(sizes) > 0:
+            yield rng, space, sizes, window, {"strides": strides, "paddings": paddings, "dilations": dilations}
+
+
+def _assert_same_on_device(op, *arrays, **attrs):
+    expected = op.kernel(np, *arrays, **attrs)
+    got = MODULE.to_host(op.kernel(MODULE.xp, *map(MODULE.from_host, arrays), **attrs))
+    assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+    return expected
+
+
+@pytest.mark.parametrize("at_once", [1 << 30, 500])
+def test_convolutions_of_any_geometry(at_once, monkeypatch):
+    monkeypatch.setattr(strided, "_AT_ONCE", at_once)
+    for rng, space, sizes, window, attrs in itertools.islice(_geometries(), 60):
+        groups, channels, outputs = rng.integers(1, 4, 3).tolist()
+        attrs = {**attrs, "groups": groups}
+        x, a = (rng.normal(size=(3, *s, groups * n)) for s, n in ((space, channels), (sizes, outputs)))
+        w = rng.normal(size=(*window, channels, groups * outputs))
+        _assert_same_on_device(registry["conv"], x, w, **attrs)
+        _assert_same_on_device(registry["conv_input"], a, w, size=space, **attrs)
+        _assert_same_on_device(registry["conv_filter"], x, a, size=window, **attrs)
+
+
+@pytest.mark.skipif(ON_GPU, reason="looks into the stand-in")
+def test_a_convolution_is_one_product_not_one_for_each_place(monkeypatch):
+    done = []
+    product, write = strict_arrays.xp.matmul, strict_arrays.StrictArray.__setitem__
+    monkeypatch.setattr(strict_arrays.xp, "matmul", lambda *args: done.append("product") or product(*args))
+    monkeypatch.setattr(strict_arrays.StrictArray, "__setitem__", lambda *args: done.append("write") or write(*args))
+    x, w, a = (MODULE.from_host(np.ones(shape)) for shape in ((2, 6, 6, 3), (3, 3, 3, 8), (2, 6, 6, 8)))
+    same = {"strides": (1, 1), "paddings": ((1, 1), (1, 1)), "dilations": (1, 1), "groups": 1}
+    for op, given, size in [
+        ("conv", (x, w), {}), ("conv_input", (a, w), {"size": (6, 6)}), ("conv_filter", (x, a), {"size": (3, 3)})
+    ]:  # fmt: skip
+        done.clear()
+        registry[op].kernel(strict_arrays.xp, *given, **size, **same)
+        assert done == ["write", "product"], op  # the image into its padding, and the product
+
+
+def test_pooling_of_any_geometry():
+    for rng, space, _, window, attrs in itertools.islice(_geometries(), 60):
+        attrs = {**attrs, "window": window}
+        x = rng.integers(0, 4, (2, *space, 3)).astype(float)  # some are equal
+        x[0, ..., 0] = np.nan
+        top = _assert_same_on_device(registry["max_pool"], x, **attrs)
+        place = _assert_same_on_device(registry["max_pool_place"], x, top, **attrs)
+        g = rng.normal(size=top.shape)
+        _assert_same_on_device(registry["max_pool_back"], g, place, size=space, **attrs)
+        _assert_same_on_device(registry["max_pool_pick"], x, place, **attrs)
+        _assert_same_on_device(registry["window_sum"], x, **attrs)
+        _assert_same_on_device(registry["window_spread"], g, size=space, **attrs)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("f", [tf.nn.gelu, tf.nn.leaky_relu, tf.nn.selu, tf.math.ndtri, tf.math.bessel_i1, tf.math.erf])
+def test_halves_stay_halves(gpu, f, dtype):
+    x = tf.cast(tf.constant([0.25, 0.5]), dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    gradient = tape.gradient(y, x)
+    assert y.dtype.name == y.buffer.dtype.name == dtype
+    assert gradient.dtype.name == gradient.buffer.dtype.name == dtype
+
+
+def test_what_the_library_lacks_is_computed_on_the_host_and_said_once(gpu, caplog):
+    MODULE.by_way_of_host.discard("expm")
+    MODULE.kernels.clear()
+    x = tf.constant([[0.0, 1.0], [0.0, 0.0]])
+    for _ in range(2):
+        assert tf.linalg.expm(x).numpy().tolist() == [[1.0, 1.0], [0.0, 1.0]]
+    assert sum("expm" in record.message for record in caplog.records) == 1
+
+
+def test_a_dtype_that_the_library_refuses_is_no_reason_to_compute_others_on_the_host(gpu, monkeypatch):
+    seen = []
+
+    def exp(x):
+        seen.append(x.dtype.name)
+        if x.dtype != np.float32:
+            raise TypeError(f"no exp of {x.dtype}")
+        return MODULE.xp.exp(x)
+
+    monkeypatch.setitem(MODULE.kernels, registry["exp"], exp)
+    for dtype in ("float64", "float32", "float64", "float16", "float32", "float16"):
+        assert tf.exp(tf.zeros([2], dtype)).numpy().tolist() == [1.0, 1.0]
+    assert seen.count("float32") == 2
+    MODULE.by_way_of_host.discard("exp")
+
+
+def test_bad_arguments_are_the_users_not_the_librarys(gpu):
+    before = set(MODULE.by_way_of_host)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.matmul(tf.zeros([2, 3]), tf.zeros([2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
+    assert MODULE.by_way_of_host == before
+
+
+def test_random_numbers_are_those_of_the_host(gpu):
+    tf.random.set_seed(3)
+    there = tf.random.normal([4]).numpy()
+    with tf.device("/CPU:0"):
+        tf.random.set_seed(3)
+        here = tf.random.normal([4]).numpy()
+    assert there.tolist() == here.tolist()
+
+
+def test_large_draws_are_made_there(gpu):
+    tf.random.set_seed(1)
+    there = tf.random.normal([300, 300])
+    assert "GPU:0" in there.device
+    with tf.device("/CPU:0"):
+        tf.random.set_seed(1)
+        np.testing.assert_allclose(there.numpy(), tf.random.normal([300, 300]).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_the_stand_in_is_strict():
+    x = strict_arrays.StrictArray(np.ones(3))
+    for read in (float, bool, np.asarray, lambda x: x + np.ones(3), lambda x: x.tolist()):
+        with pytest.raises(TypeError):
+            read(x)

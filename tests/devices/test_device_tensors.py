@@ -1,0 +1,118 @@
+"""Tensors on a device: where they go, what reaches Python. Without one, the library of arrays is a strict stand-in."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from stand_in import MODULE, on_host
+
+import gradtape as tf
+from gradtape.core.tensor import Tensor
+from gradtape.engine.registry.devices import DeviceTensor, sent
+from gradtape.engine.registry.op import registry
+
+
+def test_new_tensors_go_where_tensorflow_has_them(gpu):
+    assert "GPU:0" in tf.constant([1.0, 2.0]).device
+    assert "GPU:0" in tf.constant(1.0).device
+    assert "GPU:0" in tf.zeros([2]).device
+    assert "GPU:0" in tf.constant([1, 2], tf.int64).device
+    assert "CPU:0" in tf.constant([1, 2]).device
+    assert "CPU:0" in tf.constant("a").device
+    with tf.device("/CPU:0"):
+        assert "CPU:0" in tf.constant([1.0, 2.0]).device
+    assert "GPU:0" in tf.Variable([1.0]).device
+
+
+def test_mixed_devices_are_brought_together(gpu):
+    there = tf.constant([1.0, 2.0])
+    with tf.device("/CPU:0"):
+        here = tf.constant([3.0, 4.0])
+    assert (there + here).numpy().tolist() == [4.0, 6.0]
+    assert "GPU:0" in (here + there).device
+    assert (2.0 * there).numpy().tolist() == [2.0, 4.0]
+    assert tf.stack([here, there]).numpy().tolist() == [[3.0, 4.0], [1.0, 2.0]]
+
+
+def test_copies_between_devices_are_differentiated(gpu):
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v.value().cpu() ** 2)
+    assert "CPU:0" in y.device
+    assert tape.gradient(y, v).numpy().tolist() == [2.0, 4.0]
+
+
+def test_values_reach_python(gpu):
+    x = tf.constant(2.5)
+    assert float(x) == 2.5
+    assert bool(tf.constant([True]))
+    assert f"{x:.1f}" == "2.5"
+    assert "2.5" in repr(x)
+    assert np.asarray(x) == 2.5
+    assert int(tf.argmax(tf.constant([1.0, 3.0, 2.0]))) == 1
+    assert isinstance(pickle.loads(pickle.dumps(x)), Tensor)
+    assert isinstance(copy.deepcopy(x), DeviceTensor)
+
+
+def test_a_repeated_number_is_sent_once(gpu):
+    with on_host():
+        x = Tensor(np.broadcast_to(np.float32(3), (2, 3)))
+    assert (sent(MODULE, x) + 1.0).numpy().tolist() == [[4.0] * 3] * 2
+
+
+def test_what_explains_works_there(gpu, tmp_path):
+    w, x = tf.Variable(np.ones((4, 3), np.float32)), tf.constant(np.ones((2, 4), np.float32))
+    with tf.GradientTape(persistent=True, trace=True) as tape:
+        h = tf.nn.relu(tf.matmul(x, w))
+        cut, loss = tf.reduce_sum(tf.stop_gradient(h)), tf.reduce_sum(h * h)
+    assert "stop_gradient" in str(tape.explain(cut, w))
+    assert "finite" in str(tape.diagnose(loss, [w]))
+    assert "matmul" in str(tape.profile(loss, [w]))
+    assert "matmul" in str(tape.memory())
+    tape.report(str(tmp_path / "report.html"))
+    assert "matmul" in (tmp_path / "report.html").read_text()
+    assert tf.inspect.check_gradients(lambda v: tf.reduce_sum(tf.sin(v)), tf.constant([1.0, 2.0]))
+
+
+def test_gradient_hooks_rows_and_recomputation(gpu):
+    w, x = tf.Variable(np.ones((4, 3), np.float32)), tf.constant(np.ones((2, 4), np.float32))
+    with tf.GradientTape(persistent=True) as tape:
+        h = tf.matmul(x, w)
+        tape.on_gradient(h, lambda g: 2.0 * g)
+        y = tf.reduce_sum(h)
+        z = tf.reduce_sum(tf.recompute_grad(lambda v: tf.matmul(v, w))(x))
+        rows = tf.reduce_sum(tf.gather(w, [0, 1, 0]))
+    assert tape.gradient(y, w).numpy().tolist() == [[4.0] * 3] * 4
+    assert tape.gradient(z, w).numpy().tolist() == [[2.0] * 3] * 4
+    slices = tape.gradient(rows, w)
+    assert isinstance(slices, tf.IndexedSlices)
+    w.scatter_sub(slices)
+    assert w.numpy()[:, 0].tolist() == [-1.0, 0.0, 1.0, 1.0]
+
+
+def test_data_stays_on_the_host_until_it_is_used(gpu):
+    w = tf.Variable(np.ones((4, 3), np.float32))
+    data = tf.data.Dataset.from_tensor_slices(np.ones((6, 4), np.float32)).batch(3)
+    for batch in data:
+        assert "CPU:0" in batch.device
+        assert "GPU:0" in tf.matmul(batch, w).device
+
+
+def test_a_device_without_memory_is_named(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+
+    def exhausted(*arrays, **attrs):
+        raise MemoryError("out of memory allocating 8 bytes")
+
+    monkeypatch.setitem(MODULE.kernels, registry["matmul"], exhausted)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"matmul.*shapes"):
+        tf.matmul(v[:, None], v[None, :])
+    with tf.GradientTape() as tape:
+        y = v * v
+    monkeypatch.setattr(MODULE, "fuse", lambda formula: exhausted)
+    monkeypatch.setitem(MODULE.kernels, registry["mul"], exhausted)
+    monkeypatch.setattr(MODULE, "ops", None)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="a gradient"):
+        tape.gradient(y, v)
+    assert v.numpy().tolist() == [1.0, 2.0]

@@ -1,0 +1,123 @@
+"""Variables on a device, updated in place. Without one, the library of arrays is a strict stand-in."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from stand_in import MODULE, ON_GPU
+
+import gradtape as tf
+from gradtape.state.device_variable import DeviceVariable
+
+
+def test_variables(gpu):
+    v = tf.Variable([1.0, 2.0, 3.0])
+    assert type(v) is DeviceVariable
+    before = v.value()
+    v.assign_add([1.0, 1.0, 1.0])
+    v.assign_sub(tf.constant([0.5, 0.5, 0.5]))
+    assert before.numpy().tolist() == [1.0, 2.0, 3.0]
+    assert v.numpy().tolist() == [1.5, 2.5, 3.5]
+    v.assign([7.0, 8.0, 9.0])
+    v.scatter_add(tf.IndexedSlices(tf.constant([1.0, 1.0]), tf.constant([0, 0])))
+    v[1].assign(0.0)
+    assert v.numpy().tolist() == [9.0, 0.0, 9.0]
+    with pytest.raises(ValueError, match="Shape mismatch"):
+        v.assign([1.0])
+    assert v.numpy().tolist() == [9.0, 0.0, 9.0]
+    assert pickle.loads(pickle.dumps(v)).numpy().tolist() == [9.0, 0.0, 9.0]
+    assert isinstance(v, tf.Variable)
+
+
+def test_variables_of_the_users_own_class_are_on_the_host_and_say_so(gpu):
+    class Own(tf.Variable):
+        pass
+
+    v = Own([1.0, 2.0])
+    v.assign_add(tf.constant([1.0, 1.0]))
+    assert type(v) is Own
+    assert v.device == v.value().device
+    with tf.GradientTape() as tape:
+        y = v * tf.constant([3.0, 4.0])
+    assert "GPU:0" in y.device
+    assert tape.gradient(y, v).numpy().tolist() == [3.0, 4.0]
+
+
+def test_updates_in_place_are_not_seen_by_others(gpu):
+    v = tf.Variable(np.zeros(100_000, np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v * v)
+    seen = v.value()
+    v.assign_add(tf.ones(100_000))
+    assert float(tf.reduce_sum(seen)) == 0.0
+    assert float(tf.reduce_sum(tape.gradient(y, v))) == 0.0
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: tf.reshape(x, [2, 2]), tf.transpose, lambda x: x[0:1], lambda x: tf.broadcast_to(x, [2, 2, 2])]
+)
+def test_updates_in_place_are_not_seen_through_views(gpu, view):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    v, w = tf.Variable(view(x)), tf.Variable(x + 0.0)
+    seen, before = view(w), view(w).numpy()
+    for _ in range(2):
+        v.assign_add(tf.ones_like(v))
+        w.assign_add(tf.ones_like(w))
+    assert x.numpy().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert v.numpy().tolist() == (before + 2).tolist()
+    assert seen.numpy().tolist() == before.tolist()
+
+
+@pytest.mark.skipif(ON_GPU, reason="looks into the stand-in")
+def test_another_thread_does_not_read_what_is_being_updated(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+    seen = []
+    reader = threading.Thread(target=lambda: seen.append(v.value().numpy().tolist()))
+
+    def interrupted(buffer, change, out):
+        assert out is buffer
+        reader.start()
+        reader.join(0.2)
+        assert not seen
+        return MODULE.xp.add(buffer, change, out=out)
+
+    monkeypatch.setitem(MODULE.kernels, (np.add, np.dtype("float32")), interrupted)
+    v.assign_add([1.0, 1.0])
+    reader.join()
+    assert seen == [[2.0, 3.0]]
+
+
+def test_a_failed_update_leaves_the_value(gpu, monkeypatch):
+    v = tf.Variable([1.0, 2.0])
+
+    def exhausted(*arrays, **named):
+        raise MemoryError("out of memory allocating 8 bytes")
+
+    with monkeypatch.context() as patched, pytest.raises(tf.errors.ResourceExhaustedError, match="update of variable"):
+        patched.setitem(MODULE.kernels, (np.add, np.dtype("float32")), exhausted)
+        v.assign_add([1.0, 1.0])
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_copies_of_variables_go_where_new_tensors_go(gpu):
+    v = tf.Variable([1.0, 2.0])
+    for again in (copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        other = again(v)
+        assert type(other) is DeviceVariable
+        assert other.device == other.value().device == v.device
+        other.assign_add([1.0, 1.0])
+        with tf.device("/CPU:0"):
+            here = again(other)
+        assert here.device == here.value().device != v.device
+        assert here.numpy().tolist() == [2.0, 3.0]
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_checkpoint_comes_back(gpu, tmp_path):
+    v = tf.Variable([1.0, 2.0])
+    path = tf.train.Checkpoint(v=v).write(str(tmp_path / "saved"))
+    v.assign([0.0, 0.0])
+    tf.train.Checkpoint(v=v).read(path)
+    assert v.numpy().tolist() == [1.0, 2.0]
