@@ -80,3 +80,12 @@ def test_a_shape_is_shown_whole_and_is_otherwise_as_a_tuple():
 def test_a_shape_differs_from_a_tuple_that_is_none():
     assert tf.TensorShape([2, 3]) != (np.array([1, 2]), 3)
     assert tf.TensorShape([2, 3]) != ("2", 3)
+
+
+def test_dims_are_objects_that_stand_for_sizes():
+    shape = tf.TensorShape([2, None])
+    assert [size.value for size in shape.dims] == [2, None] and str(shape.dims) == "[Dimension(2), Dimension(None)]"
+    assert shape.dims[0] == 2 and tf.TensorShape(shape.dims) == shape and tf.TensorShape(None).dims is None
+    assert tf.zeros([shape.dims[0], 3]).shape == (2, 3)
+    assert tf.constant([shape.dims[0], 1]).numpy().tolist() == [2, 1]
+    assert int(tf.convert_to_tensor(shape.dims[0])) == 2

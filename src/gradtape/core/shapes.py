@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from .dimension import Dimension
+
 _new = object.__new__
 
 
@@ -57,9 +59,9 @@ class TensorShape:
         return self.rank
 
     @property
-    def dims(self) -> list[int | None] | None:
-        """The sizes as a list, `None` when the rank is unknown."""
-        return list(self)
+    def dims(self) -> list[Dimension] | None:
+        """The sizes as a list of objects, whose `value` is the size; `None` when the rank is unknown."""
+        return [Dimension(size) for size in self]
 
     def as_list(self) -> list[int | None]:
         """The sizes as a list."""
@@ -265,7 +267,7 @@ def unknown_shape(rank: int | None = None) -> TensorShape:
 
 
 def _as_size(dim: Any) -> int | None:
-    if dim is None:
+    if dim is None or (type(dim) is Dimension and dim.value is None):
         return None
     try:
         size = dim.__index__()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...core import dtypes
+from ...core.dimension import Dimension
 from ...core.slices import IndexedSlices
 from ...state.sparse_tensor import SparseTensor
 from ..namespace import resolve
@@ -34,85 +34,6 @@ class SparseTensorValue(NamedTuple):
     indices: Any
     values: Any
     dense_shape: Any
-
-
-class Dimension:
-    """One size of a shape, or none where it is unknown.
-
-    >>> import gradtape as tf
-    >>> tf.compat.v1.Dimension(3) + 2
-    Dimension(5)
-    """
-
-    def __init__(self, value: Any) -> None:
-        if isinstance(value, Dimension):
-            value = value.value
-        if value is not None:
-            try:
-                value = operator.index(value)
-            except TypeError:
-                raise TypeError(
-                    "Dimension value must be integer or None or have an __index__ method, got value "
-                    f"'{value!r}' with type '{type(value)!r}'"
-                ) from None
-            if value < 0:
-                raise ValueError(f"Dimension {value} must be >= 0")
-        self.value: int | None = value
-
-    def __repr__(self) -> str:
-        return f"Dimension({self.value})"
-
-    def __str__(self) -> str:
-        return "?" if self.value is None else str(self.value)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __int__(self) -> int:
-        return self.value  # type: ignore[return-value]
-
-    __index__ = __int__
-
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether the sizes may be the same."""
-        known = Dimension(other)
-        return self.value is None or known.value is None or self.value == known.value
-
-    def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises ValueError unless the sizes may be the same."""
-        if not self.is_compatible_with(other):
-            raise ValueError(f"Dimensions {self} and {Dimension(other)} are not compatible")
-
-    def merge_with(self, other: Any) -> Dimension:
-        """The size that both may be."""
-        self.assert_is_compatible_with(other)
-        return Dimension(other) if self.value is None else self
-
-
-def _of_sizes(name: str, reflected: bool = False) -> Callable[[Dimension, Any], Any]:
-    function = getattr(operator, name)
-    compares = name in ("eq", "ne", "lt", "le", "gt", "ge")
-
-    def method(self: Dimension, other: Any) -> Any:
-        try:
-            sizes = self.value, Dimension(other).value
-        except (TypeError, ValueError):
-            return NotImplemented
-        if None in sizes:
-            return None if compares else Dimension(None)
-        value = function(*(reversed(sizes) if reflected else sizes))
-        return value if compares else Dimension(value)
-
-    return method
-
-
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "floordiv", "mod"):
-    setattr(Dimension, f"__{_name}__", _of_sizes(_name))
-for _name in ("add", "sub", "mul", "floordiv", "mod"):
-    setattr(Dimension, f"__r{_name}__", _of_sizes(_name, reflected=True))
 
 
 def dimension_value(dimension: Any) -> int | None:

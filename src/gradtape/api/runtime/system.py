@@ -314,8 +314,8 @@ def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
 def print(*inputs: Any, **kwargs: Any) -> None:
     """Prints values, tensors in short form, to `output_stream` (standard error unless given).
 
-    Keyword arguments: `output_stream` (`sys.stdout`, `sys.stderr` or "file://path"), `summarize` (how many entries at
-    each end of a dimension, 3; -1 for all), `sep`, `end`, `name`.
+    Keyword arguments: `output_stream` (`sys.stdout`, `sys.stderr`, "file://path" or a level of logging), `summarize`
+    (how many entries at each end of a dimension, 3; -1 for all), `sep`, `end`, `name`.
 
     >>> import gradtape as tf, sys
     >>> tf.print("x =", tf.constant([1.0, 2.5]), output_stream=sys.stdout)
@@ -328,10 +328,12 @@ def print(*inputs: Any, **kwargs: Any) -> None:
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     count = 3 if summarize is None else summarize
+    if isinstance(stream, int) and stream in _LEVELS:
+        stream = _Logged(_LEVELS[stream])
     if not hasattr(stream, "write") and not (isinstance(stream, str) and stream.startswith("file://")):
         raise ValueError(
-            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr "
-            "and 'file://<filepath>'."
+            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, "
+            "sys.stderr, the levels INFO, WARN and ERROR of logging, and 'file://<filepath>'."
         )
     structures: list[Any] = [
         x if isinstance(x, str) else nest.map_structure(lambda part: _read(part, count), x) for x in inputs
@@ -362,6 +364,21 @@ def print(*inputs: Any, **kwargs: Any) -> None:
         from ...graph.ir.effects import output
 
         trace.run(output, tensors, {"write": write})
+
+
+# The levels of TensorFlow's logging, which are Python's, and those of absl's.
+_LEVELS = {20: logging.INFO, 30: logging.WARNING, 40: logging.ERROR}
+_LEVELS |= {0: logging.INFO, -1: logging.WARNING, -2: logging.ERROR}
+
+
+class _Logged:
+    """A stream of which every text is a message of the log."""
+
+    def __init__(self, level: int) -> None:
+        self._level = level
+
+    def write(self, text: str) -> None:
+        logging.getLogger("gradtape").log(self._level, text.rstrip("\n"))
 
 
 def _read(value: Any, count: int) -> Any:

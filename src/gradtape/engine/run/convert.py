@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.dimension import Dimension
 from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
@@ -215,6 +216,13 @@ def _from_numpy(value: Any, dtype: DType | None) -> Tensor:
     return constant(np.array(value, dtype=target.numpy, order="C"), target)
 
 
+def _with_sizes(value: Any) -> Any:
+    """A list with numbers in place of the sizes in it that are objects."""
+    if isinstance(value, list | tuple):
+        return [_with_sizes(part) for part in value]
+    return value.value if isinstance(value, Dimension) else value
+
+
 def _as_strings(value: Any) -> Any:
     flat = [item.encode() if isinstance(item, str) else item for item in np.asarray(value).ravel().tolist()]
     for item in flat:
@@ -232,6 +240,8 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
     kinds: set[type] = set()
     _collect(value, kinds)
     if not all(kind in _KINDS for kind in kinds):
+        if Dimension in kinds:
+            return _from_sequence(_with_sizes(value), dtype, pack)
         for kind in kinds:
             if _is_tensor(kind):
                 if not pack:
@@ -389,6 +399,7 @@ def _of_slices(slices: IndexedSlices, dtype: DType | None) -> Tensor:
 
 
 register(TensorShape, _of_shape)
+register(Dimension, lambda size, dtype: to_tensor(size.value, dtype))
 register(IndexedSlices, _of_slices)
 
 
