@@ -47,3 +47,18 @@ def test_a_built_model(tmp_path):
     assert "first/_kernel/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
     tf.train.Checkpoint(other).read(path).assert_consumed()
     np.testing.assert_array_equal(other.predict(X, verbose=0), net.predict(X, verbose=0))
+
+
+def test_a_sequential_model_that_is_not_built_yet(tmp_path):
+    def network():
+        layers = [keras.layers.Dense(3, "tanh"), keras.layers.Flatten(), keras.layers.Dense(4), keras.layers.Dense(2)]
+        return keras.Sequential(layers)
+
+    x = tf.constant(np.linspace(-1, 1, 12).reshape(2, 3, 2), tf.float32)
+    model = network()
+    expected = model(x)
+    path = tf.train.Checkpoint(model=model).save(tmp_path / "model")
+    again = network()
+    status = tf.train.Checkpoint(model=again).restore(path)
+    np.testing.assert_allclose(again(x), expected)
+    status.assert_existing_objects_matched()

@@ -25,6 +25,25 @@ class BackendLayer(Owner):
         layer.build = build_for_good  # type: ignore[attr-defined]
         return layer
 
+    def _owned(self) -> dict[str, Any]:
+        """What a checkpoint looks into: of a `Sequential` the functional model it becomes, as in TensorFlow.
+
+        Its list of layers is another one after the model was built: an input layer comes to stand before the others.
+        """
+        owned = vars(self)
+        becomes_functional = "_functional" in owned and (owned["_functional"] is not None or not self.built)
+        return {name: value for name, value in owned.items() if not (becomes_functional and name == "_layers")}
+
+    def _was_set(self, name: str, value: Any) -> None:
+        if name == "_layers" and "_functional" in vars(self):
+            return
+        super()._was_set(name, value)
+        if name == "built" and value and vars(self).get("_functional", self) is None:  # there is no functional model
+            super()._was_set("_layers", self._layers)
+
+    built: bool
+    _layers: list[Any]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; what is recorded meanwhile belongs to it."""
         if dispatch.witness is None:
