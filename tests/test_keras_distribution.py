@@ -67,19 +67,35 @@ for shape in ((2, 1), (1, 2)):  # the batch is split, or the model
 """
 
 
-def test_two_processes():
-    """Each has one of two devices."""
+def run_workers(program, places):
+    """What workers of these numbers of processes and ranks printed, and their exit codes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     workers = [
         subprocess.Popen(
-            [sys.executable, "-c", WORKER, str(count), str(rank), address],
+            [sys.executable, "-c", program, str(count), str(rank), address],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment(),
         )
-        for count, rank in ((1, 0), (2, 0), (2, 1))
+        for count, rank in places
     ]  # fmt: skip
     said = [worker.communicate(timeout=600) for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0, 0], [error for _, error in said]
+    return said, [worker.returncode for worker in workers]
+
+
+def test_two_processes():
+    """Each has one of two devices."""
+    said, codes = run_workers(WORKER, [(1, 0), (2, 0), (2, 1)])
+    assert codes == [0, 0, 0], [error for _, error in said]
     alone, first, second = [[line for line in text.splitlines() if line.startswith("found")] for text, _ in said]
     assert alone == first == second and len(alone) == 2
+
+
+def test_a_process_that_dies():
+    """The other one ends, and says which it was."""
+    dying = "os.kill(os.getpid(), signal.SIGKILL) if rank == 1 and batch == 1 else None"
+    stop = f"[keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: {dying})]"
+    program = "import os, signal\n" + WORKER.replace("epochs=2,", f"epochs=500, callbacks={stop},")
+    said, codes = run_workers(program, [(2, 0), (2, 1)])
+    assert codes[0] == 1 and codes[1] == -9
+    assert "UnavailableError: rank 1 " in said[0][1] and "has died" in said[0][1], said[0][1]

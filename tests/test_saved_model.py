@@ -120,6 +120,7 @@ class Model(tf.Module):
         self.count = tf.Variable(0, trainable=False, name="count")
         self.inner = [tf.Module(), {"v": tf.Variable(3.0)}]
         self.inner[0].b = tf.Variable([1.0, -1.0], name="b")
+        self.nothing = []
 
     @tf.function(input_signature=[S([None, 2], name="x")])
     def __call__(self, x):
@@ -202,7 +203,7 @@ def test_gradients_of_what_was_saved(saved):
         return tape.gradient(y, w)
 
     np.testing.assert_allclose(slope(model, model.w), slope(loaded, loaded.w))
-    assert isinstance(loaded.inner, list) and float(loaded.inner[1]["v"]) == 3
+    assert isinstance(loaded.inner, list) and float(loaded.inner[1]["v"]) == 3 and loaded.nothing == []
 
 
 def test_a_loaded_object_is_saved_again(saved, tmp_path):

@@ -248,17 +248,19 @@ def _join(me: Identity) -> None:
         joined.leave(_described(error))
         raise
     _state.member = joined
-    before = sys.excepthook
+    before, process = sys.excepthook, os.getpid()
 
     def tell(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         if joined.failed:
             _leave_out_gradtape(trace)
         before(kind, error, trace)
+        if os.getpid() != process:  # forked from a rank, and none itself
+            return
         joined.leave(_described(error))
         _end(1)
 
     sys.excepthook = tell
-    atexit.register(_leave, joined)
+    atexit.register(_leave, joined, process)
 
 
 def _leave_out_gradtape(trace: types.TracebackType | None) -> None:
@@ -323,8 +325,10 @@ def _start_jax(me: Identity, joined: Member, host: str) -> None:
         ) from error
 
 
-def _leave(joined: Member) -> None:
+def _leave(joined: Member, process: int) -> None:
     """At the end of the program. After a failure JAX's own end would wait for those who are gone."""
+    if os.getpid() != process:
+        return
     code = _state.exit_code
     if code:
         joined.leave(f"exit code {code}")

@@ -95,6 +95,7 @@ class Coordinator:
         self._complete = self._closed = False
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ, None)
+        os.register_at_fork(after_in_child=self._close_connections)
         self._thread = threading.Thread(target=self._serve, name="gradtape coordinator", daemon=True)
         self._thread.start()
 
@@ -102,9 +103,12 @@ class Coordinator:
         """Ends the desk, and all connections to it."""
         self._closed = True
         self._thread.join()
-        for key in list(self._selector.get_map().values()):
-            key.fileobj.close()  # type: ignore[union-attr]
+        self._close_connections()
         self._selector.close()
+
+    def _close_connections(self) -> None:
+        for key in list((self._selector.get_map() or {}).values()):
+            key.fileobj.close()  # type: ignore[union-attr]
 
     def _serve(self) -> None:
         while not self._closed:
@@ -268,6 +272,8 @@ class Member:
         self._known: set[int] = set()
         self._order = threading.Lock()
         self._connection = _Connection(_connected(address, rank, timeout))
+        # Who is forked from here must not keep the connection open when this process dies.
+        os.register_at_fork(after_in_child=self._connection.channel.close)
         threading.Thread(target=self._listen, name="gradtape member", daemon=True).start()
         host = socket.gethostname()
         self._connection.send({"hello": rank, "size": size, "job": job, "pid": os.getpid(), "host": host})

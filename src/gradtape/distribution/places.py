@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,6 +34,18 @@ def in_replica(context: Any) -> Iterator[None]:
         thread, setting=context.setting
     ):
         yield
+
+
+def called_alone(context: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """`fn(*args, **kwargs)` as the only replica of a strategy: what `in_replica` does, for less."""
+    held = vars(place)
+    before = held.copy()
+    held.update(strategy=context.strategy, context=context, in_replica=True, updated=None)
+    try:
+        return fn(*args, **kwargs)
+    finally:
+        held.clear()
+        held.update(before)
 
 
 @contextmanager

@@ -309,16 +309,17 @@ class _Program(Variant):
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for the tensors of all replicas."""
+        workers = workers_of(self._strategy)
         if self._program is None:
             from .program import Program
 
+            self._what = "" if workers is None else workers.described(self._name, self.graph)
             self._program = Program(
                 self.graph, self._strategy.mesh(), [per for _, _, per in self._groups],
                 [v in self._each for v in self.graph.outputs],
             )  # fmt: skip
         given = [[x.array for x in tensors[first : first + count]] for first, count, _ in self._groups]
-        workers = workers_of(self._strategy)
-        with nullcontext() if workers is None else workers.running(self._name, self.graph):
+        with nullcontext() if workers is None else workers.running(self._what):
             results = dict(zip(self.graph.outputs, self._program(given), strict=True))
         seen: dict[Any, int] = {}
         outputs = []

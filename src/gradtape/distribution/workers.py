@@ -85,12 +85,16 @@ class Workers:
             if value.dtype.kind != "O":
                 variable._take(collectives.broadcast([value], 0, f"variable {variable.name}")[0][()])
 
-    @contextmanager
-    def running(self, name: str, graph: Any) -> Iterator[None]:
-        """In the block all processes run a program: it must be the same. What fails in it may be for another one."""
+    @staticmethod
+    def described(name: str, graph: Any) -> str:
+        """A program, for the other processes to compare."""
         text = " ".join(node.op.name for node in graph.nodes)
         shapes = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in graph.inputs)
-        what = f"program of {name}; inputs {shapes}; {len(graph.nodes)} ops, {zlib.crc32(text.encode()):08x}"
+        return f"program of {name}; inputs {shapes}; {len(graph.nodes)} ops, {zlib.crc32(text.encode()):08x}"
+
+    @contextmanager
+    def running(self, what: str) -> Iterator[None]:
+        """In the block all processes run a program: it must be the same. What fails in it may be for another one."""
         member = cluster.member()
         member.call(what)
         try:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from keras.src import tree
 from keras.src.backend.common import global_state
 
 import gradtape as tf
@@ -250,6 +251,24 @@ def global_batch(batch: Any) -> Any:
             "dataset.batch(size, drop_remainder=True)"
         )
     return wrap(distribute_data_input(batch.array, layout, distribution.batch_dim_name), batch.dtype)
+
+
+def together(step: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
+    """A step that all processes take. What fails in it may be for another one, which the error then names."""
+    if not cluster.is_initialized():  # somebody else has brought the processes together
+        return step
+    member = cluster.member()
+
+    def run(batch: Any) -> Any:
+        shapes = ", ".join(f"{x.dtype.name}{list(x.dims)}" for x in tree.flatten(batch) if isinstance(x, tf.Tensor))
+        member.call(f"{name} of Keras on {shapes}")
+        try:
+            return step(batch)
+        except (RuntimeError, ValueError):  # of XLA
+            member.failure_soon()
+            raise
+
+    return run
 
 
 def made_in_parts(variable: Any, make: Callable[[], Any]) -> Any:

@@ -99,7 +99,8 @@ class Trainer(base_trainer.Trainer):
         if self.run_eagerly:
             return step
         if distribution.current() is not None or distribution.is_spread(self.variables):
-            return steps.compiled(step, self._logs_metrics(step))  # XLA alone computes on several devices
+            compiled = steps.compiled(step, self._logs_metrics(step))  # XLA alone computes on several devices
+            return compiled if distribution.num_processes() == 1 else distribution.together(compiled, step.__name__)
         if not self.jit_compile:
             return steps.planned(step)
         if self.jit_compile == "auto" and default_device().kind == "CPU":

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...graph.function.function import Function
 from ...graph.function.implementations import API, ATTRIBUTES, Implementation
+from .. import op_names as _op_names  # noqa: F401  for those who list a function's graph
 
 NAMESPACES = ("",)
 __all__ = ["function"]

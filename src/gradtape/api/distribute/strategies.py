@@ -20,7 +20,7 @@ from ...distribution import across, lockstep, spmd
 from ...distribution.extended import StrategyExtended, local_results
 from ...distribution.input import Distributed, DistributedDataset, DistributedIterator, InputContext, InputOptions
 from ...distribution.input import InputReplicationMode as InputReplicationMode
-from ...distribution.places import above_replicas, check_above_replicas, check_same, in_replica, place, set_default
+from ...distribution.places import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
 from ...distribution.reductions import ReduceOp, as_reduce_op, gathered, reduced
 from ...distribution.replicas import ReplicaContext, get_replica_context
 from ...distribution.values import DistributedValues, PerReplica, regroup
@@ -106,8 +106,7 @@ class Strategy:
         check_above_replicas()
         check_same(self)
         if self.num_replicas_in_sync == 1:
-            with in_replica(ReplicaContext(self, 0)):
-                return fn(*args, **(kwargs or {}))
+            return called_alone(ReplicaContext(self, 0), fn, args, kwargs or {})
         return self._run(fn, tuple(args), dict(kwargs or {}))
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

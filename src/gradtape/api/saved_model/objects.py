@@ -21,6 +21,7 @@ from .signatures import Served, functions_of, inputs_of
 from .structures import argument_spec, shape_proto, structured
 from .tables import TableFunction, functions_of_table
 
+_PLAIN = (list, dict)  # which are there when they are loaded, even if there is nothing in them
 _VERSION = {"producer": 1, "min_consumer": 1}
 _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -37,6 +38,7 @@ def parts_of(owner: Any) -> dict[str, Any]:
         return dict(owner)
     found = dict(children(owner))
     if not isinstance(owner, list | tuple | Mapping):
+        found.update({name: value for name, value in vars(owner).items() if type(value) in _PLAIN and not value})
         found.update(functions_of(owner))
     return found
 

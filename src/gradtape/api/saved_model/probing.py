@@ -139,7 +139,7 @@ def _attempts(given: Sequence[Any]) -> Iterator[tuple[list[list[int]], list[Any]
         several = sizes if len(sizes) == _PROBES else sizes * _PROBES
         yield several, [9, 14, 25]
         yield several, [2, 3, 4]
-        for seed in range(3):
+        for seed in range(6):
             yield several, [(seed, probe) for probe in range(_PROBES)]
 
 

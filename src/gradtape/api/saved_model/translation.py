@@ -1,7 +1,7 @@
 """What TensorFlow calls the ops of a program: each as one of its nodes, or as several.
 
-An op of the elementwise family has its own name in other letters, unless it is in a table here. A function of another
-op is given the writer, the step, the tensors and the op's attributes.
+An op without attributes is that of its own name, or of the name in `op_names.py`. A function of another op is given the
+writer, the step, the tensors and the op's attributes.
 """
 
 from __future__ import annotations
@@ -14,22 +14,13 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.dtypes import as_dtype
+from ...graph.ir.operations import type_of
+from ..op_names import NAMES
 from ..raw.definitions import definition_of
 from .generalisation import Size, Step
 from .writer import Ref, Unsaved, Writer
 
-_NAMES = {
-    "add": "AddV2", "div": "RealDiv", "floordiv": "FloorDiv", "mod": "FloorMod", "where": "SelectV2",
-    "multiply_no_nan": "MulNoNan", "divide_no_nan": "DivNoNan", "truncatediv": "TruncateDiv",
-    "truncatemod": "TruncateMod", "nextafter": "NextAfter", "power_0": "OnesLike", "power_1": "Identity",
-    "power_2": "Square", "power_half": "Sqrt", "logical_xor": "NotEqual", "zeros_like": "ZerosLike",
-    "ones_like": "OnesLike", "stop_gradient": "StopGradient", "identity": "Identity", "hermitian": "Identity",
-    "cholesky": "Cholesky", "lu": "Lu", "cross": "Cross", "inv": "MatrixInverse", "det": "MatrixDeterminant",
-    "solve": "MatrixSolve", "sqrtm": "MatrixSquareRoot", "logm": "MatrixLogarithm",
-    "half_square": "L2Loss", "invert_permutation": "InvertPermutation", "nonzero": "Where",
-    "slogdet": "LogMatrixDeterminant",
-}  # fmt: skip
-
+_OF_THEIR_NAME = ("cross", "identity", "invert_permutation", "lu", "ones_like", "stop_gradient", "zeros_like")
 Translator = Callable[..., Any]
 _TRANSLATORS: dict[str, Translator] = {}
 
@@ -50,13 +41,18 @@ def translated(writer: Writer, step: Step, inputs: list[Ref]) -> list[Ref]:
     function = _TRANSLATORS.get(op.name)
     if function is not None:
         found = function(writer, step, *inputs, **step.attrs)
-    elif op.name in _NAMES:
-        found = getattr(writer, _NAMES[op.name])(*inputs)
-    elif op.family == "elementwise" and not step.attrs and definition_of(op.title) is not None:
-        found = getattr(writer, op.title)(*inputs)
+    elif _has_its_name(op) and not step.attrs:
+        found = getattr(writer, type_of(op))(*inputs)
     else:
         raise Unsaved(f"it has a step {op.name!r}, for which TensorFlow has no op, nor is it written as several here")
     return list(found) if isinstance(found, list | tuple) and not isinstance(found, Ref) else [found]
+
+
+def _has_its_name(op: Any) -> bool:
+    """Whether TensorFlow has the op, with the same inputs, under its name."""
+    if op.name in NAMES or op.name in _OF_THEIR_NAME:
+        return True
+    return op.family == "elementwise" and definition_of(op.title) is not None
 
 
 def number(writer: Writer, value: Any, like: Ref) -> Ref:
@@ -376,9 +372,12 @@ def _ravel_index(w: Writer, s: Step, indices: Ref, dims: Any) -> Ref:
 
 @translates("take_along")
 def _take_along(w: Writer, s: Step, x: Ref, indices: Ref, axis: int) -> Ref:
-    if axis != len(s.inputs[0].dims) - 1:
-        raise Unsaved("it takes values along another axis than the last")
-    return w.GatherV2(x, indices, axis, batch_dims=axis)
+    last = len(s.inputs[0].dims) - 1
+    order = [i for i in range(last + 1) if i != axis] + [axis]
+    if axis == last:
+        return w.GatherV2(x, indices, axis, batch_dims=axis)
+    found = w.GatherV2(w.Transpose(x, order), w.Transpose(indices, order), last, batch_dims=last)
+    return w.Transpose(found, [order.index(i) for i in range(last + 1)])
 
 
 @translates("one_hot")
@@ -513,6 +512,12 @@ def _triangular_solve(w: Writer, s: Step, a: Ref, b: Ref, lower: bool, adjoint: 
 def _eigh(w: Writer, s: Step, x: Ref) -> Any:
     values, vectors = w.SelfAdjointEigV2(x, compute_v=s.op.name == "eigh")
     return [values, vectors] if s.op.name == "eigh" else values
+
+
+@translates("eig", "eigvals")
+def _eig(w: Writer, s: Step, x: Ref) -> Any:
+    values, vectors = w.Eig(x, compute_v=s.op.name == "eig", Tout=s.outputs[0].dtype)
+    return [values, vectors] if s.op.name == "eig" else values
 
 
 @translates("svd")

@@ -41,11 +41,11 @@ class _Tracing:
                 graphs.setdefault(id(found.nodes), found)
             return result
 
-        Function.__call__ = noting  # type: ignore[method-assign]
+        Function.__call__ = noting  # type: ignore[method-assign, assignment]
 
     def end(self) -> None:
         """Exchanges it back."""
-        Function.__call__ = self._call  # type: ignore[method-assign]
+        Function.__call__ = self._call  # type: ignore[method-assign, assignment]
 
 
 _lock = threading.Lock()

@@ -10,12 +10,7 @@ from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from .graph import Graph, Value, unique
 
-# What TensorFlow calls the ops whose names here are not its own in other letters.
-_TYPES = {
-    "add": "AddV2", "argmax": "ArgMax", "argmin": "ArgMin", "concat": "ConcatV2", "div": "RealDiv",
-    "floordiv": "FloorDiv", "gather": "GatherV2", "mod": "FloorMod", "pad": "PadV2", "reverse": "ReverseV2",
-    "slice": "StridedSlice", "stack": "Pack", "unstack": "Unpack", "where": "SelectV2",
-}  # fmt: skip
+types: dict[str, str] = {}  # what the types of steps are called whose ops have another name; `api/op_names.py` says
 
 
 class Symbol(NamedTuple):
@@ -148,5 +143,5 @@ class _Listing:
 
 
 def type_of(op: Any) -> str:
-    """What TensorFlow calls an op."""
-    return _TYPES.get(op.name) or getattr(op, "title", op.name)
+    """What a step of this op is called."""
+    return types.get(op.name) or getattr(op, "title", op.name)
