@@ -49,11 +49,6 @@ def test_summary_and_clone(capsys):
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
 
 
-def test_export_says_that_it_is_not_available(tmp_path):
-    with pytest.raises(NotImplementedError, match="gradtape"):
-        network().export(tmp_path / "there")
-
-
 @pytest.mark.parametrize("name", ["images", "sequences"])
 def test_models_made_on_another_backend(name):
     model = keras.models.load_model(DATA / f"keras_{name}.keras")
