@@ -27,7 +27,7 @@ TABLE = """\
     RealDiv=realdiv RightShift=bitwise.right_shift SquaredDifference=math.squared_difference Sub=math.subtract
     TruncateDiv=truncatediv TruncateMod=truncatemod Xdivy=math.xdivy Xlog1py=math.xlog1py Xlogy=math.xlogy
 (a, x) Igamma=math.igamma Igammac=math.igammac Polygamma=math.polygamma
-IgammaGradA(a, x) = vjp(lambda a: tf.math.igamma(a, x), a, tf.ones_like(tf.add(a, x)))
+IgammaGradA(a, x) = vjp(lambda b: tf.math.igamma(b, x), tf.add(a, tf.zeros_like(x)), tf.ones_like(tf.add(a, x)))
 RandomGammaGrad(alpha, sample) = gamma_derivative(alpha, sample)
 BlockLSTMV2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip=0, use_peephole=False) ->
     i, cs, f, o, ci, co, h = block_lstm(seq_len_max, x, cs_prev, h_prev, w, (wci, wcf, wco) if use_peephole else None,
