@@ -93,6 +93,25 @@ class DistributedVariable(Variable, DistributedValues):
     def _part(self, replica: int) -> Variable:
         raise NotImplementedError
 
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replaces the value: what that means in a replica, and above them, is the kind's."""
+        return self._updated_by(Variable.assign, value, {"read_value": read_value})
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds to the value."""
+        return self._updated_by(Variable.assign_add, delta, {"read_value": read_value})
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts from the value."""
+        return self._updated_by(Variable.assign_sub, delta, {"read_value": read_value})
+
+    def _updated_by(self, method: Callable[..., Any], value: Any, options: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
 
 def _plain(value: Any, trainable: bool, name: str) -> Variable:
     """A variable from a pickle: of the strategy, if there is one, in whose scope it is read."""
@@ -189,22 +208,6 @@ class MirroredVariable(DistributedVariable):
 
         context.merge_call(merge, (value,))
         return self
-
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Replaces the value: in a replica, by the aggregate of what all of them assign."""
-        return self._updated_by(Variable.assign, value, {"read_value": read_value})
-
-    def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        """Adds to the value: in a replica, the aggregate of what all of them add."""
-        return self._updated_by(Variable.assign_add, delta, {"read_value": read_value})
-
-    def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        """Subtracts from the value: in a replica, the aggregate of what all of them subtract."""
-        return self._updated_by(Variable.assign_sub, delta, {"read_value": read_value})
 
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
         """The value for a program of one device: what lies on several is fetched first."""
@@ -315,22 +318,6 @@ class SyncOnReadVariable(DistributedVariable):
         parts = (self.local,) if place.spmd is not None else self._values
         for i, part in enumerate(parts):
             method(part, select_replica(i, value), **options)
-
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Replaces the part of a replica; above them, all parts: a sum is divided among them."""
-        return self._updated_by(Variable.assign, value, {"read_value": read_value})
-
-    def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        """Adds to the part of a replica; above them, to each."""
-        return self._updated_by(Variable.assign_add, delta, {"read_value": read_value})
-
-    def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        """Subtracts from the part of a replica; above them, from each."""
-        return self._updated_by(Variable.assign_sub, delta, {"read_value": read_value})
 
     def _scatter(self, *args: Any) -> Any:
         raise NotImplementedError("Variables with `synchronization=ON_READ` doesn't support `scatter` of rows")

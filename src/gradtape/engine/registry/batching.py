@@ -57,6 +57,21 @@ class StandIn(Tensor):
         raise NotImplementedError
 
 
+class Lookalike(StandIn):
+    """A tensor that stands for one of its own shape: who looks at its numbers gets that one's."""
+
+    __slots__ = ()
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self.value.dims
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":
+            return self.value.array
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
 class BatchedTensor(StandIn):
     """`value[i]` for every i at once, at one level of batching."""
 

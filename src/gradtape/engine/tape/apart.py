@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, StandIn, leave
+from ..registry.batching import BatchedTensor, Lookalike, StandIn, leave
 from ..registry.cotangents import finished
 from ..run import dispatch
 from ..run.namespace import ops
@@ -43,7 +43,7 @@ class _Examples:
         self.sums_wait = sums_wait
 
 
-class ExampleTensor(StandIn):
+class ExampleTensor(Lookalike):
     """The cotangents of all examples in one array: its first axis has the rows of one after the other."""
 
     __slots__ = ("examples",)
@@ -51,15 +51,6 @@ class ExampleTensor(StandIn):
     def __init__(self, value: Tensor, examples: _Examples) -> None:
         super().__init__(value, examples.level)
         self.examples = examples
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        return self.value.dims
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "array":
-            return self.value.array
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on all rows at once, on those of each example, or on the examples apart."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
-from ..registry.batching import StandIn
+from ..registry.batching import Lookalike
 from ..registry.cotangents import finished
 from ..run import dispatch
 from ..run.namespace import ops
@@ -27,7 +27,7 @@ _PARTS = (2, 3, 5, 7, 11, 13, 17, 23, 31, 43, 61)  # into how many parts an argu
 _CLOSE = 1e-6
 
 
-class DependentTensor(StandIn):
+class DependentTensor(Lookalike):
     """A cotangent whose entry `i` depends on the entries of the target in row `i` of `sets`, a sparse matrix."""
 
     __slots__ = ("sets",)
@@ -35,15 +35,6 @@ class DependentTensor(StandIn):
     def __init__(self, value: Tensor, level: int, sets: Any) -> None:
         super().__init__(value, level)
         self.sets = sets
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        return self.value.dims
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "array":
-            return self.value.array
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the values, and sends the sets along."""
