@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import padded
 from .generalisation import Place, Size, Step
-from .translation import number, padded, translates
+from .translation import number, translates
 from .writer import Ref, Unsaved, Writer
 
 

@@ -10,8 +10,7 @@ from ...core.dtypes import resource, string
 from ...graph.ir.effects import assertion, guard, never, output, shape_guard
 from ...graph.ir.graph import unique
 from ..lookup.static_tables import StaticHashTable
-from . import control_flow as _control_flow  # noqa: F401  says how branches and loops are written
-from . import images as _images  # noqa: F401  and convolutions
+from . import arrays, control_flow, elementwise, images, products, reductions  # noqa: F401  say how ops are written
 from .constants_of_sizes import constant
 from .generalisation import Place, Program
 from .options import Asset
@@ -159,8 +158,8 @@ class FunctionLibrary:
     def _used_assets(self, program: Program) -> list[tuple[int, Any]]:
         """The assets whose paths are constants of a program, by the arrays of the paths."""
         places = [place for step in program.steps for place in step.inputs] + list(program.outputs)
-        arrays = {id(place.constants[0]) for place in places if place.constants is not None}
-        return [(at, asset) for at, asset in self._assets.items() if at in arrays]
+        known = {id(place.constants[0]) for place in places if place.constants is not None}
+        return [(at, asset) for at, asset in self._assets.items() if at in known]
 
 
 def _used_tables(program: Program) -> list[tuple[int, Any]]:
