@@ -62,3 +62,27 @@ def test_the_warning_of_an_optimizer_points_to_the_explanation():
     with pytest.warns(UserWarning, match=r"(?s)Gradients do not exist.*tape.explain") as said:
         keras.optimizers.SGD().apply_gradients(zip(gradients, model.trainable_variables, strict=True))
     assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: tf.function(f, autograph=False)], ids=["eager", "function"])
+def test_the_error_of_an_optimizer_is_the_explanation(wrap):
+    model, optimizer = network(), keras.optimizers.SGD()
+    optimizer.build(model.trainable_variables)
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.round(model(X)))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+
+    with pytest.raises(ValueError, match="No gradients provided for any variable") as raised:
+        wrap(step)()
+    text = str(raised.value)
+    assert "rint is on the way to the target, and has no derivative" in text
+    assert text.count("has no derivative") == 1  # one reason for four variables
+
+
+def test_the_error_of_an_optimizer_whose_gradients_come_from_nowhere():
+    model = network()
+    with pytest.raises(ValueError, match="not computed from them as far as the tape has seen"):
+        keras.optimizers.SGD().apply_gradients([(None, variable) for variable in model.trainable_variables])

@@ -5,10 +5,11 @@ that note what explanations need.
 """
 
 from .compare import Comparison, compare
-from .explain import Cause, Explanation, Reason, explain, report_missing
+from .explain import Cause, Explanation, Reason, explain
 from .flow import Flow, flow
 from .gradient_check import GradientCheck, check_gradients
 from .memory import LiveTapes, Memory, live_tapes, memory
+from .missing import report_missing, why_missing
 from .nonfinite import Diagnosis, diagnose
 from .opcheck import CHECKS, check_op
 from .precision import PrecisionAudit, audit_precision
@@ -22,5 +23,5 @@ __all__ = [
     "CHECKS", "Cause", "Comparison", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "LoadedTape",
     "Memory", "PrecisionAudit", "Profile", "Reason", "RuleCheck", "audit_precision", "check_gradients", "check_op",
     "check_rules", "compare", "diagnose", "explain", "flow", "live_tapes", "load_tape", "memory", "profile", "report",
-    "report_missing", "save_tape", "tracing",
+    "report_missing", "save_tape", "tracing", "why_missing",
 ]  # fmt: skip

@@ -10,24 +10,20 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TextIO
+from typing import Any
 
 from ..core import nest
 from ..core.composites import tensors_for_gradients
 from ..core.tensor import Tensor
 from ..engine.run.dispatch import note
 from ..engine.run.source_lines import Line, line_at
-from ..engine.tape import tape as tapes
 from ..engine.tape.log import Log
 from ..engine.tape.questions import differentiable
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
 from .reading import Reading
-from .unobtrusive import unobtrusive
 from .witness import Event, TracingLog, witness
 from .zeros import why_zero
 
@@ -118,38 +114,6 @@ def explain(tape: Any, target: Any, sources: Any) -> Explanation:
         found = differentiable(source, "source")
         reasons.append(_Question(tape, log, targets, found, name).answer())
     return Explanation(reasons)
-
-
-@contextmanager
-def report_missing(stream: TextIO | None = None) -> Iterator[None]:
-    """Inside the block, every gradient that is None is explained on `stream` as it happens, each reason once.
-
-    >>> import gradtape as tf, sys
-    >>> v = tf.Variable(3.0, trainable=False, name="v")
-    >>> with tf.inspect.report_missing(sys.stdout), tf.GradientTape() as tape:
-    ...     y = v * v
-    ...     g = tape.gradient(y, v)
-    gradient is None for `v`: it is not trainable, so the tape does not watch it by itself. Call tape.watch(v) first
-    """
-    said: set[str] = set()
-
-    @unobtrusive()
-    def missing(tape: Any, target: Any, sources: Any, gradients: list[Any]) -> None:
-        # Not of the others: their values would be looked at, which a function that is being traced would depend on.
-        absent = [source for source, g in zip(nest.flatten(sources), gradients, strict=True) if g is None]
-        for reason in explain(tape, target, absent).reasons:
-            text = f"gradient is None for {reason}"
-            if text not in said:
-                said.add(text)
-                out = sys.stderr if stream is None else stream
-                if out is not None:  # standard error may be closed
-                    print(text, file=out)
-
-    before, tapes.when_missing = tapes.when_missing, missing
-    try:
-        yield
-    finally:
-        tapes.when_missing = before
 
 
 class _Question:

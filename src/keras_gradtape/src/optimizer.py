@@ -36,12 +36,12 @@ class OptimizerExtension(Owner):
     def _filter_empty_gradients(self, grads: Any, trainable_variables: Any) -> Any:
         if len(grads) and all(g is None for g in grads):
             names = ", ".join(getattr(v, "path", v.name) for v in trainable_variables)
-            raise ValueError(
-                f"No gradients provided for any variable. The gradients of {names} are all None: the loss was not "
-                "computed from them as far as the tape has seen. Compute it inside `with tf.GradientTape() as tape:`, "
-                "from these very variables, with tensors all the way: NumPy, integers and `stop_gradient` end a "
-                "derivative. `tape.explain(loss, variables)` says where it ended."
+            why = tf.inspect.why_missing(trainable_variables) or (
+                "The loss was not computed from them as far as the tape has seen. Compute it inside `with "
+                "tf.GradientTape() as tape:`, from these very variables, with tensors all the way: NumPy, integers and "
+                "`stop_gradient` end a derivative. `tape.explain(loss, variables)` says where it ended."
             )
+            raise ValueError(f"No gradients provided for any variable. The gradients of {names} are all None. {why}")
         if all(g is not None for g in grads):
             return super()._filter_empty_gradients(grads, trainable_variables)  # type: ignore[misc]
         with warnings.catch_warnings(record=True) as said:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import operator
+import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -56,6 +58,17 @@ _TENSOR = frozenset({Tensor})
 _is_none = partial(operator.is_, None)
 
 when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
+
+
+class _LastMissing(threading.local):
+    """The last question of this thread that was answered with None: by references, which keep nothing alive."""
+
+    tape: Callable[[], GradientTape | None] = staticmethod(lambda: None)
+    targets: Sequence[Callable[[], Any]] = ()
+    sources: frozenset[int] = frozenset()  # their `id`s
+
+
+last_missing = _LastMissing()
 
 
 class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApart):
@@ -312,8 +325,11 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             grads = finish(list(flat_sources), grads)
         missing = any(map(_is_none, grads))
         self._after_asking(missing)
-        if missing and when_missing is not None:
-            when_missing(self, target, sources, grads)
+        if missing:
+            last_missing.tape, last_missing.targets = weakref.ref(self), [weakref.ref(t) for t in targets]
+            last_missing.sources = frozenset(map(id, wanted))
+            if when_missing is not None:
+                when_missing(self, target, sources, grads)
         if unconnected is UnconnectedGradients.ZERO:
             nothing = zeros_like if per is None else partial(nothing_apart, targets, per=per, norms=norms)
             grads = [nothing(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
