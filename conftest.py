@@ -1,6 +1,7 @@
 """What holds for all tests, those in docstrings included."""
 
 import importlib.util
+import os
 import warnings
 
 import pytest
@@ -14,6 +15,9 @@ settings.load_profile("steady")
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
 if importlib.util.find_spec("cupy") is None:
     collect_ignore += [f"src/gradtape/backends/{name}.py" for name in ("cupy", "cupy_fusion", "cupy_rows")]
+# How many logical devices there are is said before the first is used: these run in processes of their own.
+if not os.environ.get("GRADTAPE_TEST_SEVERAL_DEVICES"):
+    collect_ignore += ["tests/on_four_cpus.py", "tests/keras_on_four_cpus.py", "tests/keras_distribution_program.py"]
 
 
 @pytest.fixture(autouse=True)

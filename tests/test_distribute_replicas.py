@@ -16,6 +16,6 @@ TESTS = Path(__file__).parent
 @pytest.mark.parametrize("name", ["on_four_cpus.py", "keras_on_four_cpus.py"])
 def test_in_a_process_of_its_own(name):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TESTS / name)]
-    environment = {**os.environ, "GRADTAPE_DEVICE": "cpu"}
+    environment = {**os.environ, "GRADTAPE_DEVICE": "cpu", "GRADTAPE_TEST_SEVERAL_DEVICES": "1"}
     run = subprocess.run(command, capture_output=True, text=True, cwd=TESTS.parent, env=environment)
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]

@@ -9,7 +9,7 @@ from gradtape.api.raw.rows import rows
 # What needs a file, a clock, or a constant's dtype as an argument, and what libraries alone call; tried below.
 OTHERS = {
     "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
-    "BlockLSTMV2", "BroadcastGradientArgs", "IgammaGradA", "RandomGammaGrad", "StatelessRandomGetAlg",
+    "BlockLSTMV2", "BroadcastGradientArgs", "RandomGammaGrad", "StatelessRandomGetAlg",
     "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle", "Multinomial",
 }  # fmt: skip
 ON_VARIABLES = {

@@ -74,7 +74,8 @@ def test_a_layer_that_leaves_tensors_is_not_traced_at_every_step():
     data, steps = np.random.default_rng(0).choice([10, 20, 30], (320, 3)), 40
     losses = [model.fit(data, np.ones((320, 1)), batch_size=8, verbose=0).history["loss"][0] for _ in range(3)]
     assert losses[-1] < 0.5 * losses[0]
-    assert 3 * steps <= len(runs) <= 3 * steps + 20
+    # A batch that comes again may find the graph of one of the first steps.
+    assert 3 * steps - 20 <= len(runs) <= 3 * steps + 20
     found = model.predict(np.array([[10, 20, 30]]), verbose=0)
     expected = model(np.array([[10, 20, 30]]))
     np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -17,8 +17,8 @@ from .recordings import Recording, SavedStep
 class Comparison:
     """Where two recordings part; `same` says that they do not.
 
-    `kind` is "input" (they started from other values), "program" (an op is another one, or was given other attributes
-    or shapes) or "value" (the same op gave other numbers).
+    `kind` is "input" (they started from other values, or used other constants), "program" (an op is another one, or was
+    given other attributes or shapes) or "value" (the same op gave other numbers).
     """
 
     same: bool
@@ -41,15 +41,15 @@ def compare(
     """The first input or op in which two recordings differ, by more than `tolerance` times the largest number there.
 
     >>> import gradtape as tf, os, tempfile
-    >>> def recorded(power):
+    >>> def recorded(scale):
     ...     v = tf.Variable([1.0, 2.0], name="v")
     ...     with tf.GradientTape(trace=True) as tape:
-    ...         y = tf.reduce_sum(tf.exp(v) ** power)
+    ...         y = tf.reduce_sum(tf.exp(v) * scale)
     ...     return tape.save(os.path.join(tempfile.mkdtemp(), "step.tape"), y, v)
     >>> tf.inspect.compare(recorded(2.0), recorded(2.0)).same
     True
     >>> tf.inspect.compare(recorded(2.0), recorded(3.0)).kind
-    'value'
+    'input'
     """
     a, b = Recording(first), Recording(second)
     for (key, name), (other, name_there) in zip(a.leaves.items(), b.leaves.items(), strict=False):
@@ -62,6 +62,12 @@ def compare(
         lines = (a.line(step), b.line(there))
         if (change := _other_program(step, there)) is not None:
             return Comparison(False, "program", f"op {number + 1}: {change}", lines)
+        for given, other in zip(step.inputs, there.inputs, strict=True):
+            if isinstance(given, dict) and isinstance(other, dict):
+                apart = _apart(a.constants[given["constant"]], b.constants[other["constant"]], tolerance)
+                if apart is not None:
+                    what = f"a constant of op {number + 1}, {step.op}: {apart[0]}"
+                    return Comparison(False, "input", what, lines, apart[1])
         for key, other in zip(step.outputs, there.outputs, strict=True):
             if key in a.values and other in b.values:
                 apart = _apart(a.values[key], b.values[other], tolerance)

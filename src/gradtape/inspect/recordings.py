@@ -6,6 +6,7 @@ in it is code: ops are known by their names. Functions are written op by op.
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from .repeated import steps_of
 from .witness import TracingLog
 
 _FORMAT = 1
+_loaded = itertools.count().__next__
 
 
 def save_tape(tape: Any, path: str | os.PathLike[str], target: Any = None, sources: Any = None) -> Path:
@@ -170,6 +172,7 @@ class Recording:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._number = _loaded()  # two recordings may have the same name, and other programs
         with Reader(path) as reader:
             try:
                 notes = reader.notes
@@ -194,7 +197,7 @@ class Recording:
         if step.line is None:
             return None
         path, number, function = step.line
-        file = f"<{self.path.name}>/{os.path.basename(path)}"
+        file = f"<{self.path.name}, {self._number}>/{os.path.basename(path)}"
         if file not in linecache.cache:
             texts = {int(n): text for n, text in self._texts[path].items()}
             lines = [texts.get(n, "") + "\n" for n in range(1, max(texts) + 1)]

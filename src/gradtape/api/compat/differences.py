@@ -22,7 +22,7 @@ DIFFERENCES = {
     "io.encode_jpeg": "uses Pillow's encoder",
     "strings.regex_full_match": "has Python's regular expressions, and refuses what they lack",
     "strings.regex_replace": "has Python's regular expressions, and refuses what they lack",
-    "train.Checkpoint": "writes one .npz file, and does not read TensorFlow's",
+    "train.Checkpoint": "writes one .npz file; reads TensorFlow's too",
     "linalg.tridiagonal_solve": "lacks perturb_singular=True",
     **dict.fromkeys(
         [

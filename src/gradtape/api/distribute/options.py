@@ -57,8 +57,8 @@ class CrossDeviceOps:
     """How the values of several devices are brought together. Every kind gives the same sums.
 
     >>> import gradtape as tf
-    >>> float(tf.distribute.ReductionToOneDevice().reduce("MEAN", tf.constant(2.0), "CPU:0"))
-    2.0
+    >>> tf.distribute.ReductionToOneDevice().reduce("MEAN", tf.constant(2.0), "CPU:0").values[0].numpy()
+    np.float32(2.0)
     """
 
     def __init__(self) -> None:
