@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-gpu test-plain fuzz lint docs bench bench-peers keras-suite keras-slice ecosystem clean
+.PHONY: help demo example test test-several test-gpu test-plain fuzz lint docs bench bench-peers keras-suite keras-slice ecosystem clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,7 +19,10 @@ example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_l
 	$(RUN) examples/$(or $(NAME),gpt).py
 
 test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, README and docs
-	$(RUN) -m pytest -n $(JOBS) -q
+	$(RUN) -m pytest -n $(JOBS) -q -m "not several"
+
+test-several: $(VENV)/.test  ## Runs the tests of several processes and several devices
+	$(RUN) -m pytest -n $(JOBS) -q tests/test_processes.py tests/test_distribute_replicas.py tests/test_keras_distribution.py
 
 fuzz: $(VENV)/.test  ## Runs N= random programs from SEED= on, eagerly, as functions and by XLA, and every op at every size
 	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))

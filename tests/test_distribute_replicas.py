@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.several
 TESTS = Path(__file__).parent
 
 

@@ -14,6 +14,7 @@ import pytest
 if not (find_spec("jax") and find_spec("keras")):
     pytest.skip("needs JAX and Keras", allow_module_level=True)
 
+pytestmark = pytest.mark.several
 HERE = Path(__file__).parent
 PROGRAM = HERE / "keras_distribution_program.py"
 CHECKS = [line.split("(")[0].removeprefix("def ") for line in PROGRAM.read_text().splitlines() if "def check_" in line]

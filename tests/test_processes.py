@@ -19,6 +19,7 @@ from gradtape.core import errors
 from gradtape.distribution import cluster
 from gradtape.distribution.coordination import Coordinator, Member
 
+pytestmark = pytest.mark.several
 ROOT = Path(__file__).parent.parent
 
 
