@@ -117,3 +117,19 @@ def test_without_a_path_and_used_up():
     with tf.GradientTape() as tape:
         y = 3.0 * x
     assert tape.hvp(y, x, 1.0) is None
+
+
+def test_variables_that_only_a_rule_reads_are_not_left_on_the_tape():
+    scale = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def scaled(x):
+        return 3.0 * x, lambda g: g * scale
+
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = scaled(x) ** 2
+    assert float(tape.hvp(y, x, 1.0)) == 18.0
+    assert tape.watched_variables() == (x,)
+    assert tape.gradient(y, scale) is None
+    assert float(tape.gradient(y, x)) == 36.0

@@ -16,6 +16,7 @@ from ..registry.cotangents import finished
 from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
+from . import jacobians
 from .chosen_jacobians import Transpose, check_choice
 from .log import Log
 from .questions import differentiable, single
@@ -32,7 +33,7 @@ class Hessians:
     _jacobians_by_rows: Callable[[Log, Any, list[Any], int], list[Any]]
     _sparse_jacobians: Callable[[Log, Any, list[Any], str, int], list[Any]]
 
-    def hessian(self, target: Any, source: Any, *, sparse: bool = False, max_bytes: int = 1 << 30) -> Any:
+    def hessian(self, target: Any, source: Any, *, sparse: bool = False, max_bytes: int | None = None) -> Any:
         """The second derivatives of a scalar: its shape is that of `source` twice; None without a path.
 
         With `sparse` it is a SciPy array in CSR form, with few sweeps where few entries are not zero.
@@ -47,13 +48,14 @@ class Hessians:
         log = self._open_log("compute a hessian")
         target, source = single(target, "target"), single(source, "source")
         check_choice("auto", sparse, target, [source])
+        together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
         self._before_asking()
         with self._recorded_sweep(log, [target], [source]) as (gradient,):
             found = None
             if gradient is not None and sparse:
-                (found,) = self._sparse_jacobians(log, gradient, [source], "reverse", max_bytes)
+                (found,) = self._sparse_jacobians(log, gradient, [source], "reverse", together)
             elif gradient is not None:
-                found = _free(self._jacobians_by_rows(log, gradient, [source], max_bytes)[0])
+                found = _free(self._jacobians_by_rows(log, gradient, [source], together)[0])
         self._after_asking()
         return found
 
@@ -113,7 +115,7 @@ class Hessians:
     @contextmanager
     def _recorded_sweep(self, log: Log, targets: list[Any], sources: list[Any]) -> Iterator[list[Any]]:
         """Gradients that the tape has recorded, inside the block: what it had recorded before is what is left."""
-        before = len(log.ops)
+        before = log.bookmark()
         outer = dispatch.thread.recorders
         try:
             with self._kept(True):

@@ -219,14 +219,21 @@ class Log(Recorder):
     def pauses(self) -> None:
         """Recording ends, perhaps for a while."""
 
-    def cut(self, at: int) -> None:
-        """Takes away what was recorded from position `at` on."""
-        del self.ops[at:], self.parents[at:], self.saved[at:]
+    def bookmark(self) -> tuple[int, int]:
+        """Where the log stands now, for `cut`."""
+        return len(self.ops), len(self.exits)
+
+    def cut(self, bookmark: tuple[int, int]) -> None:
+        """Takes away all that was written down since the bookmark was made."""
+        at, exits = bookmark
+        del self.ops[at:], self.parents[at:], self.saved[at:], self.exits[exits:]
         self.several = {position: outputs for position, outputs in self.several.items() if position < at}
         if self.notes:
             self.notes = {position: noted for position, noted in self.notes.items() if position < at}
         self.constants = [position for position in self.constants if position < at]
-        self.exits = [exit for exit in self.exits if exit[0] < at]
+        self.watched = [position for position in self.watched if position < at]
+        self.variables = [variable for variable in self.variables if self.places[id(variable)] < at]
+        self.places = {id(variable): self.places[id(variable)] for variable in self.variables}
 
     def forget(self) -> None:
         """Lets go of what was kept for derivatives; what led to what stays, for explanations."""
