@@ -35,7 +35,7 @@ def fused(graph: Graph) -> Graph:
 
     def pays(run: Run) -> bool:
         """Not if it is too little work, or one step, where there is one core to do it."""
-        costs = [_cost(nodes[i]) for i in run.members]
+        costs = [step_cost(nodes[i]) for i in run.members]
         return math.prod(run.shape) * sum(costs) >= _WORK and (cores > 1 or len(costs) - costs.count(0) > 1)
 
     def made(members: list[Node], outputs: list[Value], run: Run) -> Node:
@@ -63,7 +63,8 @@ def _is_large_product(node: Node) -> bool:
     return math.prod(node.outputs[0].shape) * summed >= THREADED
 
 
-def _cost(node: Node) -> int:
+def step_cost(node: Node) -> int:
+    """How long a step takes, compared with an addition."""
     return 0 if node.op is lowering.view else 1 if node.op.name in _CHEAP else _EXPENSIVE
 
 
