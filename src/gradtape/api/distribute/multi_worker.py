@@ -42,6 +42,7 @@ class MultiWorkerMirroredStrategy(Strategy):
       communication_options: a `tf.distribute.experimental.CommunicationOptions`; XLA decides how values travel.
     """
 
+    _mirrors = True
     workers: Workers | None = None
 
     def __init__(self, cluster_resolver: Any = None, communication_options: CommunicationOptions | None = None) -> None:
