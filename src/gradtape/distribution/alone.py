@@ -60,7 +60,7 @@ def created_alone(strategy: Any) -> Any:
         check_aggregation(variable)
         if isinstance(variable, Variable) and not isinstance(variable, DistributedValues):
             variable.__class__ = _only_copy(type(variable), kind.__name__)
-            variable._strategy = strategy
+            variable._strategy = strategy  # type: ignore[attr-defined]
         return variable
 
     return variable_creator_scope(create)
