@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import as_dtype
+from ....core.dtypes import as_dtype
 from .generalisation import Step
 from .translation import number, translates
 from .writer import Ref, Unsaved, Writer

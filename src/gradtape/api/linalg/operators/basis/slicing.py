@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....core import nest
-from ....core.shapes import TensorShape
-from ....engine.run.convert import to_tensor
-from ...arrays.repeating import broadcast_to
+from .....core import nest
+from .....core.shapes import TensorShape
+from .....engine.run.convert import to_tensor
+from ....arrays.repeating import broadcast_to
 from .support import broadcast
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....core import nest
-from ....core.composites import CompositeTensor
-from ....core.tensor import Tensor
-from ....engine.run.convert import to_tensor
-from ....engine.run.namespace import ops
-from ....state.module import Module
-from ..decompositions import cholesky
-from ..structure import adjoint as adjoint_of
+from .....core import nest
+from .....core.composites import CompositeTensor
+from .....core.tensor import Tensor
+from .....engine.run.convert import to_tensor
+from .....engine.run.namespace import ops
+from .....state.module import Module
+from ...decompositions import cholesky
+from ...structure import adjoint as adjoint_of
 from .numbers import Numbers
 from .slicing import sliced
 from .spec import OperatorGradient, spec_type

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
+from ....core import dtypes
 from .generalisation import Place, Size, size_of
 from .writer import Ref, Unsaved, Writer
 

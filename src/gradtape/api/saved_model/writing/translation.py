@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.ir.operations import type_of
-from ..op_names import NAMES
-from ..raw.definitions import definition_of
+from ....graph.ir.operations import type_of
+from ...op_names import NAMES
+from ...raw.definitions import definition_of
 from .generalisation import Step
 from .writer import Ref, Unsaved, Writer
 

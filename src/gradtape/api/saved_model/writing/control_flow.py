@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...core import dtypes
+from ....core import dtypes
 from .generalisation import Place, Program, Size, Step
 from .translation import translates
 from .writer import Ref, Writer

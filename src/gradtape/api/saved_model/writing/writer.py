@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes
-from ...core.dtypes import DType, as_dtype
-from ...core.errors import UnimplementedError
-from ...core.tensor import Tensor, wrap
-from ...graph.ir.graph import unique
-from ..raw.definitions import definition_of
+from ....core import dtypes
+from ....core.dtypes import DType, as_dtype
+from ....core.errors import UnimplementedError
+from ....core.tensor import Tensor, wrap
+from ....graph.ir.graph import unique
+from ...raw.definitions import definition_of
+from ..format.structures import shape_proto, tensor_bytes
 from .generalisation import Place, Size
-from .structures import shape_proto, tensor_bytes
 
 RESOURCE = dtypes.resource
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.dtypes import resource, string
-from ...graph.ir.effects import assertion, guard, never, output, shape_guard
-from ...graph.ir.graph import unique
-from ..lookup.static_tables import StaticHashTable
+from ....core.dtypes import resource, string
+from ....graph.ir.effects import assertion, guard, never, output, shape_guard
+from ....graph.ir.graph import unique
+from ...lookup.static_tables import StaticHashTable
+from ..format.options import Asset
+from ..format.structures import shape_proto
 from . import arrays, control_flow, elementwise, images, products, reductions  # noqa: F401  say how ops are written
 from .constants_of_sizes import constant
 from .generalisation import Place, Program
-from .options import Asset
-from .structures import shape_proto
 from .translation import translated
 from .writer import Ref, Unsaved, Writer
 

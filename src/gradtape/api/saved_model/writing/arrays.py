@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
+from ....core import dtypes
 from .generalisation import Size, Step
 from .translation import number, translates
 from .writer import Ref, Unsaved, Writer

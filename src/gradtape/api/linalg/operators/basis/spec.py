@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ....core import nest
-from ....core.composites import CompositeTensor, CompositeTensorGradient
-from ....core.tensor import Tensor, is_tensor_like
-from ....engine.run.namespace import ops
-from ....state.specs import TypeSpec, spec_of
-from ....state.type_spec import BatchableTypeSpec
+from .....core import nest
+from .....core.composites import CompositeTensor, CompositeTensorGradient
+from .....core.tensor import Tensor, is_tensor_like
+from .....engine.run.namespace import ops
+from .....state.specs import TypeSpec, spec_of
+from .....state.type_spec import BatchableTypeSpec
 
 _HINTS = ("is_non_singular", "is_positive_definite", "is_self_adjoint", "is_square")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....engine.run.convert import to_tensor
-from ....engine.run.namespace import ops
-from ...arrays.creation import eye
-from ...math.analysis import exp, log
-from ...math.reductions import reduce_max, reduce_min, reduce_sum
-from ..decompositions import cholesky, eigvalsh, svd
-from ..solvers import det, slogdet
-from ..structure import diag_part
+from .....engine.run.convert import to_tensor
+from .....engine.run.namespace import ops
+from ....arrays.creation import eye
+from ....math.analysis import exp, log
+from ....math.reductions import reduce_max, reduce_min, reduce_sum
+from ...decompositions import cholesky, eigvalsh, svd
+from ...solvers import det, slogdet
+from ...structure import diag_part
 from .checks import Checks
 
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.dtypes import DType
-from ...graph.ir.effects import guard, shape_guard
-from ...graph.ir.graph import Graph, Value
+from ....core.dtypes import DType
+from ....graph.ir.effects import guard, shape_guard
+from ....graph.ir.graph import Graph, Value
 
 
 class Differs(Exception):

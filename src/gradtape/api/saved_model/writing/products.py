@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
-from ...core.dtypes import as_dtype
+from ....core import dtypes
+from ....core.dtypes import as_dtype
 from .generalisation import Step
 from .reductions import on_last_axis
 from .translation import number, translates

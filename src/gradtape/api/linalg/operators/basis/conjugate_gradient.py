@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ....core.tensor import Tensor
-from ....engine.run.convert import to_tensor
-from ....engine.run.namespace import ops
-from ...arrays.creation import zeros
-from ...arrays.repeating import broadcast_to
-from ...control.control_flow import while_loop
-from ...math.complex import conj
-from ...math.reductions import norm, reduce_any, reduce_sum
+from .....core.tensor import Tensor
+from .....engine.run.convert import to_tensor
+from .....engine.run.namespace import ops
+from ....arrays.creation import zeros
+from ....arrays.repeating import broadcast_to
+from ....control.control_flow import while_loop
+from ....math.complex import conj
+from ....math.reductions import norm, reduce_any, reduce_sum
 from .support import broadcast
 
 NAMESPACES = ("linalg.experimental",)

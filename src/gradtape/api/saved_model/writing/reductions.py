@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
-from ...core.dtypes import as_dtype
+from ....core import dtypes
+from ....core.dtypes import as_dtype
 from .generalisation import Step
 from .translation import number, translates
 from .writer import Ref, Writer

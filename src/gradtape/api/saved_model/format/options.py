@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...core.dtypes import string
-from ...core.owners import Owner
-from ...core.tensor import Tensor
-from ...engine.run.convert import to_tensor
+from ....core.dtypes import string
+from ....core.owners import Owner
+from ....core.tensor import Tensor
+from ....engine.run.convert import to_tensor
 
 NAMESPACES = ("saved_model",)
 __all__ = ["Asset", "LoadOptions", "SaveOptions"]

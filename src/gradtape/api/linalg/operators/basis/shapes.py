@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....core import dtypes
-from ....core.dtypes import DType, as_dtype
-from ....core.scopes import name_scope
-from ....core.shapes import TensorShape
-from ....core.tensor import Tensor
-from ....engine.run.convert import to_tensor
+from .....core import dtypes
+from .....core.dtypes import DType, as_dtype
+from .....core.scopes import name_scope
+from .....core.shapes import TensorShape
+from .....core.tensor import Tensor
+from .....engine.run.convert import to_tensor
 
 
 class Shapes:

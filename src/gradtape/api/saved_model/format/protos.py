@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import wire
+from ....core import wire
 from .schema import SCHEMA
 
 _EMPTY: dict[str, Any] = {
