@@ -15,8 +15,8 @@ from gradtape.backends.tuning import FEW, LARGE
 from gradtape.core import dtypes
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import Namespace, ops, raw
-from gradtape.inspect import finite
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks import finite
+from gradtape.inspect.checks.opcheck import draw
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from gradtape import extend, ops
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
 from gradtape.engine.tape import repeated_sweeps, tape
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks.opcheck import draw
 from gradtape.ops import transcendental
 
 ops.load_all()

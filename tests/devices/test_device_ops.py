@@ -14,7 +14,7 @@ from gradtape.backends.numpy.windows import window_positions
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, sent
 from gradtape.engine.registry.op import registry
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks.opcheck import draw
 from gradtape.ops import strided
 
 ops.load_all()

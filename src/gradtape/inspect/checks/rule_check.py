@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor
-from ..engine.registry.cotangents import finished
-from ..engine.registry.devices import REAL
-from ..engine.run import dispatch
-from ..engine.run.namespace import raw
-from ..engine.run.source_lines import Line
-from .reading import Reading, short
-from .tables import Printable, Table
+from ...core.tensor import Tensor
+from ...engine.registry.cotangents import finished
+from ...engine.registry.devices import REAL
+from ...engine.run import dispatch
+from ...engine.run.namespace import raw
+from ...engine.run.source_lines import Line
+from ..records.reading import Reading, short
+from ..records.tables import Printable, Table
 
 _STEP = 1e-6
 _TOLERANCE = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-3, "complex64": 1e-3}

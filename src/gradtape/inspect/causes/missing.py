@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from ..core import nest
-from ..engine.tape import tape as tapes
-from ..engine.tape.questions import native
-from ..engine.tape.tape import last_missing
+from ...core import nest
+from ...engine.tape import tape as tapes
+from ...engine.tape.questions import native
+from ...engine.tape.tape import last_missing
+from ..records.unobtrusive import unobtrusive
 from .explain import explain
-from .unobtrusive import unobtrusive
 
 _FEW = 4  # names that are told of those with one reason
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from numpy import add, isfinite
 
-from ..core import dtypes, errors
-from ..core.slices import IndexedSlices
-from ..core.tensor import Tensor
-from ..engine.registry.devices import REAL
-from ..engine.run.namespace import ops
+from ...core import dtypes, errors
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry.devices import REAL
+from ...engine.run.namespace import ops
 from .noting import NotingLog
 from .unobtrusive import say_once
 

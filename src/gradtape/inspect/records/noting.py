@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.tensor import Tensor
-from ..engine.tape.log import Log
+from ...core.tensor import Tensor
+from ...engine.tape.log import Log
 
 _NO_ATTRIBUTES: dict[str, Any] = {}
 

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine.run.dispatch import note
-from ..engine.tape.log import Log
-from .witness import Event, TracingLog, witness
+from ...engine.run.dispatch import note
+from ...engine.tape.log import Log
+from ..records.witness import Event, TracingLog, witness
 
 Step = int | Event
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.run.source_lines import Line
-from ..graph.ir.graph import Graph, Node, Value
+from ...engine.run.source_lines import Line
+from ...graph.ir.graph import Graph, Node, Value
 
 
 def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:

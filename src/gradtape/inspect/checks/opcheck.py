@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.slices import IndexedSlices
-from ..core.tensor import Tensor
-from ..engine.registry.batching import BatchedTensor
-from ..engine.registry.cotangents import PendingProduct
-from ..engine.registry.op import Op, Sample, sample
-from ..engine.run import dispatch
-from ..engine.run.namespace import ops, raw
-from ..engine.tape.forward import _transposed
-from ..engine.tape.tape import GradientTape
-from ..graph.executors.numpy.executor import compile_graph
-from ..graph.ir.effects import Changed, guard
-from ..graph.trace.derivative import Derivative
-from ..graph.trace.trace import Trace
+from ...core import dtypes
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry.batching import BatchedTensor
+from ...engine.registry.cotangents import PendingProduct
+from ...engine.registry.op import Op, Sample, sample
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops, raw
+from ...engine.tape.forward import _transposed
+from ...engine.tape.tape import GradientTape
+from ...graph.executors.numpy.executor import compile_graph
+from ...graph.ir.effects import Changed, guard
+from ...graph.trace.derivative import Derivative
+from ...graph.trace.trace import Trace
 
 _STEP = 1e-6
 

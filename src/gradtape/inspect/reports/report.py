@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import OpError
-from ..core.tensor import Tensor
-from ..engine.run.source_lines import Line
-from ..engine.tape.tape import GradientTape
-from ..graph.ir.graph import Graph
-from ..state.archive import replacing
-from .explain import Cause, explain
+from ...core.errors import OpError
+from ...core.tensor import Tensor
+from ...engine.run.source_lines import Line
+from ...engine.tape.tape import GradientTape
+from ...graph.ir.graph import Graph
+from ...state.archive import replacing
+from ..causes.explain import Cause, explain
+from ..causes.nonfinite import diagnose
+from ..costs.profile import profile
+from ..records.reading import Reading, line_data, readable_bytes
+from ..records.witness import TracingLog
 from .graph_report import graph_data, kind_of
 from .grouping import tree
-from .nonfinite import diagnose
-from .profile import profile
-from .reading import Reading, line_data, readable_bytes
-from .witness import TracingLog
 
 _BINS = 24
 _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}  # all others: the gradient is None

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor
-from ..engine.registry.devices import DeviceTensor
-from ..engine.run import dispatch
-from ..engine.run.source_lines import Line, line_at
-from ..engine.tape.log import Log
-from ..engine.tape.tape import GradientTape
-from .reading import kept_log, known_array, readable_bytes, short
-from .tables import Printable, Table
+from ...core.tensor import Tensor
+from ...engine.registry.devices import DeviceTensor
+from ...engine.run import dispatch
+from ...engine.run.source_lines import Line, line_at
+from ...engine.tape.log import Log
+from ...engine.tape.tape import GradientTape
+from ..records.reading import kept_log, known_array, readable_bytes, short
+from ..records.tables import Printable, Table
 
 _OLD = 60.0  # seconds, after which a persistent tape is worth a word
 _MANY = 3  # so many tapes made at one line are one for each step: a leak

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import nest
-from ..core.composites import tensors_for_gradients
-from ..core.tensor import Tensor
-from ..engine.registry.cotangents import finished, zeros
-from ..engine.run import dispatch
-from ..engine.run.namespace import ops, raw
-from ..engine.run.source_lines import Line, LineReference, line_at
-from ..engine.tape.backprop import SparseCotangents, between, sweep
-from ..engine.tape.log import Log, Past
-from ..engine.tape.questions import differentiable, native, ones
+from ...core import nest
+from ...core.composites import tensors_for_gradients
+from ...core.tensor import Tensor
+from ...engine.registry.cotangents import finished, zeros
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops, raw
+from ...engine.run.source_lines import Line, LineReference, line_at
+from ...engine.tape.backprop import SparseCotangents, between, sweep
+from ...engine.tape.log import Log, Past
+from ...engine.tape.questions import differentiable, native, ones
 from .witness import TracingLog
 
 

@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ..core import nest
-from ..core.composites import tensors_for_gradients
-from ..core.tensor import Tensor
-from ..engine.run.dispatch import note
-from ..engine.run.source_lines import Line, line_at
-from ..engine.tape.log import Log
-from ..engine.tape.questions import differentiable
+from ...core import nest
+from ...core.composites import tensors_for_gradients
+from ...core.tensor import Tensor
+from ...engine.run.dispatch import note
+from ...engine.run.source_lines import Line, line_at
+from ...engine.tape.log import Log
+from ...engine.tape.questions import differentiable
+from ..records.reading import Reading
+from ..records.witness import Event, TracingLog, witness
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
-from .reading import Reading
-from .witness import Event, TracingLog, witness
 from .zeros import why_zero
 
 

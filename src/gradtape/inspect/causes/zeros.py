@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor
-from ..engine.registry.cotangents import finished
-from ..engine.run import dispatch
-from ..engine.run.namespace import ops
-from ..engine.tape.tape import GradientTape
-from .reading import Reading, known_array
+from ...core.tensor import Tensor
+from ...engine.registry.cotangents import finished
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops
+from ...engine.tape.tape import GradientTape
+from ..records.reading import Reading, known_array
 
 
 def why_zero(reading: Reading, at: int) -> tuple[str, str, int | None]:

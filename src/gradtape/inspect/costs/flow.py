@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.run.convert import to_tensor
-from ..engine.run.source_lines import Line
-from .reading import Reading, known_array, short
-from .tables import Printable, Table
+from ...engine.run.convert import to_tensor
+from ...engine.run.source_lines import Line
+from ..records.reading import Reading, known_array, short
+from ..records.tables import Printable, Table
 
 _VANISHED, _EXPLODED = 1e-7, 1e3  # a gradient's norm divided by the variable's
 _RECTIFIERS = {"relu", "relu6", "where_positive", "masked"}

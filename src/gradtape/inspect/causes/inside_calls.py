@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..engine.run import dispatch
-from ..engine.run.namespace import ops
-from ..engine.run.source_lines import Line
-from ..engine.tape.tape import GradientTape
-from ..graph.ir.graph import Value
-from .checked import CheckedLog
+from ...core.tensor import Tensor, wrap
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops
+from ...engine.run.source_lines import Line
+from ...engine.tape.tape import GradientTape
+from ...graph.ir.graph import Value
+from ..records.checked import CheckedLog
 
 
 def replayed(call: Any, cotangents: list[Any]) -> tuple[GradientTape, dict[int, Line | None]] | None:

@@ -10,12 +10,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.tensor import Tensor, wrap
-from ..engine.run import dispatch
-from ..engine.run.source_lines import Line
-from ..engine.tape.custom import OneCall
-from ..engine.tape.tape import GradientTape
-from ..graph.ir.graph import Graph
+from ...core.tensor import Tensor, wrap
+from ...engine.run import dispatch
+from ...engine.run.source_lines import Line
+from ...engine.tape.custom import OneCall
+from ...engine.tape.tape import GradientTape
+from ...graph.ir.graph import Graph
 from .reading import Reading, short
 from .wide import WideTensor, widened
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from ml_dtypes import finfo
 
-from ..core import dtypes
-from ..engine.run.source_lines import Line
-from .reading import Reading, short, source_text
-from .repeated import Key, Repetition, Step, steps_of
-from .tables import Printable, Table
+from ...core import dtypes
+from ...engine.run.source_lines import Line
+from ..records.reading import Reading, short, source_text
+from ..records.repeated import Key, Repetition, Step, steps_of
+from ..records.tables import Printable, Table
 
 _MANY_ROUNDINGS = 64  # errors below that many roundings of the dtype are what everybody has
 _ROOM = 2.0  # a loss scale leaves that factor to the largest number

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, errors
-from ..core.slices import IndexedSlices
-from ..core.tensor import Tensor
-from ..engine.registry import op as op_module
-from ..engine.registry.cotangents import PendingProduct
-from ..engine.registry.devices import REAL
-from ..engine.registry.op import Op, registry
-from ..engine.run.namespace import Namespace
-from ..engine.tape import backprop, repeated_sweeps, tape
-from ..engine.tape.log import Log
+from ...core import dtypes, errors
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry import op as op_module
+from ...engine.registry.cotangents import PendingProduct
+from ...engine.registry.devices import REAL
+from ...engine.registry.op import Op, registry
+from ...engine.run.namespace import Namespace
+from ...engine.tape import backprop, repeated_sweeps, tape
+from ...engine.tape.log import Log
 
 _on = False
 

@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, errors
-from ..core.dtypes import DType
-from ..core.tensor import Tensor, wrap
-from ..engine.registry.op import Op, registry
-from ..engine.run import dispatch
-from ..engine.run.namespace import ops
-from ..engine.run.source_lines import Line, LineReference
-from ..engine.tape.tape import GradientTape
-from ..state.archive import Reader, Writer, replacing
-from ..state.variable import Variable
-from .reading import Reading, short, source_name, source_text
-from .repeated import steps_of
-from .witness import TracingLog
+from ...core import dtypes, errors
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.op import Op, registry
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops
+from ...engine.run.source_lines import Line, LineReference
+from ...engine.tape.tape import GradientTape
+from ...state.archive import Reader, Writer, replacing
+from ...state.variable import Variable
+from ..records.reading import Reading, short, source_name, source_text
+from ..records.repeated import steps_of
+from ..records.witness import TracingLog
 
 _FORMAT = 1
 _loaded = itertools.count().__next__

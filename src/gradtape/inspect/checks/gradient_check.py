@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, errors, nest
-from ..core.dtypes import DType
-from ..core.slices import IndexedSlices
-from ..core.tensor import Tensor
-from ..engine.registry.cotangents import densify
-from ..engine.run import dispatch
-from ..engine.run.convert import to_tensor
-from ..engine.run.namespace import ops
-from ..engine.tape.forward import ForwardAccumulator
-from ..engine.tape.questions import native
-from ..engine.tape.tape import GradientTape
-from ..graph.function.function import settings
-from .reading import known_array
-from .tables import Printable, Table
-from .wide import WideTensor, widened
+from ...core import dtypes, errors, nest
+from ...core.dtypes import DType
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry.cotangents import densify
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...engine.tape.forward import ForwardAccumulator
+from ...engine.tape.questions import native
+from ...engine.tape.tape import GradientTape
+from ...graph.function.function import settings
+from ..records.reading import known_array
+from ..records.tables import Printable, Table
+from ..records.wide import WideTensor, widened
 
 _EXACT = (dtypes.float64, dtypes.complex128)
 _ROUGH = {dtypes.float32: 1e-3, dtypes.complex64: 1e-3}  # how far what is computed in it may be off

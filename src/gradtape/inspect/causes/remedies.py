@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .reading import Reading
+from ..records.reading import Reading
 
 _PROBABILITIES = {"softmax", "sigmoid"}
 _SQUARES = {"square", "half_square", "power_2", "mul", "squared_difference"}

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.run.source_lines import Line
+from ...engine.run.source_lines import Line
+from ..records.reading import Reading, short, source_text
 from .inside_calls import replayed
-from .reading import Reading, short, source_text
 from .remedies import Scene, backward_remedy, forward_remedy
 
 

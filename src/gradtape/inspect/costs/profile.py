@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
-from ..engine.registry.cotangents import PendingProduct
-from ..engine.registry.devices import DeviceTensor
-from ..engine.run import dispatch
-from ..engine.run.namespace import raw
-from ..engine.run.source_lines import Line
-from ..engine.tape.backprop import SparseCotangents, sweep
+from ...engine.registry.cotangents import PendingProduct
+from ...engine.registry.devices import DeviceTensor
+from ...engine.run import dispatch
+from ...engine.run.namespace import raw
+from ...engine.run.source_lines import Line
+from ...engine.tape.backprop import SparseCotangents, sweep
+from ..records.reading import Reading, readable_bytes, readable_time, short, source_text
+from ..records.tables import Printable, Table
+from ..records.witness import TracingLog
 from .memory import kept_arrays
-from .reading import Reading, readable_bytes, readable_time, short, source_text
-from .tables import Printable, Table
-from .witness import TracingLog
 
 _MOST_ROWS = 15
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.run.source_lines import Line
-from .reading import short, source_text
+from ...engine.run.source_lines import Line
+from ..records.reading import short, source_text
 from .recordings import Recording, SavedStep
 
 

@@ -18,13 +18,13 @@ from sys import is_finalizing
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from ..core import scopes
-from ..core.tensor import Tensor, when_made
-from ..engine.registry.devices import DeviceTensor
-from ..engine.run import dispatch
-from ..engine.run.dispatch import note
-from ..engine.run.source_lines import Line, LineReference, here, line_at
-from ..engine.tape.log import new_key
+from ...core import scopes
+from ...core.tensor import Tensor, when_made
+from ...engine.registry.devices import DeviceTensor
+from ...engine.run import dispatch
+from ...engine.run.dispatch import note
+from ...engine.run.source_lines import Line, LineReference, here, line_at
+from ...engine.tape.log import new_key
 from .noting import NotingLog
 from .unobtrusive import unobtrusive
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
-from ..core.dtypes import DType
-from ..core.tensor import Tensor
-from ..engine.run import dispatch
-from ..engine.run.namespace import ops
+from ...core import dtypes
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops
 
 _COMPLEX = {dtypes.float64: dtypes.complex128}  # of others, complex64
 
