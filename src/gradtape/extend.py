@@ -88,6 +88,6 @@ def check_op(op: Op) -> None:
 
     Values, forward mode against differences, the adjoint identity, second order, batching, Jacobians, dtypes, shapes.
     """
-    from .inspect.opcheck import check_op as check
+    from .inspect.checks.opcheck import check_op as check
 
     check(op)
