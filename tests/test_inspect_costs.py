@@ -10,7 +10,7 @@ import pytest
 import gradtape as tf
 from gradtape.engine.registry.cotangents import PendingProduct
 from gradtape.inspect import live_tapes
-from gradtape.inspect.profile import backward_times
+from gradtape.inspect.costs.profile import backward_times
 
 
 def mlp(tape_options):

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.inspect.grouping import tree
-from gradtape.inspect.report import tape_data
+from gradtape.inspect.reports.grouping import tree
+from gradtape.inspect.reports.report import tape_data
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
