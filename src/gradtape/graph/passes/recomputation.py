@@ -37,12 +37,13 @@ class Recomputed(NamedTuple):
     seconds: float
 
 
-def recomputed(graph: Graph, weights: Weights, limit: float, patience: float = 1.0) -> Recomputed:
+def recomputed(graph: Graph, weights: Weights, limit: float, patience: float, most: float) -> Recomputed | None:
     """The nodes of the graph such that a run holds at most `limit` bytes beside inputs, as far as that is possible.
 
-    `patience` says how much it counts that a value is not needed for long.
+    `patience` says how much it counts that a value is not needed for long. It is given up, and None, where what runs
+    again takes more than `most` seconds.
     """
-    return _Simulation(graph, weights, limit, patience).result()
+    return _Simulation(graph, weights, limit, patience).result(most)
 
 
 def profile(graph: Graph, weights: Weights) -> list[int]:
@@ -153,13 +154,15 @@ class _Simulation:
                 low, start, top = here, i, i
         return result
 
-    def result(self) -> Recomputed:
+    def result(self, most: float) -> Recomputed | None:
         """Goes through all nodes."""
         for i, node in enumerate(self._nodes):
             self._at = i
             missing = self._missing(node)
             if missing:
                 self._run_again(missing, node)
+                if self._again > most:
+                    return None
             self._run(i, node.outputs, (), again=False)
         return Recomputed(self._result, self._again)
 
@@ -183,8 +186,13 @@ class _Simulation:
         for k, i in enumerate(order):
             last.update(dict.fromkeys(self._memories((*self._nodes[i].inputs, *self._nodes[i].outputs)), k))
         last.update(dict.fromkeys(self._memories(node.inputs), len(order)))
+        wanted = set(node.inputs).union(*(self._nodes[i].inputs for i in order))
         for k, i in enumerate(order):
-            outputs = [v for v in self._nodes[i].outputs if v not in self._there]
+            again = self._nodes[i]
+            outputs = [v for v in again.outputs if v not in self._there]
+            if hasattr(again.op, "for_some"):  # it can leave out what nobody needs
+                used = [v for v in outputs if v in wanted or self._need(self._memory[v]) is not None]
+                outputs = used or outputs[:1]
             self._run(i, outputs, {memory for memory, end in last.items() if end > k}, again=True)
             self._again += self._seconds[i]
 
@@ -211,10 +219,14 @@ class _Simulation:
 
     def _write(self, node: Node, outputs: Sequence[Value], again: bool) -> None:
         """Adds a node to the result: what it makes again has a name of its own."""
-        made = tuple([Value(v.shape, v.dtype) for v in node.outputs]) if again else node.outputs
         given = tuple([self._there[v] if v in self._maker else v for v in node.inputs])
-        self._result.append(node._replace(inputs=given, outputs=made))
-        self._there.update((v, now) for v, now in zip(node.outputs, made, strict=True) if v in outputs)
+        made = dict(zip(node.outputs, node.outputs, strict=True))
+        if again:
+            if hasattr(node.op, "for_some") and len(outputs) < len(node.outputs):
+                node = node._replace(op=node.op.for_some([v in outputs for v in node.outputs]), outputs=tuple(outputs))
+            made = {v: Value(v.shape, v.dtype) for v in node.outputs}
+        self._result.append(node._replace(inputs=given, outputs=tuple(made.values())))
+        self._there.update((v, made[v]) for v in outputs)
 
     def _overwritten(self, i: int, later: Collection[_Memory]) -> _Memory | None:
         """The memory that the result of a node is written to, if that is one that only it still needs."""

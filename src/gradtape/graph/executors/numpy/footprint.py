@@ -18,8 +18,7 @@ from ....engine.registry.op import Op
 from ...ir.graph import Graph, Node, Value, subgraphs
 from ...passes.rewriting import Uses
 from .buffers import overwritten
-from .fusion import step_cost
-from .lowering import Primitive, view
+from .lowering import Primitive, cost, view
 
 _FLOPS = 3e10  # of a product, in a second
 _BYTES = 4e9  # read or written by a pass over arrays, in a second
@@ -34,12 +33,12 @@ def size(value: Value) -> int:
 
 
 class Layouts:
-    """Which values of a graph are views, and of which others."""
+    """Which values of a graph are views, and of which others; `known` has tried the same ops before."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, known: Layouts | None = None) -> None:
         self.root: dict[Value, Value] = {}
         self._strides: dict[Value, Strides] = {}
-        self._tried: dict[Any, list[tuple[int | None, Strides]]] = {}
+        self._tried: dict[Any, list[tuple[int | None, Strides]]] = {} if known is None else known._tried
         for node in graph.nodes:
             if node.op is view:
                 self._lies_in(node.outputs[0], node.inputs[0])
@@ -83,7 +82,10 @@ class Layouts:
 
 def _tried(node: Node, forms: Sequence[Any]) -> list[tuple[int | None, Strides]]:
     """For each output of a node: the number of the input that it is a view of, and its strides."""
-    given = [_nothing(*form) if v.constant is None else np.asarray(v.constant) for form, v in zip(forms, node.inputs, strict=True)]
+    given = [
+        _nothing(*form) if v.constant is None else np.asarray(v.constant)
+        for form, v in zip(forms, node.inputs, strict=True)
+    ]
     with np.errstate(all="ignore"):
         result = node.op.numpy(*given, **node.attrs)
     found: list[tuple[int | None, Strides]] = []
@@ -151,7 +153,7 @@ def seconds(node: Node) -> float:
         return _CALL
     if op.family == "bilinear":
         return _CALL + _products(node) / _FLOPS
-    passes = step_cost(node) if isinstance(op, Primitive) else getattr(op, "passes", 4 if op.family == "opaque" else 1)
+    passes = cost(node) if isinstance(op, Primitive) else getattr(op, "passes", 4 if op.family == "opaque" else 1)
     return _CALL + passes * moved / _BYTES
 
 
