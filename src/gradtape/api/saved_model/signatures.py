@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...state.specs import TensorSpec
-from .constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from .format.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from .loading import Signatures
 
 

@@ -423,7 +423,7 @@ def check_op(op: Op) -> None:
     """Runs every check on every sample of `op`; raises AssertionError with what is wrong.
 
     >>> from gradtape.inspect import check_op
-    >>> from gradtape.ops.transcendental import tanh
+    >>> from gradtape.ops.elementwise.transcendental import tanh
     >>> check_op(tanh)
     """
     for case in op.samples:
