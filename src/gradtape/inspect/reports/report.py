@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,11 @@ from ...state.archive import replacing
 from ..causes.explain import Cause, explain
 from ..causes.nonfinite import diagnose
 from ..costs.profile import profile
+from ..records.layers import layer_paths
 from ..records.reading import Reading, line_data, readable_bytes
 from ..records.witness import TracingLog
-from .graph_report import graph_data, kind_of
-from .grouping import tree
+from .graph_report import call_data, graph_data, kind_of
+from .grouping import opened, tree
 
 _BINS = 24
 _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}  # all others: the gradient is None
@@ -100,6 +100,8 @@ def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, A
     problems = [*_missing(tape, reading, target, nodes), *_not_finite(tape, reading, target, sources, nodes)]
     for at in reading.seeds:
         nodes[_first(reading, at)]["target"] = True
+    paths = layer_paths(reading, nodes)
+    inside = _opened_calls(reading, nodes)
     total = costs.total
     facts = [
         ["operations", str(total.records)],
@@ -114,7 +116,7 @@ def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, A
         "facts": [fact for fact in facts if fact[1]],
         "traced": isinstance(reading.log, TracingLog),
         "nodes": list(nodes.values()),
-        "tree": tree(_paths(reading, nodes)),
+        "tree": opened(tree(paths), inside),
         "problems": problems,
         "sources": [_source(reading, name, at, cotangents) for name, _, at in reading.sources],
     }
@@ -151,6 +153,19 @@ def _node(reading: Reading, at: int, cotangents: dict[int, Any], cost: Any) -> d
     return node
 
 
+def _opened_calls(reading: Reading, nodes: dict[int, Any]) -> dict[int, dict[str, Any]]:
+    """Adds what calls of functions have computed to `nodes`; the groups of that, by the position of the call."""
+    found = {}
+    for at in [at for at in nodes if getattr(reading.operation(at), "family", None) == "call"]:
+        op, parents, _, outputs = reading.records[at]
+        outside = [_first(reading, p) if p >= 0 else None for p in parents]
+        first = max(max(nodes) + 1, len(reading.records))
+        tree, inner = call_data(op.forward, outside, nodes[at], len(outputs or (None,)), first)
+        found[at] = {"name": op.name, "children": tree}
+        nodes |= {node["id"]: node for node in inner}
+    return found
+
+
 def _kind(op: Any, reading: Reading, at: int) -> str:
     if op is None:
         return "variable" if any(p == at for _, p in reading.log.variable_positions()) else "input"
@@ -160,35 +175,6 @@ def _kind(op: Any, reading: Reading, at: int) -> str:
 def _first(reading: Reading, at: int) -> int:
     record = reading.records[at]
     return record if type(record) is int else at
-
-
-def _paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[str, ...]]]:
-    """The groups each record is in: its scopes; without any, the call of the user's function that it happened in.
-
-    A function that goes back to an earlier instruction has been called again, or has begun its loop again.
-    """
-    log = reading.log
-    if not isinstance(log, TracingLog):
-        return [(at, ()) for at in positions]
-    calls: dict[int, tuple[str, int]] = {}
-    last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
-    for at, note in sorted(log.notes.items()):
-        (code, instruction), line = note[0], reading.line(at)
-        before, count = last.get(code, (-1, 0))
-        last[code] = (instruction, count + (instruction < before or not count))
-        if line is not None and line[2] != "<module>" and not log.scope(at):
-            calls[at] = (line[2], last[code][1])
-    often = {name for name, count in calls.values() if count > 1}
-    found = []
-    for at in positions:
-        # A variable belongs to its first use.
-        owner = at if reading.records[at] is not None else next(reading.users(at), at)
-        path = log.scope(at)
-        if not path and owner in calls:
-            name, count = calls[owner]
-            path = (f"{name} {count}" if name in often else name,)
-        found.append((at, path))
-    return found
 
 
 def _numbers(array: Any) -> dict[str, Any] | None:
