@@ -1,6 +1,6 @@
 """A step as a page to look at: the graph of a tape or of a traced function, in one file that needs no server.
 
-This module gathers what the page shows; the page itself is `viewer/`: a template, a style sheet and a script.
+This module gathers what the page shows; the page itself is `viewer/`: a template, a style sheet and scripts.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from .graph_report import call_data, graph_data, kind_of
 from .grouping import opened, tree
 
 _BINS = 24
+_VIEWER = ("viewer.css", "model.js", "layout.js", "drawing.js", "panel.js", "hands.js")
 _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}  # all others: the gradient is None
 
 
@@ -57,6 +58,11 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
                 f"{type(subject).__name__}"
             )
         data = graph_data(graph)
+    return write_page(data, path)
+
+
+def write_page(data: dict[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Writes the page that shows `data`; what was at `path` before stays if that fails."""
     page = Path(path)
     text = render(data).encode("utf-8", "xmlcharrefreplace")  # file names may hold what is no character
     try:
@@ -81,7 +87,7 @@ def render(data: dict[str, Any]) -> str:
     """The page that shows `data`."""
     viewer = files(__package__).joinpath("viewer")
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    parts = {name: viewer.joinpath(name).read_text("utf-8") for name in ("viewer.css", "viewer.js")}
+    parts = {name: viewer.joinpath(name).read_text("utf-8") for name in _VIEWER}
     parts |= {"title": html.escape(str(data["title"])), "data": text}
     template = viewer.joinpath("template.html").read_text("utf-8")
     return re.sub(r"\{\{(.+?)\}\}", lambda found: parts[found[1]], template)  # at once: no part can name another
