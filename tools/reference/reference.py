@@ -81,8 +81,10 @@ def on_files(files: Any, config: Any) -> Any:
     pages = pages_of(package)
     made = {f"reference/{page}.md": page_text(title, entries) for page, (title, entries) in pages.items()}
     made["reference/index.md"] = index_text(package, pages)
-    for file in sorted(sources_of(package, pages)):
-        text = (ROOT / "src" / file).read_text("utf-8")
+    sources = {file: ROOT / "src" / file for file in sorted(sources_of(package, pages))}
+    sources |= {f"examples/{file.name}": file for file in sorted((ROOT / "examples").glob("*.py"))}  # of the gallery
+    for file, path in sources.items():
+        text = path.read_text("utf-8")
         hidden = "---\nsearch:\n  exclude: true\nhide: [navigation, toc]\n---\n"
         made[source_page(file)] = f'{hidden}# {file}\n\n````python linenums="1"\n{text}````\n'
     for path, text in made.items():
