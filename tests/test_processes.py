@@ -452,6 +452,51 @@ def test_a_strategy_of_several_workers(tmp_path):
     assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
 
 
+SHARES = """
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+folder, Policy = sys.argv[1], tf.data.experimental.AutoShardPolicy
+names = [f"{folder}/{i}.txt" for i in range(3)]
+if r == 0:
+    for i, name in enumerate(names):
+        open(name, "w").write("\\n".join(str(4 * i + j) for j in range(4)))
+hvd.barrier()
+
+def rows(dataset):
+    local = [strategy.experimental_local_results(x)[0] for x in dataset]
+    return [x.numpy().tolist() for x in local]
+
+numbers = tf.data.TextLineDataset(names).map(lambda x: tf.strings.to_number(x)).batch(4)
+expected = {
+    "FILE": [[0, 1], [2, 3], [8, 9], [10, 11]] if r == 0 else [[4, 5], [6, 7], [], []],
+    "DATA": [[4 * i + 2 * r, 4 * i + 2 * r + 1] for i in range(3)],
+    "OFF": [[i, i + 1] for i in range(0, 12, 2)],
+}
+expected["AUTO"] = expected["FILE"]
+for name, parts in expected.items():
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = Policy[name]
+    found = strategy.experimental_distribute_dataset(numbers.with_options(options))
+    assert rows(found) == parts, (name, rows(found))
+    total = 0.0  # with batches that are empty at a worker, and as one program where they are not
+    for x in found:
+        step = tf.function(lambda x: strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(x,)), axis=None))
+        total += float(step(x))
+    assert total == 66.0 * (2 if name == "OFF" else 1), (name, total)
+
+# Workers that make different numbers of batches: of known sizes, of unknown ones, and none at all.
+for make in (lambda n: tf.data.Dataset.range(n), lambda n: tf.data.Dataset.range(5).filter(lambda i: i < n)):
+    for count in (1, 0):
+        own = strategy.distribute_datasets_from_function(lambda c: make(3 if c.input_pipeline_id else count).batch(1))
+        assert rows(own) == ([[0], [1], [2]] if r else [[0], [], []][: 3] if count else [[], [], []]), rows(own)
+print("fine")
+"""
+
+
+def test_workers_share_a_dataset_as_its_policy_says(tmp_path):
+    done = launched("-n", 2, script(tmp_path, SHARES), tmp_path)
+    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
+
+
 def test_workers_of_tf_config_and_resolvers():
     resolvers = tf.distribute.cluster_resolver
     spec = tf.train.ClusterSpec(CLUSTER)

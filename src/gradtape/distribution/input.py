@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import abc
 import enum
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..core.composites import CompositeTensor
-from ..core.errors import OutOfRangeError
+from ..core.errors import NotFoundError, OutOfRangeError, UnimplementedError
 from ..core.shapes import TensorShape
+from ..core.tensor import wrap
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
+from ..datasets.options import AutoShardPolicy
+from ..datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from ..datasets.sharding import batch_size, by_files, rebatched
 from ..datasets.structure import leaves, mapped
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
@@ -248,6 +255,112 @@ class Distributed(DistributedDataset):
     def cardinality(self) -> Any:
         """That of the dataset it is made of."""
         return self._source.cardinality
+
+
+class OwnBatches(Distributed):
+    """What a worker has of its own, a batch for each of its replicas. It ends when no worker has any left.
+
+    Until then, those that have none get empty batches.
+    """
+
+    def __init__(self, dataset: Any, workers: Any) -> None:
+        super().__init__(dataset, workers.local, splits=False)
+        self._workers = workers
+
+    def __iter__(self) -> Any:
+        return _PassOfAll(self, self._together)
+
+    def steps_of_all(self) -> float | None:
+        """The steps of the worker that has most; None if one does not know."""
+        size = self._source._size
+        own = math.inf if size == INFINITE_CARDINALITY else -(-size // self._count)
+        found = self._workers.of_each(None if size == UNKNOWN_CARDINALITY else own, "number of batches")
+        return None if None in found else max(found)
+
+    def has_any(self, own: bool) -> bool:
+        """Whether some worker has a batch."""
+        return any(self._workers.of_each(own, "whether batches are left"))
+
+    def empty(self) -> Any:
+        """A batch without rows for each replica."""
+
+        def rows(spec: Any) -> Any:
+            shape = [0, *[size or 0 for size in spec.shape[1:]]]
+            return wrap(np.zeros(shape, spec.dtype.numpy), spec.dtype)
+
+        one = mapped(rows, self._source.element_spec)
+        return regroup([one] * self._count, always_wrap=True)
+
+
+class _PassOfAll(_Pass):
+    """One pass of all workers. How many steps it has is asked once, or in every step, where a worker does not know."""
+
+    _steps: float | None = None  # the number of steps that are left
+    _begun = False
+    _last: Any = None  # an element, for the shapes of empty ones
+
+    def __next__(self) -> Any:
+        if thread.trace is not None:
+            return super().__next__()
+        if not self._begun:
+            self._steps, self._begun = self._dataset.steps_of_all(), True
+        try:
+            found = self._last = super().__next__()
+        except StopIteration:
+            found = None
+        if self._steps is not None:
+            self._steps -= 1
+        if self._steps < 0 if self._steps is not None else not self._dataset.has_any(found is not None):
+            raise StopIteration
+        return self._empty() if found is None else found
+
+    def _empty(self) -> Any:
+        if self._last is None:
+            return self._dataset.empty()
+        return mapped(lambda x: PerReplica([part[:0] if _has_rows(part) else part for part in x.values]), self._last)
+
+
+def shared(dataset: Any, workers: Any) -> Any:
+    """Global batches as a worker gets its part of them: by the policy of the dataset, as in TensorFlow.
+
+    FILE gives it some of the files, DATA some rows of each batch, OFF all. AUTO is FILE where the dataset is made of
+    files, and else DATA.
+    """
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    if policy is AutoShardPolicy.HINT:
+        raise UnimplementedError(
+            "AutoShardPolicy.HINT is not there: call `dataset.shard(number_of_workers, index)` where the hint is, and "
+            "use AutoShardPolicy.OFF"
+        )
+    own = dataset if policy is AutoShardPolicy.OFF else None
+    if policy in (AutoShardPolicy.AUTO, AutoShardPolicy.FILE):
+        own = by_files(dataset, workers.count, workers.rank)
+        if own is None and policy is AutoShardPolicy.FILE:
+            raise NotFoundError(
+                f"Found an unshardable source dataset: {dataset!r} is not made of files that its workers could share. "
+                "Use AutoShardPolicy.DATA"
+            )
+    share = Share(dataset, workers)
+    if own is None:
+        return share
+    parts = rebatched(own, batch_size(dataset), share._count, workers.first, share.split_all)
+    return OwnBatches(parts, workers)
+
+
+class Share(Distributed):
+    """Of global batches, the parts of the replicas of one worker."""
+
+    def __init__(self, dataset: Any, workers: Any) -> None:
+        super().__init__(dataset, workers.count * workers.local, splits=True)
+        self._workers = workers
+
+    def split_all(self, element: Any) -> list[Any]:
+        """The batches of the replicas of all workers."""
+        return super().split(element)
+
+    def split(self, element: Any) -> list[Any]:
+        """The batches of this worker's replicas."""
+        return self.split_all(element)[self._workers.first : self._workers.first + self._workers.local]
 
 
 def _has_rows(leaf: Any) -> bool:
