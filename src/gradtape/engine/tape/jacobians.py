@@ -38,6 +38,7 @@ class Jacobians(ChosenJacobians):
     _before_asking: Callable[[], None]
     _after_asking: Callable[[], None]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
+    _tell: Callable[[Any, list[Any], list[Any], bool], None]
 
     def jacobian(
         self,
@@ -95,6 +96,7 @@ class Jacobians(ChosenJacobians):
         else:
             found = self._jacobians_by_rows(log, target, flat, together if experimental_use_pfor else 0)
         self._after_asking()
+        self._tell(target, flat, found, unconnected is UnconnectedGradients.NONE)
         if unconnected is UnconnectedGradients.ZERO:
             found = [_no_links(target, x, sparse) if y is None else y for x, y in zip(flat, found, strict=True)]
         return nest.pack_sequence_as(sources, found)
@@ -208,6 +210,7 @@ class Jacobians(ChosenJacobians):
                 logger.warning("%s What is returned is the sum over the batch. Use jacobian", _DEPENDENT_ROWS)
             stacked = stacked[:rows]
         self._after_asking()
+        self._tell(target, [source], [stacked], False)
         order = (1, 0, *range(2, len(stacked.dims)))
         return ops.reshape(ops.transpose(stacked, perm=order), shape=shape)
 
