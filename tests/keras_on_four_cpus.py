@@ -29,7 +29,7 @@ def network(kind):
     if kind == "embedding":
         return [layers.Input((4,), dtype="int32"), layers.Embedding(30, 4), layers.Flatten(), layers.Dense(3)]
     norm = layers.BatchNormalization(synchronized=kind != "unsynchronised", momentum=0.8)
-    convolution = layers.Conv2D(3, 3, use_bias=kind == "biased")  # its gradient, before a batch norm, is rounding errors
+    convolution = layers.Conv2D(3, 3, use_bias=kind == "biased")  # its gradient before a norm is rounding errors
     return [layers.Input((6, 6, 1)), convolution, norm, layers.ReLU(), layers.Flatten(), layers.Dense(3)]
 
 
