@@ -317,7 +317,11 @@ class _PassOfAll(_Pass):
 
 def _shapes(element: Any) -> list[Any]:
     """The shapes in an element; of what is no tensor, the number of rows."""
-    return [[len(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ())) for x in leaves(element)]
+
+    def shape(x: Any) -> list[int]:
+        return [len(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ()))  # type: ignore[arg-type]
+
+    return list(map(shape, leaves(element)))
 
 
 def shared(dataset: Any, workers: Any) -> Any:

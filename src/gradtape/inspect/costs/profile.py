@@ -1,4 +1,4 @@
-"""What a step costs: time and kept bytes, forward and backward, by op and by line of the program.
+"""What a step costs: time and kept bytes, forward and backward, by op, by layer and by line of the program.
 
 Forward times are those between one record and the next, so they hold what Python did between them as well. Backward
 times are those of a second sweep, which keeps everything. What the process has waited for others since the tape began
@@ -18,6 +18,7 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import raw
 from ...engine.run.source_lines import Line
 from ...engine.tape.backprop import SparseCotangents, sweep
+from ..records.layers import layer_paths
 from ..records.reading import Reading, readable_bytes, readable_time, short, source_text
 from ..records.tables import Printable, Table
 from ..records.witness import TracingLog
@@ -56,6 +57,7 @@ class Profile(Printable):
     of_records: dict[int, Cost]
     ops: dict[int, str] = field(default_factory=dict)
     lines: dict[int, Line | None] = field(default_factory=dict)
+    layers: dict[int, str] = field(default_factory=dict)
     collectives: Cost | None = None  # a record a call; None if there were none, or the tape was not traced
 
     @property
@@ -74,8 +76,14 @@ class Profile(Printable):
         known = ((self.lines[at], cost) for at, cost in self.of_records.items())
         return _gathered((line, cost) for line, cost in known if line is not None)
 
+    @property
+    def by_layer(self) -> dict[str, Cost]:
+        """The cost of each layer, the dearest first: name scopes, Keras layers, or calls of the program's functions."""
+        known = ((self.layers.get(at, ""), cost) for at, cost in self.of_records.items())
+        return _gathered((layer, cost) for layer, cost in known if layer)
+
     def tables(self) -> list[Table]:
-        """By op, then by line."""
+        """By op, by layer, then by line."""
         total = self.total
         traced = total.forward is not None
         spent = readable_time(total.time) if total.records else "nothing"
@@ -93,10 +101,12 @@ class Profile(Printable):
             ops.notes.append("GradientTape(trace=True) adds forward times and the lines of the program.")
             return [ops]
         ops.notes.append("A forward time is the time since the record before: it includes what Python did between.")
+        layers = Table("By layer", ["layer", *numbers])
+        layers.rows = [[layer, *_cells(cost, total)] for layer, cost in list(self.by_layer.items())[:_MOST_ROWS]]
         lines = Table("By line", ["line", *numbers, ""])
         for line, cost in list(self.by_line.items())[:_MOST_ROWS]:
             lines.rows.append([short(line), *_cells(cost, total), source_text(line)[:60]])
-        return [ops, lines]
+        return [ops, *([layers] if len(layers.rows) > 1 else []), lines]
 
 
 def _cells(cost: Cost, total: Cost) -> list[str]:
@@ -139,7 +149,8 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
         if kept.for_derivative:
             costs[kept.position].kept += kept.bytes
     names = {at: reading.records[at][0].name for at in positions}
-    return Profile(costs, names, {at: reading.line(at) for at in positions}, collectives)
+    layers = {at: "/".join(path) for at, path in layer_paths(reading, positions)}
+    return Profile(costs, names, {at: reading.line(at) for at in positions}, layers, collectives)
 
 
 def _collectives(log: TracingLog) -> Cost | None:

@@ -18,6 +18,7 @@ from ...core import errors
 from ...core.dtypes import NUMERIC
 from ...core.slices import IndexedSlices
 from ...engine.registry.batching import BatchedTensor, spread
+from ...engine.registry.examples import Sums
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
 
@@ -132,8 +133,16 @@ gather_rows = linear(
     batch=_batch_gather,
     samples=[sample((4, 3), _MATRIX), sample((3,), np.array(1)), sample((3, 2), np.zeros(0, int))],
 )  # fmt: skip
+
+
+def _rows_of_scatter(inputs, flags, attrs, count):
+    """Values of the examples go to rows of a table that all have in common."""
+    into_table = not attrs.get("axis") and not attrs.get("batch") and flags[0] and not flags[1]
+    return Sums() if into_table and inputs[1].dims[:1] == inputs[0].dims[:1] else None
+
+
 scatter_add = linear(
-    "scatter_add", _scatter_add, batch=_batch_scatter_add, moves_data=False, on=NUMERIC,
+    "scatter_add", _scatter_add, batch=_batch_scatter_add, rows=_rows_of_scatter, moves_data=False, on=NUMERIC,
     transpose=lambda m, g, indices, axis, batch: m.gather(g, indices, axis=axis or 0, batch=batch or 0),
     samples=[
         sample((3, 2), np.array([0, 2, 2]), shape=(4, 2)),

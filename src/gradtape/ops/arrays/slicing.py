@@ -17,14 +17,25 @@ import numpy as np
 from ...backends.arrays import put
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...engine.registry.examples import KEEPS
 from ...engine.registry.families import linear
 from ...engine.registry.op import sample
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 
+_WHOLE = (slice(None), slice(0, None), slice(None, None, 1), slice(0, None, 1))
+
+
+def _rows_of_key(inputs: Any, flags: Any, attrs: dict[str, Any], count: int) -> Any:
+    """They stay if all of the first axis is asked for."""
+    key, shape = attrs["key"], attrs.get("shape", inputs[0].dims)
+    whole = bool(key and shape) and (key[0] in _WHOLE or key[0] in (slice(0, shape[0]), slice(0, shape[0], 1)))
+    return KEEPS if whole else None
+
+
 slice_ = linear(
-    "slice", lambda xp, x, *, key: x[key],
+    "slice", lambda xp, x, *, key: x[key], rows=_rows_of_key,
     transpose=lambda m, g, x_shape, key: m.place(g, key=key, shape=x_shape),
     shift=lambda attrs, size: {"key": (slice(None), *attrs["key"])},
     samples=[
@@ -36,7 +47,7 @@ slice_ = linear(
     ],
 )  # fmt: skip
 place = linear(
-    "place", lambda xp, x, *, key, shape: put(xp.zeros(shape, x.dtype), key, x),
+    "place", lambda xp, x, *, key, shape: put(xp.zeros(shape, x.dtype), key, x), rows=_rows_of_key,
     transpose=lambda m, g, key: m.slice(g, key=key),
     shift=lambda attrs, size: {"key": (slice(None), *attrs["key"]), "shape": (size, *attrs["shape"])},
     samples=[sample((2, 1), key=(slice(3, None, -2), None, 1), shape=(4, 5)), sample((), key=(2,), shape=(3,))],

@@ -13,6 +13,7 @@ from ...backends.arrays import put
 from ...backends.numpy.sums import sum_along
 from ...backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ...core.dtypes import NUMERIC, DType
+from ...engine.registry.examples import KEEPS, Sums, all_rows
 from ...engine.registry.families import constant, linear, shift_axes, unbroadcast
 from ...engine.registry.op import sample
 from ...engine.run.convert import to_tensor
@@ -27,7 +28,8 @@ def _numpy_dtype(dtype: Any) -> Any:
 
 
 identity = linear(
-    "identity", lambda xp, x: x, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, samples=[sample((3, 4))]
+    "identity", lambda xp, x: x, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, rows=all_rows,
+    samples=[sample((3, 4))],
 )
 # `x`, but not before `other` is there: what is computed from it in a graph is not computed, and kept, earlier.
 after = linear(
@@ -77,20 +79,27 @@ def _cast_back(m, g, x_dtype):
 
 
 cast = linear(
-    "cast", _cast, transpose=_cast_back, shift=lambda attrs, size: attrs,
+    "cast", _cast, transpose=_cast_back, shift=lambda attrs, size: attrs, rows=all_rows,
     samples=[sample((3, 4), dtype=np.dtype("float64"))],
 )  # fmt: skip
+
+def _rows_of_reshape(inputs, flags, attrs, count):
+    """What an example has stays together, as its numbers follow each other, if there are whole rows of it again."""
+    shape = attrs["shape"]
+    return KEEPS if shape and shape[0] > 0 and shape[0] % count == 0 else None
+
 
 reshape = linear(
     "reshape", lambda xp, x, *, shape: x.reshape(shape) if shape or x.shape else x,
     transpose=lambda m, g, x_shape: m.reshape(g, shape=x_shape),
-    shift=lambda attrs, size: {"shape": (size, *attrs["shape"])},
+    shift=lambda attrs, size: {"shape": (size, *attrs["shape"])}, rows=_rows_of_reshape,
     samples=[sample((3, 4), shape=(2, 6)), sample((), shape=(1, 1)), sample((0, 3), shape=(3, 0, 2))],
 )  # fmt: skip
 transpose = linear(
     "transpose", lambda xp, x, *, perm: x.transpose(perm) if perm else x,
     transpose=lambda m, g, perm: m.transpose(g, perm=tuple(np.argsort(perm).tolist())),
     shift=lambda attrs, size: {"perm": (0, *(p + 1 for p in attrs["perm"]))},
+    rows=lambda inputs, flags, attrs, count: KEEPS if attrs["perm"][:1] == (0,) else None,
     samples=[sample((2, 3, 4), perm=(1, 2, 0)), sample((3, 0), perm=(1, 0)), sample((), perm=())],
 )  # fmt: skip
 
@@ -103,8 +112,13 @@ def _broadcast_to(xp, x, *, shape):
     return xp.broadcast_to(x, shape)
 
 
+def _rows_of_broadcast(inputs, flags, attrs, count):
+    shape, dims = attrs["shape"], inputs[0].dims
+    return KEEPS if len(shape) == len(dims) and shape[0] == dims[0] else None
+
+
 broadcast_to = linear(
-    "broadcast_to", _broadcast_to,
+    "broadcast_to", _broadcast_to, rows=_rows_of_broadcast,
     transpose=lambda m, g, x_shape: unbroadcast(m, g, x_shape),
     batch=lambda m, size, inputs, flags, attrs: m.broadcast_to(
         _pad_rank(m, inputs[0], len(attrs["shape"]) + 1), shape=(size, *attrs["shape"])
@@ -138,6 +152,7 @@ def _spread(m, g, x_shape, axis):
 
 sum_ = linear(
     "sum", sum_of, transpose=_spread, shift=shift_axes, on=NUMERIC, moves_data=False,
+    rows=lambda inputs, flags, attrs, count: Sums() if 0 in attrs["axis"] else KEEPS,
     samples=[sample((3, 4, 2), axis=(0, 2)), sample((), axis=()), sample((0, 3), axis=(0,), keepdims=True)],
 )  # fmt: skip
 
@@ -200,12 +215,12 @@ unstack = linear(
     samples=[sample((2, 3), axis=1), sample((3,), axis=0), sample((2, 0), axis=0)],
 )  # fmt: skip
 identity_n = linear(
-    "identity_n", lambda xp, *xs: xs, transpose=lambda m, g: g, shift=lambda attrs, size: attrs,
+    "identity_n", lambda xp, *xs: xs, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, rows=all_rows,
     samples=[sample((2, 3), (2,))],
 )  # fmt: skip
 add_n = linear(
-    "add_n", lambda xp, *xs: sum(xs[1:], xs[0]), shift=lambda attrs, size: attrs, on=NUMERIC, moves_data=False,
-    transpose=lambda m, g, xs_shapes: (g,) * len(xs_shapes), samples=[sample((2, 3), (2, 3), (2, 3))],
+    "add_n", lambda xp, *xs: sum(xs[1:], xs[0]), shift=lambda attrs, size: attrs, rows=all_rows, on=NUMERIC,
+    moves_data=False, transpose=lambda m, g, xs_shapes: (g,) * len(xs_shapes), samples=[sample((2, 3), (2, 3), (2, 3))],
 )  # fmt: skip
 
 
@@ -223,6 +238,7 @@ def _inside(shape, paddings):
 pad = linear(
     "pad", _pad, transpose=lambda m, g, x_shape, paddings: m.slice(g, key=_inside(x_shape, paddings)),
     shift=lambda attrs, size: {**attrs, "paddings": ((0, 0), *attrs["paddings"])},
+    rows=lambda inputs, flags, attrs, count: None if any(attrs["paddings"][0]) or attrs.get("value") else KEEPS,
     samples=[
         sample((2, 3), paddings=((1, 0), (2, 3))),
         sample((2, 3), paddings=((1, 0), (2, 3)), value=7.0),

@@ -17,6 +17,7 @@ from ...backends.arrays import put
 from ...backends.numpy.blocks import product
 from ...engine.registry.batching import aligned
 from ...engine.registry.cotangents import pending_product
+from ...engine.registry.examples import KEEPS, summed_by_letter
 from ...engine.registry.families import bilinear, linear, unbroadcast
 from ...engine.registry.op import sample
 from ...engine.run.namespace import raw
@@ -93,8 +94,19 @@ def _batch_matmul(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any
     return m.matmul(*aligned(m, inputs, flags), **attrs)
 
 
+def _rows_of_matmul(inputs: Any, flags: Any, attrs: Any, count: int) -> Any:
+    ranks = [len(x.dims) for x in inputs]
+    if max(ranks) == 2:
+        a, b = "zx" if attrs.get("transpose_a") else "xz", "yz" if attrs.get("transpose_b") else "zy"
+        return summed_by_letter(f"{a},{b}->xy", flags)
+    # The examples are the first of the axes that matrices are stacked along.
+    stacked = [(x.dims[0], flag) for x, flag in zip(inputs, flags, strict=True) if len(x.dims) == max(ranks)]
+    mine = {n for n, flag in stacked if flag}
+    return KEEPS if sum(flags) == 1 and mine == {max(n for n, _ in stacked)} else None
+
+
 matmul = bilinear(
-    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, fresh=True,
+    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, rows=_rows_of_matmul, fresh=True,
     samples=[
         sample((3, 4), (4, 5)),
         sample((2, 4, 3), (4, 5), transpose_a=True),
@@ -186,6 +198,7 @@ def _batch_contract(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> A
 
 contract = bilinear(
     "contract", _contract, da=_contract_da, db=_contract_db, batch=_batch_contract, fresh=True,
+    rows=lambda inputs, flags, attrs, count: summed_by_letter(attrs["equation"], flags),
     samples=[
         sample((3, 4), (4, 2), equation="ij,jk->ik"),
         sample((2, 3), (4, 3), equation="ij,kj->ki"),

@@ -21,6 +21,7 @@ from ...backends.numpy.windows import window_positions
 from ...backends.tuning import PATCHES, PRODUCTS
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import fold, spread
+from ...engine.registry.examples import Sums, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
 from . import strided
@@ -245,18 +246,46 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
 
 
+def _conv_filters(xp, x, b, *, size, strides, paddings, dilations):
+    """`_conv_filter` of each member of a batch, `(members, examples, *space, channels)`."""
+    members, channels, outputs = x.shape[0], x.shape[-1], b.shape[-1]
+    attrs = {"size": size, "strides": strides, "paddings": paddings, "dilations": dilations}
+    if xp is not np:
+        x, b = (xp.moveaxis(a, 0, -2).reshape(*a.shape[1:-1], members * a.shape[-1]) for a in (x, b))
+        w = _conv_filter(xp, x, b, groups=members, **attrs)
+        return xp.moveaxis(w.reshape(*size, channels, members, outputs), -2, 0)
+    sizes = b.shape[2:-1]
+    w = np.empty((members, math.prod(size) * channels, outputs), x.dtype)
+
+    def correlated(part):
+        images, values, filters = x[part], b[part], w[part]
+        for few in _chunks(np, images, size, (images.shape[1], *sizes)):
+            image = padded(np, images[few].reshape(-1, *x.shape[2:]), paddings)
+            (patches,) = _patch_matrices(np, image, size, strides, dilations, sizes, 1)
+            rows = patches.reshape(len(filters[few]), -1, w.shape[1])
+            np.matmul(rows.swapaxes(1, 2), values[few].reshape(*rows.shape[:2], outputs), out=filters[few])
+
+    if w.size and b.size:
+        share_out(correlated, members, b.size * w.shape[1] // PRODUCTS, convolution=True)
+    else:
+        w[...] = 0
+    return w.reshape(members, *size, channels, outputs)
+
+
 def _join(m, x, axis):
     """The leading batch axis of `x` folded into its `axis`, counted from the end."""
-    at = len(x.dims) + axis
-    moved = m.transpose(x, perm=(*range(1, at), 0, *range(at, len(x.dims))))
-    return m.reshape(moved, shape=(*x.dims[1:at], x.dims[0] * x.dims[at], *x.dims[at + 1 :]))
+    shape = tuple(x.shape)
+    at = len(shape) + axis
+    moved = m.transpose(x, perm=(*range(1, at), 0, *range(at, len(shape))))
+    return m.reshape(moved, shape=(*shape[1:at], shape[0] * shape[at], *shape[at + 1 :]))
 
 
 def _part(m, y, axis, size):
     """The batch axis, folded into `axis`, back in front."""
-    at = len(y.dims) + axis
-    split = m.reshape(y, shape=(*y.dims[:at], size, y.dims[at] // size, *y.dims[at + 1 :]))
-    return m.transpose(split, perm=(at, *(i for i in range(len(split.dims)) if i != at)))
+    shape = tuple(y.shape)
+    at = len(shape) + axis
+    split = m.reshape(y, shape=(*shape[:at], size, shape[at] // size, *shape[at + 1 :]))
+    return m.transpose(split, perm=(at, *(i for i in range(len(shape) + 1) if i != at)))
 
 
 def _batch_by_channels(op, m, size, inputs, flags, attrs):
@@ -285,8 +314,28 @@ def _batch_input(m, size, inputs, flags, attrs):
     return _batch_by_channels(conv_input, m, size, inputs, flags, attrs)
 
 
+def _ungrouped(attrs):
+    return {name: value for name, value in attrs.items() if name != "groups"}
+
+
 def _batch_filter(m, size, inputs, flags, attrs):
+    if size and all(flags) and attrs["groups"] == 1:
+        return m.conv_filters(*inputs, **_ungrouped(attrs))
     return _batch_by_channels(conv_filter, m, size, inputs, flags, attrs)
+
+
+def _of_each_member(m, op, x, w, **attrs):
+    """`op` of each member of a batch: those of all side by side, each a group of channels."""
+    members = x.shape[0]
+    return _part(m, op(_join(m, x, -1), _join(m, w, -1), groups=members, **attrs), -1, members)
+
+
+def _batch_filters(m, size, inputs, flags, attrs):
+    if not size:
+        return NotImplemented
+    whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+    w = m.conv_filters(*[m.reshape(x, shape=(size * x.dims[1], *x.dims[2:])) for x in whole], **attrs)
+    return m.reshape(w, shape=(size, w.dims[0] // size, *w.dims[1:]))
 
 
 def _attrs(strides, paddings, dilations, groups):
@@ -301,7 +350,7 @@ _DEPTHWISE: dict[str, Any] = {**_PLAIN, "groups": 3, "strides": (1, 2)}
 _LINE: dict[str, Any] = {"strides": (2,), "paddings": ((1, 2),), "dilations": (1,), "groups": 1}
 
 conv = bilinear(
-    "conv", _conv, batch=_batch, fresh=True, on=INT | FLOAT | NARROW,
+    "conv", _conv, batch=_batch, rows=rows_of_first, fresh=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, w, x_shape, strides, paddings, dilations, groups: m.conv_input(
         g, w, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
     ),
@@ -318,7 +367,7 @@ conv = bilinear(
     ],
 )  # fmt: skip
 conv_input = bilinear(
-    "conv_input", _conv_input, batch=_batch_input, fresh=True, on=INT | FLOAT | NARROW,
+    "conv_input", _conv_input, batch=_batch_input, rows=rows_of_first, fresh=True, on=INT | FLOAT | NARROW,
     da=lambda m, g, w, strides, paddings, dilations, groups: m.conv(
         g, w, **_attrs(strides, paddings, dilations, groups)
     ),
@@ -336,6 +385,7 @@ conv_input = bilinear(
 )  # fmt: skip
 conv_filter = bilinear(
     "conv_filter", _conv_filter, batch=_batch_filter, fresh=True, on=INT | FLOAT | NARROW,
+    rows=lambda inputs, flags, attrs, count: None if all(flags) else Sums(),
     da=lambda m, g, b, x_shape, strides, paddings, dilations, groups: m.conv_input(
         b, g, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
     ),
@@ -348,5 +398,19 @@ conv_filter = bilinear(
         sample((1, 4, 3, 4), (1, 3, 2, 6), size=(2, 2), **_GROUPED),
         sample((1, 3, 4, 3), (1, 2, 2, 6), size=(2, 2), **_DEPTHWISE),
         sample((0, 3, 3, 2), (0, 2, 2, 3), size=(2, 2), **_PLAIN),
+    ],
+)  # fmt: skip
+conv_filters = bilinear(
+    "conv_filters", _conv_filters, batch=_batch_filters, fresh=True, on=INT | FLOAT | NARROW,
+    da=lambda m, g, b, x_shape, strides, paddings, dilations: _of_each_member(
+        m, m.conv_input, b, g, size=tuple(x_shape[2:-1]), strides=strides, paddings=paddings, dilations=dilations
+    ),
+    db=lambda m, g, x, strides, paddings, dilations: _of_each_member(
+        m, m.conv, x, g, strides=strides, paddings=paddings, dilations=dilations
+    ),
+    samples=[
+        sample((3, 2, 4, 3, 2), (3, 2, 2, 2, 3), size=(3, 2), **_ungrouped(_PLAIN)),
+        sample((2, 1, 5, 3, 1), (2, 1, 3, 3, 2), size=(2, 2), **_ungrouped(_SAME)),
+        sample((2, 0, 3, 3, 2), (2, 0, 2, 2, 3), size=(2, 2), **_ungrouped(_PLAIN)),
     ],
 )  # fmt: skip

@@ -19,6 +19,7 @@ from ...backends.numpy.blocks import share_out
 from ...backends.tuning import CHANNEL_BLOCK, REPEATED_ROW
 from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import spread
+from ...engine.registry.examples import Sums
 from ...engine.registry.families import opaque, shift_axes
 from ...engine.registry.op import sample
 from ..arrays.structure import sum_of
@@ -161,8 +162,19 @@ layer_norm = opaque(
         sample((3,), (3,), (3,), epsilon=1e-3), sample((0, 3), (3,), (3,), epsilon=1e-3),
     ],
 )  # fmt: skip
+def _rows_beside(*shared):
+    """Of the derivative of an op with arguments that all rows have in common, as which a row of channels counts."""
+
+    def rows(inputs, flags, attrs, count):
+        alone = flags[0] and not any(flags[1:]) and len(inputs[0].dims) > 1
+        return Sums(shared, kept=(0,)) if alone else None
+
+    return rows
+
+
 layer_norm_back = opaque(
     "layer_norm_back", _layer_norm_back, on=_SMOOTH, fresh=True, vjp=_layer_norm_back_vjp, batch=_batch_layer_norm_back,
+    rows=_rows_beside(2),
     samples=[
         sample((3, 4), (3, 4), (4,), epsilon=1e-3), sample((2, 2, 5), (2, 2, 5), (5,), epsilon=0.1),
         sample((3,), (3,), (3,), epsilon=1e-3), sample((0, 3), (0, 3), (3,), epsilon=1e-3),
@@ -276,7 +288,7 @@ channel_affine = opaque(
 )  # fmt: skip
 channel_affine_back = opaque(
     "channel_affine_back", _channel_affine_back, on=_SMOOTH, fresh=True, vjp=_channel_affine_back_vjp,
-    batch=_batch_channel_affine_back,
+    batch=_batch_channel_affine_back, rows=_rows_beside(2, 3),
     samples=[
         sample((3, 4), (3, 4), (4,), (4,)), sample((2, 2, 5), (2, 2, 5), (5,), (5,)), sample((3,), (3,), (3,), (3,)),
         sample((0, 3), (0, 3), (3,), (3,)),

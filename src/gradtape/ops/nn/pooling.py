@@ -18,6 +18,7 @@ from ...backends.numpy.blocks import fill
 from ...backends.numpy.windows import window_positions
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import fold, spread
+from ...engine.registry.examples import rows_of_first
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
 from . import strided
@@ -210,6 +211,7 @@ max_pool_index = constant(
 )
 max_pool_back = linear(
     "max_pool_back", _max_pool_back, on=_REAL, moves_data=False, fresh=True, batch=_batch_examples("max_pool_back"),
+    rows=rows_of_first,
     transpose=lambda m, g, place, window, strides, paddings, dilations: m.max_pool_pick(
         g, place, **_attrs(window, strides, paddings, dilations)
     ),
@@ -217,6 +219,7 @@ max_pool_back = linear(
 )  # fmt: skip
 max_pool_pick = linear(
     "max_pool_pick", _max_pool_pick, on=_REAL, moves_data=False, batch=_batch_examples("max_pool_pick"),
+    rows=rows_of_first,
     transpose=lambda m, g, place, x_shape, window, strides, paddings, dilations: m.max_pool_back(
         g, place, size=tuple(x_shape[1:-1]), **_attrs(window, strides, paddings, dilations)
     ),
@@ -224,6 +227,7 @@ max_pool_pick = linear(
 )  # fmt: skip
 window_sum = linear(
     "window_sum", _window_sum, on=_REAL, moves_data=False, batch=_batch_examples("window_sum"),
+    rows=rows_of_first,
     transpose=lambda m, g, x_shape, window, strides, paddings, dilations: m.window_spread(
         g, size=tuple(x_shape[1:-1]), **_attrs(window, strides, paddings, dilations)
     ),
@@ -231,6 +235,7 @@ window_sum = linear(
 )  # fmt: skip
 window_spread = linear(
     "window_spread", _window_spread, on=_REAL, moves_data=False, batch=_batch_examples("window_spread"),
+    rows=rows_of_first,
     transpose=lambda m, g, window, strides, paddings, dilations: m.window_sum(
         g, **_attrs(window, strides, paddings, dilations)
     ),
