@@ -1,7 +1,8 @@
 """What a step costs: time and kept bytes, forward and backward, by op, by layer and by line of the program.
 
 Forward times are those between one record and the next, so they hold what Python did between them as well. Backward
-times are those of a second sweep, which keeps everything.
+times are those of a second sweep, which keeps everything. What the process has waited for others since the tape began
+is a row of its own; forward it is a part of its op's time too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
+from ...core.waits import waits_since
 from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
@@ -56,6 +58,7 @@ class Profile(Printable):
     ops: dict[int, str] = field(default_factory=dict)
     lines: dict[int, Line | None] = field(default_factory=dict)
     layers: dict[int, str] = field(default_factory=dict)
+    collectives: Cost | None = None  # a record a call; None if there were none, or the tape was not traced
 
     @property
     def total(self) -> Cost:
@@ -88,6 +91,12 @@ class Profile(Printable):
         numbers = [">records", ">forward", ">backward", ">share", ">kept"]
         ops = Table(title, ["op", *numbers])
         ops.rows = [[op, *_cells(cost, total)] for op, cost in list(self.by_op.items())[:_MOST_ROWS]]
+        if self.collectives is not None:
+            waited = self.collectives
+            share = waited.time / (total.time + waited.backward)
+            cells = [str(waited.records), readable_time(waited.forward or 0.0), readable_time(waited.backward)]
+            ops.rows.append(["collectives", *cells, f"{share:.0%}", ""])
+            ops.notes.append("Collectives: how long this process waited for others, outside of programs of XLA.")
         if not traced:
             ops.notes.append("GradientTape(trace=True) adds forward times and the lines of the program.")
             return [ops]
@@ -127,6 +136,7 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
     reading = Reading(tape, target, sources, "profile this tape")
     positions = [at for at, record in enumerate(reading.records) if type(record) is tuple]
     costs = {at: Cost(records=1) for at in positions}
+    collectives = _collectives(reading.log) if isinstance(reading.log, TracingLog) else None
     if isinstance(reading.log, TracingLog):
         before = reading.log.started
         for at in positions:
@@ -140,7 +150,18 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
             costs[kept.position].kept += kept.bytes
     names = {at: reading.records[at][0].name for at in positions}
     layers = {at: "/".join(path) for at, path in layer_paths(reading, positions)}
-    return Profile(costs, names, {at: reading.line(at) for at in positions}, layers)
+    return Profile(costs, names, {at: reading.line(at) for at in positions}, layers, collectives)
+
+
+def _collectives(log: TracingLog) -> Cost | None:
+    """The time that was waited for other processes: forward, until the last record was made, and after it."""
+    waits = waits_since(log.started)
+    forward_ends = max([note[2] for note in log.notes.values()], default=log.started)
+    forward, after = (
+        sum([wait.end - wait.start for wait in waits if (wait.start < forward_ends) is early]) * 1e-9
+        for early in (True, False)
+    )
+    return Cost(len(waits), forward, after) if waits else None
 
 
 class _Clock:
