@@ -28,9 +28,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-ROWS = 9000  # of a dataset that is not downloaded
-STAND_IN = f'''"""Datasets that would be downloaded: random images, whose class can be seen."""
-import importlib.abc, importlib.util, sys, types
+STAND_IN = '''"""Datasets that would be downloaded: random images, whose class can be seen."""
+import importlib.abc, importlib.util, os, sys, types
 
 
 def arrays(classes=10):
@@ -41,14 +40,15 @@ def arrays(classes=10):
         x = rng.integers(0, 100, (count, 28, 28)).astype("uint8")
         x[np.arange(count), 2 * y + 2] += 150
         return x, y
-    return part({ROWS}, 0), part({ROWS} // 6, 1)
+    count = int(os.environ["NOTEBOOK_ROWS"])
+    return part(count, 0), part(count // 6, 1)
 
 
 def load(name, as_supervised=False, with_info=False, **options):
     import tensorflow as tf
     parts = dict(zip(("train", "test"), arrays()))
-    found = {{k: tf.data.Dataset.from_tensor_slices((x[..., None], y.astype("int64"))) for k, (x, y) in parts.items()}}
-    splits = {{k: types.SimpleNamespace(num_examples=len(x)) for k, (x, _) in parts.items()}}
+    found = {k: tf.data.Dataset.from_tensor_slices((x[..., None], y.astype("int64"))) for k, (x, y) in parts.items()}
+    splits = {k: types.SimpleNamespace(num_examples=len(x)) for k, (x, _) in parts.items()}
     return (found, types.SimpleNamespace(splits=splits)) if with_info else found
 
 
@@ -162,12 +162,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", nargs="+", type=Path)
     parser.add_argument("--tensorflow", action="store_true", help="run them with TensorFlow itself")
+    parser.add_argument("--rows", default="9000", help="how many rows the datasets have that are not downloaded")
     parser.add_argument("--show", action="store_true", help="print what cells print")
     given = parser.parse_args()
     if len(given.notebooks) > 1:  # each in a process of its own
         rest = sys.argv[1:]
-        flags = [x for x in rest if x.startswith("--")]
+        flags = [x for x in rest if Path(x) not in given.notebooks]
         return max([subprocess.call([sys.executable, __file__, *flags, str(path)]) for path in given.notebooks])
+    os.environ["NOTEBOOK_ROWS"] = given.rows
     path = given.notebooks[0].resolve()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         notebook = Notebook(path, given.tensorflow, Path(folder))

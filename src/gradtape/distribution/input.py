@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import enum
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,13 +16,13 @@ from ..core.tensor import wrap
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
 from ..datasets.options import AutoShardPolicy
-from ..datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from ..datasets.pipeline import INFINITE_CARDINALITY
 from ..datasets.sharding import batch_size, by_files, rebatched
 from ..datasets.structure import leaves, mapped
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
 from ..state.specs import TensorSpec
-from .values import PerReplica, PerReplicaSpec, regroup
+from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 
 
 class InputReplicationMode(enum.Enum):
@@ -265,21 +264,14 @@ class OwnBatches(Distributed):
 
     def __init__(self, dataset: Any, workers: Any) -> None:
         super().__init__(dataset, workers.local, splits=False)
-        self._workers = workers
+        self.workers = workers
 
     def __iter__(self) -> Any:
         return _PassOfAll(self, self._together)
 
-    def steps_of_all(self) -> float | None:
-        """The steps of the worker that has most; None if one does not know."""
-        size = self._source._size
-        own = math.inf if size == INFINITE_CARDINALITY else -(-size // self._count)
-        found = self._workers.of_each(None if size == UNKNOWN_CARDINALITY else own, "number of batches")
-        return None if None in found else max(found)
-
-    def has_any(self, own: bool) -> bool:
-        """Whether some worker has a batch."""
-        return any(self._workers.of_each(own, "whether batches are left"))
+    def never_ends(self) -> bool:
+        """Whether no worker comes to an end."""
+        return all(self.workers.of_each(self._source._size == INFINITE_CARDINALITY, "endless dataset"))
 
     def empty(self) -> Any:
         """A batch without rows for each replica."""
@@ -293,31 +285,43 @@ class OwnBatches(Distributed):
 
 
 class _PassOfAll(_Pass):
-    """One pass of all workers. How many steps it has is asked once, or in every step, where a worker does not know."""
+    """One pass of all workers, which tell each other in every step what they have, unless there is no end."""
 
-    _steps: float | None = None  # the number of steps that are left
-    _begun = False
+    _endless: bool | None = None
     _last: Any = None  # an element, for the shapes of empty ones
 
     def __next__(self) -> Any:
         if thread.trace is not None:
             return super().__next__()
-        if not self._begun:
-            self._steps, self._begun = self._dataset.steps_of_all(), True
+        if self._endless is None:
+            self._endless = self._dataset.never_ends()
+        if self._endless:
+            return super().__next__()
         try:
             found = self._last = super().__next__()
         except StopIteration:
             found = None
-        if self._steps is not None:
-            self._steps -= 1
-        if self._steps < 0 if self._steps is not None else not self._dataset.has_any(found is not None):
+        shapes = None if found is None else [_shapes(select_replica(i, found)) for i in range(self._dataset._count)]
+        of_all = self._dataset.workers.of_each(shapes, "shapes of batches")
+        if not any(of_all):
             raise StopIteration
-        return self._empty() if found is None else found
+        found = self._empty() if found is None else found
+        even = all([part == of_all[0][0] for parts in of_all for part in parts or [None]]) if of_all[0] else False
+        return found if even else mapped(lambda x: Uneven(x.values), found)
 
     def _empty(self) -> Any:
         if self._last is None:
             return self._dataset.empty()
         return mapped(lambda x: PerReplica([part[:0] if _has_rows(part) else part for part in x.values]), self._last)
+
+
+def _shapes(element: Any) -> list[Any]:
+    """The shapes in an element; of what is no tensor, the number of rows."""
+
+    def shape(x: Any) -> list[int]:
+        return [len(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ()))  # type: ignore[arg-type]
+
+    return list(map(shape, leaves(element)))
 
 
 def shared(dataset: Any, workers: Any) -> Any:
@@ -343,7 +347,7 @@ def shared(dataset: Any, workers: Any) -> Any:
     share = Share(dataset, workers)
     if own is None:
         return share
-    parts = rebatched(own, batch_size(dataset), share._count, workers.first, share.split_all)
+    parts = rebatched(own, batch_size(dataset), share._count, workers.first, share.split)
     return OwnBatches(parts, workers)
 
 
@@ -354,13 +358,11 @@ class Share(Distributed):
         super().__init__(dataset, workers.count * workers.local, splits=True)
         self._workers = workers
 
-    def split_all(self, element: Any) -> list[Any]:
-        """The batches of the replicas of all workers."""
-        return super().split(element)
-
-    def split(self, element: Any) -> list[Any]:
-        """The batches of this worker's replicas."""
-        return self.split_all(element)[self._workers.first : self._workers.first + self._workers.local]
+    def _split(self, elements: Any) -> Any:
+        parts = self.split(next(elements))
+        shapes = [_shapes(part) for part in parts]
+        own = parts[self._workers.first : self._workers.first + self._workers.local]
+        return regroup(own, always_wrap=True, kind=PerReplica if shapes.count(shapes[0]) == len(shapes) else Uneven)
 
 
 def _has_rows(leaf: Any) -> bool:

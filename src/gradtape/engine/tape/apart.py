@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import nest
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Lookalike, StandIn, leave
 from ..registry.cotangents import finished
@@ -24,6 +25,7 @@ from ..registry.examples import Kept, Sums
 from ..run import dispatch
 from ..run.namespace import ops
 from .log import Log
+from .questions import differentiable
 
 logger = logging.getLogger("gradtape")
 _unknown: set[str] = set()
@@ -138,7 +140,50 @@ class WaitingSum(StandIn):
 class GradientsApart:
     """The part of a tape that answers `gradient(per=...)`."""
 
+    _open_log: Callable[[str], Log]
+    _before_asking: Callable[[], None]
+    _after_asking: Callable[[], None]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
+
+    def cosines(self, losses: Any, sources: Any, *, per: str = "loss") -> Tensor:
+        """The cosines of the angles between the gradients of losses, over all sources together: a symmetric matrix.
+
+        Where one is negative, two losses pull the sources in opposite directions. A loss without a gradient has zeros;
+        if none has one, that is an error.
+
+        Args:
+          losses: a list of losses, or with `per="example"` a loss for each example.
+          sources: a tensor, a variable, or a nest of them, taken as one vector.
+          per: "loss" or "example", as of `gradient`.
+
+        >>> import gradtape as tf
+        >>> w, b = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
+        >>> with tf.GradientTape() as tape:
+        ...     first, second = 2.0 * w[0], 3.0 * w[0] - 4.0 * b
+        >>> print(tape.cosines([first, second], [w, b]).numpy().round(2))
+        [[1.  0.6]
+         [0.6 1. ]]
+        """
+        log = self._open_log("compute cosines")
+        targets = [differentiable(t, "target") for t in nest.flatten(losses)]
+        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
+        check_apart(per, False, targets, None)
+        for x in (*targets, *flat):
+            if not x.dtype.is_floating:
+                raise ValueError(f"cosines are of gradients of real numbers, got a tensor of dtype {x.dtype.name}")
+        self._before_asking()
+        gradients = [g for g in self._gradients_apart(log, targets, flat, per, False) if g is not None]
+        self._after_asking()
+        if not gradients:
+            raise ValueError("cosines: none of the losses depends on any of the sources. tape.explain says why")
+        count = len(targets) if per == "loss" else targets[0].dims[0]
+        dtype = targets[0].dtype
+        products = Tensor(np.zeros((count, count), dtype.numpy), dtype)
+        for g in gradients:
+            rows = ops.cast(ops.reshape(g, shape=(count, math.prod(g.dims[1:]))), dtype=dtype)
+            products = products + ops.matmul(rows, rows, transpose_b=True)
+        lengths = ops.sqrt(ops.take_diagonal(products, axes=(0, 1)))
+        return ops.divide_no_nan(products, ops.reshape(lengths, shape=(count, 1)) * lengths)
 
     def _gradients_apart(self, log: Log, targets: list[Any], sources: list[Any], per: str, norms: bool) -> list[Any]:
         """For each source the gradients of all examples, or losses, stacked, or their norms; None without a path."""
