@@ -54,6 +54,7 @@ def function(
     experimental_relax_shapes: bool | None = None,
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
+    *,
     memory_budget: int | float | str | None = None,
 ) -> Any:
     """Makes a Python function run as a graph: traced once for each signature of its arguments, then run as one piece.
