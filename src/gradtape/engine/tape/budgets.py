@@ -6,14 +6,15 @@ came about. Its list of what rules need has numbers of the store in place of ten
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import path
 from time import perf_counter
 from typing import Any
 
 from ...core import errors
 from ...core.budgets import parse_budget
-from ...core.tensor import Tensor
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, wrap
 from ..registry.devices import REAL
 from ..registry.op import Op, registry
 from ..run.dispatch import note
@@ -43,6 +44,39 @@ class Needed:
         self.numbers = numbers
 
 
+class Lent:
+    """Tensors that an op which is a call would hold itself: they are looked for when it uses them."""
+
+    def __init__(self, store: Store, numbers: tuple[int, ...], arrays: bool) -> None:
+        self._store = store
+        self.numbers = numbers
+        self._arrays = arrays  # whether the op takes arrays
+        self.ready: dict[int, Tensor] | None = None  # from when the sweep comes to the op until it runs
+
+    def __iter__(self) -> Iterator[Any]:
+        found, self.ready = self.ready, None
+        if found is None:
+            found = self._store.fetch(self.numbers)
+        tensors = [found[i] for i in self.numbers]
+        return iter([x.array for x in tensors] if self._arrays else tensors)
+
+
+class CallMaker(Maker):
+    """How the outputs of a call came about, and what it keeps."""
+
+    __slots__ = ("dtypes", "repeat")
+
+    def __init__(self, at: int, inputs: tuple[int, ...], repeat: Any, dtypes: Sequence[DType]) -> None:
+        super().__init__(at, None, inputs, {})
+        self.repeat = repeat
+        self.dtypes = dtypes
+
+    def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Runs the compiled graph again; what it assigns to variables is not assigned."""
+        results = self.repeat(*[x.array for x in inputs])
+        return [wrap(array, dtype) for array, dtype in zip(results, self.dtypes, strict=False)]
+
+
 class Kept(list[Any]):
     """What rules need, by position: read, the values are there; set to None, they may go."""
 
@@ -52,7 +86,13 @@ class Kept(list[Any]):
 
     def __getitem__(self, at: Any) -> Any:
         entry = super().__getitem__(at)
-        return _filled(entry.form, self.store.fetch(entry.numbers)) if type(entry) is Needed else entry
+        if type(entry) is not Needed:
+            return entry
+        found = self.store.fetch(entry.numbers)
+        if type(entry.form) is Lent:
+            entry.form.ready = found
+            return ()
+        return _filled(entry.form, found)
 
     def __setitem__(self, at: Any, entry: Any) -> None:
         before = super().__getitem__(at)
@@ -155,7 +195,9 @@ class BudgetedLog(Log):
         real = len(numbers) == len({id(x) for x in inputs}) and all([type(y) in REAL for y in outputs])
         if real:
             maker = None
-            if type(op) is Op:
+            if op.family == "call":
+                self._note_call(op, inputs, outputs, numbers, cost, at)
+            elif type(op) is Op and not _moves(op, inputs, outputs):
                 maker = Maker(self._told, op, tuple([numbers[id(x)] for x in inputs]), attrs)
                 self._told += 1
             for y in outputs:
@@ -163,10 +205,45 @@ class BudgetedLog(Log):
                     numbers[id(y)] = self._made(y, maker, cost)
             if maker is not None:
                 maker.outputs = tuple([numbers[id(y)] for y in outputs])
-        if len(self.ops) > at:
+        if len(self.ops) > at and op.family != "call":
             self._keep(at, numbers)
         store.keep_within({store.values[i].block.number for i in numbers.values()})
         self._since = perf_counter()
+
+    def _note_call(
+        self,
+        call: Any,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        numbers: dict[int, int],
+        cost: float,
+        at: int,
+    ) -> None:
+        """Notes a call of a function, which is one op: what it keeps may go too, if it can be called again."""
+        store = self.store
+
+        def lend(given: Iterable[Tensor], kept: list[Tensor], dtypes: list[DType], repeat: Any) -> tuple[Any, Any]:
+            sources = tuple([numbers[id(x)] for x in inputs])
+            maker = None if repeat is None else CallMaker(self._told, sources, repeat, dtypes)
+            self._told += 1
+            made: list[int] = []
+            for y in (*outputs, *kept):
+                made.append(store.add(y, maker, (*sources, *made), cost))
+            for y, number in zip(outputs, made, strict=False):
+                numbers[id(y)] = number
+                self._marked(y, number)
+            if maker is not None:
+                maker.outputs = tuple(made)
+            needed = tuple(made[len(outputs) :])
+            for x, number in zip(kept, needed, strict=True):
+                store.need(number, x)
+            if maker is None:
+                return given, [x.array for x in kept]
+            form = Lent(store, needed, True)
+            list.__setitem__(self.saved, at, Needed(form, needed))
+            return Lent(store, sources, False), form
+
+        call.lend(lend)
 
     def _made(self, y: Tensor, maker: Maker | None, cost: float) -> int:
         """The number of an op's output."""
@@ -221,22 +298,26 @@ class BudgetedLog(Log):
     def _keep(self, at: int, numbers: dict[int, int]) -> None:
         """Puts slots into what a rule needs, where there are values that may be let go."""
         found: list[int] = []
-
-        def slots(part: Any) -> Any:
-            if type(part) is tuple:
-                return tuple([slots(x) for x in part])
-            number = numbers.get(id(part)) if isinstance(part, Tensor) else None
-            if number is None:
-                return part
-            self.store.need(number, part)
-            if self.store.stays(number, part):
-                return part
-            found.append(number)
-            return Slot(number)
-
-        form = slots(list.__getitem__(self.saved, at))
+        form = self._with_slots(list.__getitem__(self.saved, at), numbers, found)
         if found:
             list.__setitem__(self.saved, at, Needed(form, tuple(found)))
+
+    def _with_slots(self, part: Any, numbers: dict[int, int], found: list[int]) -> Any:
+        if type(part) is tuple:
+            return tuple([self._with_slots(x, numbers, found) for x in part])
+        number = numbers.get(id(part)) if isinstance(part, Tensor) else None
+        if number is None:
+            return part
+        self.store.need(number, part)
+        if self.store.stays(number, part):
+            return part
+        found.append(number)
+        return Slot(number)
+
+
+def _moves(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> bool:
+    """Whether a record of `identity` stands for a copy to another device."""
+    return op.name == "identity" and getattr(inputs[0], "module", None) is not getattr(outputs[0], "module", None)
 
 
 def checked_budget(budget: Any, spill: Any, traced: bool) -> tuple[int | float, Any]:

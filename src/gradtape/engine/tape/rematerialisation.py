@@ -191,6 +191,9 @@ class Store:
         if not block.fixed:
             if not block.needed:
                 self._let_go(block)
+                if block.file is not None and self._spill is not None:
+                    self._spill.discard(block.file)
+                    block.file = None
             elif not value.needed:
                 value.release()
 

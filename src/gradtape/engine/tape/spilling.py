@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
-from os import path
+from contextlib import suppress
+from os import path, remove
 from time import perf_counter
 from typing import Any
 from weakref import finalize
@@ -58,9 +58,18 @@ class SpillFolder:
         name = path.join(self._folder, f"{self._count}.raw")
         self._count += 1
         began = perf_counter()
-        flat.tofile(name)
+        try:
+            flat.tofile(name)
+        except OSError:  # the disk is full, or the folder gone: memory is what is left
+            self.discard(SpilledFile(name, {}))
+            return None
         self._measured(memory.nbytes, began)
         return SpilledFile(name, places)
+
+    def discard(self, file: SpilledFile) -> None:
+        """Nobody will read a file any more."""
+        with suppress(OSError):
+            remove(file.name)
 
     def read(self, file: SpilledFile, i: int) -> Tensor:
         """The value with this number, from its file."""
