@@ -327,7 +327,8 @@ def checked_budget(budget: Any, spill: Any, traced: bool) -> tuple[int | float, 
     found = parse_budget(budget)
     if traced:
         raise ValueError(
-            "memory_budget cannot be combined with trace=True or check='nan': such a tape keeps every value, to explain it"
+            "memory_budget cannot be combined with trace=True or check='nan': such a tape keeps every value, for "
+            "explanations"
         )
     if spill is not None and not path.isdir(spill):
         raise errors.NotFoundError(f"spill={spill!r} is not a folder: make it first")

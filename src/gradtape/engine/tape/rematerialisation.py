@@ -84,7 +84,7 @@ class Maker:
         self.outputs: tuple[int, ...] = ()
 
     def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
-        """The outputs again, as they were computed at first: an elementwise op has a way of its own for large arrays."""
+        """The outputs again, computed as at first: an elementwise op has a way of its own for large arrays."""
         if self.op.family == "elementwise" and not self.attrs:
             result = self.op.call(*inputs)
         else:
