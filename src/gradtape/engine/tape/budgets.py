@@ -94,6 +94,13 @@ class Kept(list[Any]):
             return ()
         return _filled(entry.form, found)
 
+    def held(self, at: int) -> list[Any]:
+        """What is there for the record at a position, without making anything."""
+        entry = super().__getitem__(at)
+        if type(entry) is not Needed:
+            return [entry]
+        return [entry.form, *[self.store.values[i].tensor for i in entry.numbers]]
+
     def __setitem__(self, at: Any, entry: Any) -> None:
         before = super().__getitem__(at)
         super().__setitem__(at, entry)
@@ -179,6 +186,13 @@ class BudgetedLog(Log):
         for number, size in self._read.pop(self.places.get(id(variable), -1), ()):
             self.store.counts(number, size)
         super().assigned(variable, value)
+
+    def held(self) -> Iterator[tuple[int, Any, list[Any]]]:
+        """By position, the op that was recorded and what is kept for its rule now."""
+        for at, op in enumerate(self.ops):
+            if op is not None:
+                kept = getattr(op, "_kept", ())
+                yield at, op, [*self.saved.held(at), None if type(kept) is Lent else kept]
 
     def forget(self) -> None:
         """Lets go of what was kept for derivatives."""

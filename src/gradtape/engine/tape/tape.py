@@ -148,12 +148,12 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
     def _log_kind(self) -> type[Log]:
         """The kind of log that notes what may be asked of this tape."""
         kind: type[Log] = Log
-        if self._trace or dispatch.witness is not None:
+        if self._budget is not None and dispatch.thread.trace is None:  # in a function, all of it is planned
+            kind = BudgetedLog
+        elif self._trace or dispatch.witness is not None:
             kind = inspect().witness.TracingLog
         elif self._check:
             kind = inspect().checked.CheckedLog
-        elif self._budget is not None and dispatch.thread.trace is None:  # in a function, all of it is planned
-            kind = BudgetedLog
         return tracking(kind) if self._track_assign else kind
 
     def _end(self) -> None:
