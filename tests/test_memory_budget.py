@@ -281,8 +281,8 @@ def test_a_tensor_that_the_user_holds_is_not_computed_again():
 
 def test_measured_memory_keeps_to_the_budget():
     weights = [tf.Variable(tf.ones([64])) for _ in range(30)]
-    x = tf.ones([1024, 64])
-    block = 1024 * 64 * 4
+    x = tf.ones([4096, 64])
+    block = 4096 * 64 * 4
 
     def peak(**options):
         tracemalloc.start()

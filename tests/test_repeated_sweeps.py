@@ -14,7 +14,7 @@ from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
 from gradtape.engine.tape import repeated_sweeps, tape
 from gradtape.inspect.checks.opcheck import draw
-from gradtape.ops import transcendental
+from gradtape.ops.elementwise import transcendental
 
 ops.load_all()
 rng = np.random.default_rng(0)

@@ -209,7 +209,7 @@ class Sources(Pipeline):
             specs,
             size,
             lambda: pack(zip(*[dataset._samples() for dataset in flat], strict=False)),
-        )
+        )._made_of(flat, lambda *others: cls.zip(packed(given, iter(others))))
 
     @classmethod
     def choose_from_datasets(
@@ -343,7 +343,15 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
             except FileNotFoundError:
                 raise errors.NotFoundError(f"{name}; No such file or directory") from None
 
-    return dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+    made = dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+    return reading(made, names, lambda name: text_lines(dataset, name, compression_type))
+
+
+def reading(dataset: _Self, names: Any, read: Callable[[Any], Any]) -> _Self:
+    """A dataset of files, which notes that it is made of their names, and how one of them is read."""
+    files: Any = type(dataset).from_tensor_slices(to_tensor(names, dtypes.string))
+    dataset._reads_files = True
+    return dataset._made_of([files], lambda files: files.flat_map(read))
 
 
 def _check(dataset: Any, what: str) -> Any:

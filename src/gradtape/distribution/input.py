@@ -7,16 +7,22 @@ import enum
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..core.composites import CompositeTensor
-from ..core.errors import OutOfRangeError
+from ..core.errors import NotFoundError, OutOfRangeError, UnimplementedError
 from ..core.shapes import TensorShape
+from ..core.tensor import wrap
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
+from ..datasets.options import AutoShardPolicy
+from ..datasets.pipeline import INFINITE_CARDINALITY
+from ..datasets.sharding import batch_size, by_files, rebatched
 from ..datasets.structure import leaves, mapped
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
 from ..state.specs import TensorSpec
-from .values import PerReplica, PerReplicaSpec, regroup
+from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 
 
 class InputReplicationMode(enum.Enum):
@@ -248,6 +254,115 @@ class Distributed(DistributedDataset):
     def cardinality(self) -> Any:
         """That of the dataset it is made of."""
         return self._source.cardinality
+
+
+class OwnBatches(Distributed):
+    """What a worker has of its own, a batch for each of its replicas. It ends when no worker has any left.
+
+    Until then, those that have none get empty batches.
+    """
+
+    def __init__(self, dataset: Any, workers: Any) -> None:
+        super().__init__(dataset, workers.local, splits=False)
+        self.workers = workers
+
+    def __iter__(self) -> Any:
+        return _PassOfAll(self, self._together)
+
+    def never_ends(self) -> bool:
+        """Whether no worker comes to an end."""
+        return all(self.workers.of_each(self._source._size == INFINITE_CARDINALITY, "endless dataset"))
+
+    def empty(self) -> Any:
+        """A batch without rows for each replica."""
+
+        def rows(spec: Any) -> Any:
+            shape = [0, *[size or 0 for size in spec.shape[1:]]]
+            return wrap(np.zeros(shape, spec.dtype.numpy), spec.dtype)
+
+        one = mapped(rows, self._source.element_spec)
+        return regroup([one] * self._count, always_wrap=True)
+
+
+class _PassOfAll(_Pass):
+    """One pass of all workers, which tell each other in every step what they have, unless there is no end."""
+
+    _endless: bool | None = None
+    _last: Any = None  # an element, for the shapes of empty ones
+
+    def __next__(self) -> Any:
+        if thread.trace is not None:
+            return super().__next__()
+        if self._endless is None:
+            self._endless = self._dataset.never_ends()
+        if self._endless:
+            return super().__next__()
+        try:
+            found = self._last = super().__next__()
+        except StopIteration:
+            found = None
+        shapes = None if found is None else [_shapes(select_replica(i, found)) for i in range(self._dataset._count)]
+        of_all = self._dataset.workers.of_each(shapes, "shapes of batches")
+        if not any(of_all):
+            raise StopIteration
+        found = self._empty() if found is None else found
+        even = all([part == of_all[0][0] for parts in of_all for part in parts or [None]]) if of_all[0] else False
+        return found if even else mapped(lambda x: Uneven(x.values), found)
+
+    def _empty(self) -> Any:
+        if self._last is None:
+            return self._dataset.empty()
+        return mapped(lambda x: PerReplica([part[:0] if _has_rows(part) else part for part in x.values]), self._last)
+
+
+def _shapes(element: Any) -> list[Any]:
+    """The shapes in an element; of what is no tensor, the number of rows."""
+
+    def shape(x: Any) -> list[int]:
+        return [len(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ()))  # type: ignore[arg-type]
+
+    return list(map(shape, leaves(element)))
+
+
+def shared(dataset: Any, workers: Any) -> Any:
+    """Global batches as a worker gets its part of them: by the policy of the dataset, as in TensorFlow.
+
+    FILE gives it some of the files, DATA some rows of each batch, OFF all. AUTO is FILE where the dataset is made of
+    files, and else DATA.
+    """
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    if policy is AutoShardPolicy.HINT:
+        raise UnimplementedError(
+            "AutoShardPolicy.HINT is not there: call `dataset.shard(number_of_workers, index)` where the hint is, and "
+            "use AutoShardPolicy.OFF"
+        )
+    own = dataset if policy is AutoShardPolicy.OFF else None
+    if policy in (AutoShardPolicy.AUTO, AutoShardPolicy.FILE):
+        own = by_files(dataset, workers.count, workers.rank)
+        if own is None and policy is AutoShardPolicy.FILE:
+            raise NotFoundError(
+                f"Found an unshardable source dataset: {dataset!r} is not made of files that its workers could share. "
+                "Use AutoShardPolicy.DATA"
+            )
+    share = Share(dataset, workers)
+    if own is None:
+        return share
+    parts = rebatched(own, batch_size(dataset), share._count, workers.first, share.split)
+    return OwnBatches(parts, workers)
+
+
+class Share(Distributed):
+    """Of global batches, the parts of the replicas of one worker."""
+
+    def __init__(self, dataset: Any, workers: Any) -> None:
+        super().__init__(dataset, workers.count * workers.local, splits=True)
+        self._workers = workers
+
+    def _split(self, elements: Any) -> Any:
+        parts = self.split(next(elements))
+        shapes = [_shapes(part) for part in parts]
+        own = parts[self._workers.first : self._workers.first + self._workers.local]
+        return regroup(own, always_wrap=True, kind=PerReplica if shapes.count(shapes[0]) == len(shapes) else Uneven)
 
 
 def _has_rows(leaf: Any) -> bool:

@@ -35,7 +35,7 @@ from .draws import varied_by
 from .places import above_replicas, in_replica, place
 from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
-from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, select_replica
+from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, Uneven, UnevenSpec, select_replica
 from .variables import DistributedVariable, LocalPart
 
 logger = logging.getLogger("gradtape")
@@ -155,6 +155,8 @@ class _Runner:
         )
         self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
         self._equal: set[Any] = set()  # which shapes all processes have had
+        given = nest.flatten(concrete.arguments())
+        self._uneven = any([isinstance(leaf, Uneven | UnevenSpec) for leaf in given])  # at all processes alike
         try:
             self._together = _Together(concrete, strategy)
         except Untraceable as reason:
@@ -164,7 +166,7 @@ class _Runner:
         if thread.trace is not None:  # it is called by another function, whose business it is now
             return self._concrete._call(tensors, variables)
         shapes = tuple([x.dims for x in tensors])
-        if self._together is not None and shapes not in self._why and not thread.recorders:
+        if self._together is not None and not self._uneven and shapes not in self._why and not thread.recorders:
             try:
                 self._check_equal(shapes)
                 return self._together(tensors, variables)

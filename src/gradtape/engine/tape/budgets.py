@@ -16,7 +16,7 @@ from ...core.budgets import parse_budget
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
 from ..registry.devices import REAL
-from ..registry.op import Op, registry
+from ..registry.op import Op
 from ..run.dispatch import note
 from .log import Log, new_key
 from .rematerialisation import Maker, Store
@@ -75,6 +75,16 @@ class CallMaker(Maker):
         """Runs the compiled graph again; what it assigns to variables is not assigned."""
         results = self.repeat(*[x.array for x in inputs])
         return [wrap(array, dtype) for array, dtype in zip(results, self.dtypes, strict=False)]
+
+
+class SameMaker(Maker):
+    """How the result of a custom gradient's function came about: it is what the function has computed."""
+
+    __slots__ = ()
+
+    def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The same array in a tensor of its own."""
+        return (inputs[0].own_read(),)
 
 
 class Kept(list[Any]):
@@ -261,14 +271,13 @@ class BudgetedLog(Log):
 
     def _made(self, y: Tensor, maker: Maker | None, cost: float) -> int:
         """The number of an op's output."""
-        inputs: tuple[int, ...] = () if maker is None else maker.inputs
+        copy = None
         if maker is None and (original := self._copied(y)) is not None:
-            inputs = (original,)
-            maker = Maker(self._told, registry["identity"], inputs, {})
+            maker = copy = SameMaker(self._told, None, (original,), {})
             self._told += 1
-        number = self.store.add(y, maker, inputs, cost)
-        if maker is not None and not maker.outputs and maker.op is registry["identity"]:
-            maker.outputs = (number,)
+        number = self.store.add(y, maker, () if maker is None else maker.inputs, cost)
+        if copy is not None:
+            copy.outputs = (number,)
         self._marked(y, number)
         return number
 

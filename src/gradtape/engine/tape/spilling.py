@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from contextlib import suppress
 from os import path, remove
 from time import perf_counter
@@ -32,6 +30,9 @@ class SpillFolder:
     """A folder of its own inside the user's, which goes when this object goes, or with the process."""
 
     def __init__(self, folder: Any) -> None:
+        import shutil  # neither of them is needed by anybody else, and they take long to load
+        import tempfile
+
         self._folder = tempfile.mkdtemp(prefix="gradtape-spill-", dir=folder)
         self.remove = finalize(self, shutil.rmtree, self._folder, True)
         self._count = 0

@@ -20,6 +20,7 @@ from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.op import Op, Sample, sample
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
+from ...engine.tape.apart import Examples, ExampleTensor, stacked
 from ...engine.tape.forward import _transposed
 from ...engine.tape.tape import GradientTape
 from ...graph.executors.numpy.executor import compile_graph
@@ -308,6 +309,34 @@ def check_jacobian(op: Op, case: Sample) -> None:
             np.testing.assert_allclose(jacobian.array, want, rtol=1e-9, atol=1e-11)
 
 
+def check_examples(op: Op, case: Sample) -> None:
+    """The cotangents of all examples, sent back together, are those of each, sent back alone: see `Op.rows`."""
+    if not _differentiable(op) or op.random or op.fragile:
+        return
+    setting = _Setting(op, case, np.float64)
+    outputs = _tuple(setting.outputs)
+    saved = setting.record_op.keep(setting.inputs, setting.outputs, setting.attrs)
+    rows = {y.dims[0] if y.dims and y.dtype.is_floating else 0 for y in outputs}
+    for each in (1, 2):  # rows of an example
+        if len(rows) != 1 or 0 in rows or max(rows) % each:
+            continue
+        count = max(rows) // each
+
+        def back(gs: Any) -> Any:
+            return setting.record_op.vjp(ops, gs if setting.several else gs[0], saved, setting.parents)
+
+        examples = Examples(count, sums_wait=False)
+        found = back(tuple([ExampleTensor(Tensor(g), examples) for g in setting.cotangents]))
+        for i in range(count):
+            own = np.arange(max(rows)) // each == i
+            alone = [np.where(own.reshape(-1, *(1,) * (g.ndim - 1)), g, 0) for g in setting.cotangents]
+            for got, want in zip(found, back(tuple(map(Tensor, alone))), strict=True):
+                if want is not None:
+                    np.testing.assert_allclose(
+                        _array(stacked(got, examples))[i], _array(want), rtol=1e-7, atol=1e-10, err_msg=op.name
+                    )
+
+
 def check_dtypes(op: Op, case: Sample) -> None:
     """Every floating dtype gives its own kind of result, near the float64 one, and so do the gradients."""
     if op.random:
@@ -414,8 +443,8 @@ def check_traced_gradient(op: Op, case: Sample) -> None:
 
 
 CHECKS: tuple[Callable[[Op, Sample], None], ...] = (
-    check_value, check_forward, check_adjoint, check_second_order, check_batching, check_jacobian, check_dtypes,
-    check_shapes, check_traced, check_traced_gradient,
+    check_value, check_forward, check_adjoint, check_second_order, check_batching, check_jacobian, check_examples,
+    check_dtypes, check_shapes, check_traced, check_traced_gradient,
 )  # fmt: skip
 
 
@@ -423,7 +452,7 @@ def check_op(op: Op) -> None:
     """Runs every check on every sample of `op`; raises AssertionError with what is wrong.
 
     >>> from gradtape.inspect import check_op
-    >>> from gradtape.ops.transcendental import tanh
+    >>> from gradtape.ops.elementwise.transcendental import tanh
     >>> check_op(tanh)
     """
     for case in op.samples:

@@ -1,7 +1,8 @@
-"""What a step costs: time and kept bytes, forward and backward, by op and by line of the program.
+"""What a step costs: time and kept bytes, forward and backward, by op, by layer and by line of the program.
 
 Forward times are those between one record and the next, so they hold what Python did between them as well. Backward
-times are those of a second sweep, which keeps everything.
+times are those of a second sweep, which keeps everything. What the process has waited for others since the tape began
+is a row of its own; forward it is a part of its op's time too.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
+from ...core.waits import waits_since
 from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import raw
 from ...engine.run.source_lines import Line
 from ...engine.tape.backprop import SparseCotangents, sweep
+from ..records.layers import layer_paths
 from ..records.reading import Reading, readable_bytes, readable_time, short, source_text
 from ..records.tables import Printable, Table
 from ..records.witness import TracingLog
@@ -54,6 +57,8 @@ class Profile(Printable):
     of_records: dict[int, Cost]
     ops: dict[int, str] = field(default_factory=dict)
     lines: dict[int, Line | None] = field(default_factory=dict)
+    layers: dict[int, str] = field(default_factory=dict)
+    collectives: Cost | None = None  # a record a call; None if there were none, or the tape was not traced
 
     @property
     def total(self) -> Cost:
@@ -71,8 +76,14 @@ class Profile(Printable):
         known = ((self.lines[at], cost) for at, cost in self.of_records.items())
         return _gathered((line, cost) for line, cost in known if line is not None)
 
+    @property
+    def by_layer(self) -> dict[str, Cost]:
+        """The cost of each layer, the dearest first: name scopes, Keras layers, or calls of the program's functions."""
+        known = ((self.layers.get(at, ""), cost) for at, cost in self.of_records.items())
+        return _gathered((layer, cost) for layer, cost in known if layer)
+
     def tables(self) -> list[Table]:
-        """By op, then by line."""
+        """By op, by layer, then by line."""
         total = self.total
         traced = total.forward is not None
         spent = readable_time(total.time) if total.records else "nothing"
@@ -80,14 +91,22 @@ class Profile(Printable):
         numbers = [">records", ">forward", ">backward", ">share", ">kept"]
         ops = Table(title, ["op", *numbers])
         ops.rows = [[op, *_cells(cost, total)] for op, cost in list(self.by_op.items())[:_MOST_ROWS]]
+        if self.collectives is not None:
+            waited = self.collectives
+            share = waited.time / (total.time + waited.backward)
+            cells = [str(waited.records), readable_time(waited.forward or 0.0), readable_time(waited.backward)]
+            ops.rows.append(["collectives", *cells, f"{share:.0%}", ""])
+            ops.notes.append("Collectives: how long this process waited for others, outside of programs of XLA.")
         if not traced:
             ops.notes.append("GradientTape(trace=True) adds forward times and the lines of the program.")
             return [ops]
         ops.notes.append("A forward time is the time since the record before: it includes what Python did between.")
+        layers = Table("By layer", ["layer", *numbers])
+        layers.rows = [[layer, *_cells(cost, total)] for layer, cost in list(self.by_layer.items())[:_MOST_ROWS]]
         lines = Table("By line", ["line", *numbers, ""])
         for line, cost in list(self.by_line.items())[:_MOST_ROWS]:
             lines.rows.append([short(line), *_cells(cost, total), source_text(line)[:60]])
-        return [ops, lines]
+        return [ops, *([layers] if len(layers.rows) > 1 else []), lines]
 
 
 def _cells(cost: Cost, total: Cost) -> list[str]:
@@ -117,6 +136,7 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
     reading = Reading(tape, target, sources, "profile this tape")
     positions = [at for at, record in enumerate(reading.records) if type(record) is tuple]
     costs = {at: Cost(records=1) for at in positions}
+    collectives = _collectives(reading.log) if isinstance(reading.log, TracingLog) else None
     if isinstance(reading.log, TracingLog):
         before = reading.log.started
         for at in positions:
@@ -129,7 +149,19 @@ def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
         if kept.for_derivative:
             costs[kept.position].kept += kept.bytes
     names = {at: reading.records[at][0].name for at in positions}
-    return Profile(costs, names, {at: reading.line(at) for at in positions})
+    layers = {at: "/".join(path) for at, path in layer_paths(reading, positions)}
+    return Profile(costs, names, {at: reading.line(at) for at in positions}, layers, collectives)
+
+
+def _collectives(log: TracingLog) -> Cost | None:
+    """The time that was waited for other processes: forward, until the last record was made, and after it."""
+    waits = waits_since(log.started)
+    forward_ends = max([note[2] for note in log.notes.values()], default=log.started)
+    forward, after = (
+        sum([wait.end - wait.start for wait in waits if (wait.start < forward_ends) is early]) * 1e-9
+        for early in (True, False)
+    )
+    return Cost(len(waits), forward, after) if waits else None
 
 
 class _Clock:

@@ -11,14 +11,15 @@ from .grouping import in_pieces
 
 
 class _Gatherer:
-    """Numbers the values and nodes of a graph and of those inside it."""
+    """Numbers the values and nodes of a graph and of those inside it, from `first` on."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
         self.nodes: list[dict[str, Any]] = []
         self.made: dict[Value, int] = {}
+        self._first = first
 
     def add(self, op: str, kind: str, ins: list[Value], outputs: tuple[Value, ...], line: Line | None = None) -> int:
-        at = len(self.nodes)
+        at = self._first + len(self.nodes)
         node: dict[str, Any] = {
             "id": at,
             "op": op,
@@ -38,27 +39,37 @@ class _Gatherer:
             self.made[value] = at
         return at
 
-    def graph(self, graph: Graph) -> list[Any]:
-        """The tree of a graph: ids, and groups for the graphs inside its nodes."""
-        children: list[Any] = [
-            self.add(f"argument {i}", "input", [], (value,)) for i, value in enumerate(graph.inputs)
-        ]
+    def inputs(self, graph: Graph) -> list[Any]:
+        """Boxes for what a function is given."""
+        children = [self.add(f"argument {i}", "input", [], (value,)) for i, value in enumerate(graph.inputs)]
         for variable, value in graph.variables:
             children.append(self.add(variable.name.partition(":")[0], "variable", [], (value,)))
-        for node in graph.nodes:
-            children.append(self.node(node))
+        return children
+
+    def body(self, graph: Graph) -> list[Any]:
+        """The tree of a graph's nodes: ids, and groups for the graphs inside its nodes."""
+        children = [self.node(node) for node in graph.nodes]
         for variable, value in graph.updates:
-            name = variable.name.partition(":")[0]
-            children.append(self.add(f"{name} becomes", "variable", [value], ()))
-        for value in graph.outputs:
-            if value in self.made:
-                self.nodes[self.made[value]]["target"] = True
+            children.append(self.add(f"{variable.name.partition(':')[0]} becomes", "variable", [value], ()))
         return children
 
     def node(self, node: Node) -> Any:
-        inner = [{"name": g.name, "children": self.graph(g)} for g in subgraphs(node)]
-        at = self.add(node.op.name, kind_of_node(node), list(node.inputs), node.outputs, node.line)
+        inner = []
+        results: list[Value] = []
+        for graph in subgraphs(node):
+            inner.append({"name": graph.name, "children": in_pieces([*self._given(graph, node), *self.body(graph)])})
+            results += graph.outputs
+        ins = [*node.inputs, *results]
+        at = self.add(node.op.name, kind_of_node(node), ins, node.outputs, node.line)
         return {"name": node.op.name, "children": [*inner, at]} if inner else at
+
+    def _given(self, graph: Graph, node: Node) -> list[Any]:
+        """Boxes for the arguments of a branch or a loop's body, each computed from what the node is given for it."""
+        given = node.inputs[len(node.inputs) - len(graph.inputs) :] if len(graph.inputs) <= len(node.inputs) else ()
+        return [
+            self.add(f"argument {i}", "input", [given[i]] if given else [], (value,))
+            for i, value in enumerate(graph.inputs)
+        ]
 
 
 def kind_of(op: Any) -> str:
@@ -80,7 +91,11 @@ def kind_of_node(node: Node) -> str:
 def graph_data(graph: Graph) -> dict[str, Any]:
     """Everything the page shows of a traced function."""
     gatherer = _Gatherer()
-    children = gatherer.graph(graph)
+    children = [*gatherer.inputs(graph), *gatherer.body(graph)]
+    results = {gatherer.made[value] for value in graph.outputs if value in gatherer.made}
+    for node in gatherer.nodes:
+        if node["id"] in results:
+            node["target"] = True
     return {
         "kind": "function",
         "title": f"The graph of {graph.name}",
@@ -92,3 +107,22 @@ def graph_data(graph: Graph) -> dict[str, Any]:
         "problems": [],
         "sources": [],
     }  # fmt: skip
+
+
+def call_data(
+    graph: Graph, outside: list[int | None], call: dict[str, Any], count: int, first: int
+) -> tuple[list[Any], list[dict[str, Any]]]:
+    """The tree and the nodes of what a call on a tape computed; `outside` has the ids of the call's arguments.
+
+    The call itself is computed from the results, the first `count` outputs: the others are kept for the way back.
+    """
+    gatherer = _Gatherer(first)
+    for value, at in zip(graph.all_inputs, outside, strict=False):
+        if at is not None:
+            gatherer.made[value] = at
+    tree = in_pieces(gatherer.body(graph))
+    for node in gatherer.nodes:
+        node["onPath"] = call["onPath"]
+    results = {gatherer.made[value] for value in graph.outputs[:count] if value in gatherer.made}
+    call["ins"] = sorted({*call["ins"], *results} - {call["id"]})
+    return tree, gatherer.nodes

@@ -41,6 +41,23 @@ def in_pieces(children: list[Any]) -> list[Any]:
     return children
 
 
+def opened(children: list[Any], inside: dict[int, dict[str, Any]]) -> list[Any]:
+    """The same tree, with groups of what is inside some of its leaves around these.
+
+    >>> opened([0, {"name": "a", "children": [1]}], {1: {"name": "f", "children": [2, 3]}})[1]["children"]
+    [{'name': 'f', 'children': [2, 3, 1]}]
+    """
+    found: list[Any] = []
+    for child in children:
+        if isinstance(child, dict):
+            found.append(child | {"children": opened(child["children"], inside)})
+        elif child in inside:
+            found.append(inside[child] | {"children": [*inside[child]["children"], child]})
+        else:
+            found.append(child)
+    return found
+
+
 def _name(piece: list[Any]) -> str:
     first, last = _first(piece[0]), _last(piece[-1])
     return f"records {first} to {last}"

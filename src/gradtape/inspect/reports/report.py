@@ -1,6 +1,6 @@
 """A step as a page to look at: the graph of a tape or of a traced function, in one file that needs no server.
 
-This module gathers what the page shows; the page itself is `viewer/`: a template, a style sheet and a script.
+This module gathers what the page shows; the page itself is `viewer/`: a template, a style sheet and scripts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,12 +25,14 @@ from ...state.archive import replacing
 from ..causes.explain import Cause, explain
 from ..causes.nonfinite import diagnose
 from ..costs.profile import profile
+from ..records.layers import layer_paths
 from ..records.reading import Reading, line_data, readable_bytes
 from ..records.witness import TracingLog
-from .graph_report import graph_data, kind_of
-from .grouping import tree
+from .graph_report import call_data, graph_data, kind_of
+from .grouping import opened, tree
 
 _BINS = 24
+_VIEWER = ("viewer.css", "model.js", "layout.js", "drawing.js", "panel.js", "hands.js")
 _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}  # all others: the gradient is None
 
 
@@ -57,6 +58,11 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
                 f"{type(subject).__name__}"
             )
         data = graph_data(graph)
+    return write_page(data, path)
+
+
+def write_page(data: dict[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Writes the page that shows `data`; what was at `path` before stays if that fails."""
     page = Path(path)
     text = render(data).encode("utf-8", "xmlcharrefreplace")  # file names may hold what is no character
     try:
@@ -81,7 +87,7 @@ def render(data: dict[str, Any]) -> str:
     """The page that shows `data`."""
     viewer = files(__package__).joinpath("viewer")
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    parts = {name: viewer.joinpath(name).read_text("utf-8") for name in ("viewer.css", "viewer.js")}
+    parts = {name: viewer.joinpath(name).read_text("utf-8") for name in _VIEWER}
     parts |= {"title": html.escape(str(data["title"])), "data": text}
     template = viewer.joinpath("template.html").read_text("utf-8")
     return re.sub(r"\{\{(.+?)\}\}", lambda found: parts[found[1]], template)  # at once: no part can name another
@@ -100,6 +106,8 @@ def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, A
     problems = [*_missing(tape, reading, target, nodes), *_not_finite(tape, reading, target, sources, nodes)]
     for at in reading.seeds:
         nodes[_first(reading, at)]["target"] = True
+    paths = layer_paths(reading, nodes)
+    inside = _opened_calls(reading, nodes)
     total = costs.total
     facts = [
         ["operations", str(total.records)],
@@ -114,7 +122,7 @@ def tape_data(tape: Any, target: Any = None, sources: Any = None) -> dict[str, A
         "facts": [fact for fact in facts if fact[1]],
         "traced": isinstance(reading.log, TracingLog),
         "nodes": list(nodes.values()),
-        "tree": tree(_paths(reading, nodes)),
+        "tree": opened(tree(paths), inside),
         "problems": problems,
         "sources": [_source(reading, name, at, cotangents) for name, _, at in reading.sources],
     }
@@ -151,6 +159,19 @@ def _node(reading: Reading, at: int, cotangents: dict[int, Any], cost: Any) -> d
     return node
 
 
+def _opened_calls(reading: Reading, nodes: dict[int, Any]) -> dict[int, dict[str, Any]]:
+    """Adds what calls of functions have computed to `nodes`; the groups of that, by the position of the call."""
+    found = {}
+    for at in [at for at in nodes if getattr(reading.operation(at), "family", None) == "call"]:
+        op, parents, _, outputs = reading.records[at]
+        outside = [_first(reading, p) if p >= 0 else None for p in parents]
+        first = max(max(nodes) + 1, len(reading.records))
+        tree, inner = call_data(op.forward, outside, nodes[at], len(outputs or (None,)), first)
+        found[at] = {"name": op.name, "children": tree}
+        nodes |= {node["id"]: node for node in inner}
+    return found
+
+
 def _kind(op: Any, reading: Reading, at: int) -> str:
     if op is None:
         return "variable" if any(p == at for _, p in reading.log.variable_positions()) else "input"
@@ -160,35 +181,6 @@ def _kind(op: Any, reading: Reading, at: int) -> str:
 def _first(reading: Reading, at: int) -> int:
     record = reading.records[at]
     return record if type(record) is int else at
-
-
-def _paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[str, ...]]]:
-    """The groups each record is in: its scopes; without any, the call of the user's function that it happened in.
-
-    A function that goes back to an earlier instruction has been called again, or has begun its loop again.
-    """
-    log = reading.log
-    if not isinstance(log, TracingLog):
-        return [(at, ()) for at in positions]
-    calls: dict[int, tuple[str, int]] = {}
-    last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
-    for at, note in sorted(log.notes.items()):
-        (code, instruction), line = note[0], reading.line(at)
-        before, count = last.get(code, (-1, 0))
-        last[code] = (instruction, count + (instruction < before or not count))
-        if line is not None and line[2] != "<module>" and not log.scope(at):
-            calls[at] = (line[2], last[code][1])
-    often = {name for name, count in calls.values() if count > 1}
-    found = []
-    for at in positions:
-        # A variable belongs to its first use.
-        owner = at if reading.records[at] is not None else next(reading.users(at), at)
-        path = log.scope(at)
-        if not path and owner in calls:
-            name, count = calls[owner]
-            path = (f"{name} {count}" if name in often else name,)
-        found.append((at, path))
-    return found
 
 
 def _numbers(array: Any) -> dict[str, Any] | None:
