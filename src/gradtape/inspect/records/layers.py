@@ -21,7 +21,7 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
     calls: dict[int, tuple[str, int]] = {}
     last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
     for at, note in sorted(log.notes.items()):
-        (code, instruction), line = note[0], reading.line(at)
+        (code, instruction), line = note[0][:2], reading.line(at)
         before, count = last.get(code, (-1, 0))
         last[code] = (instruction, count + (instruction < before or not count))
         if line is not None and line[2] != "<module>" and not log.scope(at):
