@@ -66,7 +66,7 @@ def gpt(file: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 4.4), layout="constrained")
     axes.plot(np.linspace(0, 300, len(losses)), np.array(losses) / np.log(2))
     axes.set(xlabel="step", ylabel="bits a character", title="A small GPT reads Python's manual")
-    axes.text(0.97, 0.94, wrapped(text), ha="right", va="top", transform=axes.transAxes, family="monospace", size=8)
+    axes.text(0.45, 0.94, wrapped(text), va="top", transform=axes.transAxes, family="monospace", size=8)
     figure.savefig(file, dpi=130)
 
 
@@ -124,7 +124,8 @@ def shrunk(drawn: Path, file: Path) -> None:
     picture = Image.open(drawn).convert("RGB")
     for width, colours in ((640, 128), (640, 64), (560, 64), (480, 64), (400, 64)):
         size = (width, round(picture.height * width / picture.width))
-        picture.resize(size, Image.Resampling.LANCZOS).quantize(colours).save(file, optimize=True)
+        smaller = picture.resize(size, Image.Resampling.LANCZOS)
+        smaller.quantize(colours, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
         if file.stat().st_size < LARGEST:
             return
     raise ValueError(f"{file.name} has {file.stat().st_size:,} bytes, more than {LARGEST:,}: draw less")

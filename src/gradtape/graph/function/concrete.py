@@ -39,16 +39,18 @@ from .signature import Identity
 
 logger = logging.getLogger("gradtape")
 
+Budget = int | float | None  # bytes, or a fraction of what would be taken
+
 _OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
 _OPEN = nullcontext()
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
 class NumpyProgram:
-    """A graph as generated Python over NumPy's kernels."""
+    """A graph as generated Python over NumPy's kernels, planned to a memory budget if there is one."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._run = executor.compile_graph(optimize(graph))
+    def __init__(self, graph: Graph, budget: Budget = None) -> None:
+        self._run = executor.compile_graph(optimize(graph), budget)
         self._updated = [variable for variable, _ in graph.updates]
         self._variables = [variable for variable, _ in graph.variables]
         replaced = set(map(id, self._updated))
@@ -56,6 +58,8 @@ class NumpyProgram:
         self._has_effects = any(isinstance(node.op, Effect) for node in all_nodes(graph))
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
+        # Computes outputs and updates from inputs and variables once more, and does nothing else; if that is possible.
+        self.repeat = None if self._has_effects else self._run
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Runs the graph, then carries out its updates, as if no other thread had run meanwhile.
@@ -99,13 +103,13 @@ class NumpyProgram:
         return results[: self._outputs]
 
 
-def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """The graph, ready to run on arrays."""
     if jit_compile:
         from ..executors.xla import executor
 
         return executor.compile_graph(graph)
-    return NumpyProgram(graph)
+    return NumpyProgram(graph, budget)
 
 
 class Variant:
@@ -113,9 +117,10 @@ class Variant:
 
     def __init__(
         self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor],
-        recorded_streams: dict[int, Stream],
+        recorded_streams: dict[int, Stream], budget: Budget = None,
     ) -> None:  # fmt: skip
         self.graph = graph
+        self.budget = budget
         self.followed = followed  # the constants of the graph that a tape may watch
         self.structure = structure
         self.forms = forms
@@ -143,14 +148,14 @@ class Variant:
         if found is None:
             graph = opened(self.graph, constants)
             found = self._opened[constants] = Variant(
-                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams
+                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams, self.budget
             )
         return found, [self.followed[place] for place in constants]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for plain tensors, with nobody recording."""
         if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile)
+            self._program = program_of(self.graph, self.jit_compile, self.budget)
         results = self._program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
 
@@ -159,7 +164,7 @@ class Variant:
         if not self.jit_compile:
             return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
         if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile)
+            self._program = program_of(self.graph, self.jit_compile, self.budget)
         results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
         return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
 
@@ -177,7 +182,8 @@ class Variant:
         count = len(self.dtypes)
         outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
         if outputs:
-            call = Call(self.graph.name, derivative, backward, inputs, results[count:])
+            repeat = getattr(forward, "repeat", None)
+            call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
             log.record(call, inputs, tuple(outputs), {})
         return outputs
 
@@ -248,13 +254,22 @@ class Call(Unregistered):
     family = "call"
 
     def __init__(
-        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Sequence[Any]
-    ) -> None:
+        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Iterable[Any],
+        repeat: Callable[..., Sequence[Any]] | None = None,
+    ) -> None:  # fmt: skip
         self.name = self.title = name
         self._derivative = derivative
         self._backward = backward
-        self._inputs = inputs
+        self._inputs: Iterable[Tensor] = inputs
         self._kept = kept
+        self._repeat = repeat  # from the arrays of the inputs: those of the outputs and then what is kept
+
+    def lend(self, lender: Callable[..., tuple[Iterable[Tensor], Iterable[Any]]]) -> None:
+        """Has a tape that may let go of values look after what is kept, and the inputs: see `budgets`."""
+        dtypes = [value.dtype for value in self._derivative.kept]
+        kept = [wrap(array, dtype) for array, dtype in zip(self._kept, dtypes, strict=True)]
+        outputs = [value.dtype for value in self.forward.outputs]
+        self._inputs, self._kept = lender(self._inputs, kept, outputs, self._repeat)
 
     @property
     def forward(self) -> Graph:
@@ -283,7 +298,7 @@ class Concrete:
 
     def __init__(
         self, name: str, names: Sequence[str], around: Callable[[], Sequence[Tensor]], call: Callable[..., Any],
-        eager: Callable[..., Any], jit_compile: bool,
+        eager: Callable[..., Any], jit_compile: bool, budget: Budget = None,
     ) -> None:  # fmt: skip
         self.name = name
         # Gives a call that it is for: positional and named arguments, with specs for tensors.
@@ -294,6 +309,7 @@ class Concrete:
         self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
         self._eager = self.eager = eager  # how it is run where it cannot be a graph; what that was at first
         self._jit_compile = jit_compile
+        self._budget = budget
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = self._follows_all = False
         self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
@@ -509,5 +525,7 @@ class Concrete:
             written.clear()
             return variant.packed(returned)
 
-        variant = Variant(graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams)
+        variant = Variant(
+            graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams, self._budget
+        )
         return variant, None if trace.for_xla else results, trace.variables_made
