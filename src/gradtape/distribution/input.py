@@ -55,14 +55,9 @@ class InputOptions(_InputOptions):
         experimental_place_dataset_on_device: bool = False,
         experimental_per_replica_buffer_size: int = 1,
     ) -> InputOptions:
-        fetched = experimental_fetch_to_device is not False
-        if fetched and experimental_place_dataset_on_device:
-            raise ValueError(
-                "`experimental_place_dataset_on_device` can not be set to True when experimental_fetch_to_device is "
-                "True or not set"
-            )
+        fetched = True if experimental_fetch_to_device is None else experimental_fetch_to_device
         return super().__new__(
-            cls, experimental_fetch_to_device, experimental_replication_mode, experimental_place_dataset_on_device,
+            cls, fetched, experimental_replication_mode, experimental_place_dataset_on_device,
             experimental_per_replica_buffer_size,
         )  # fmt: skip
 
@@ -248,6 +243,60 @@ class Distributed(DistributedDataset):
     def cardinality(self) -> Any:
         """That of the dataset it is made of."""
         return self._source.cardinality
+
+
+class InputIterator:
+    """What `make_dataset_iterator` and `make_input_fn_iterator` make: passes that one begins oneself.
+
+    >>> import gradtape as tf
+    >>> iterator = tf.distribute.get_strategy().make_dataset_iterator(tf.data.Dataset.range(2))
+    >>> iterator.initialize()
+    >>> int(iterator.get_next())
+    0
+    """
+
+    def __init__(self, elements: Any) -> None:
+        self._elements = elements
+        self._pass = iter(elements)
+
+    def initialize(self) -> None:
+        """Begins anew."""
+        self._pass = iter(self._elements)
+
+    @property
+    def initializer(self) -> None:
+        """The same as `initialize`, for programs that run it as an op of a graph."""
+        self.initialize()
+
+    def get_next(self) -> Any:
+        """The next element; `tf.errors.OutOfRangeError` at the end."""
+        return self._pass.get_next()
+
+    def get_next_as_optional(self) -> Any:
+        """The next element as a `tf.experimental.Optional`, which is empty at the end."""
+        return self._pass.get_next_as_optional()
+
+
+class Calls:
+    """Elements that a function makes, called once for each replica: it ends with `tf.errors.OutOfRangeError`."""
+
+    def __init__(self, function: Callable[[], Any], count: int) -> None:
+        self._function = function
+        self._count = count
+
+    def __iter__(self) -> Calls:
+        return self
+
+    def __next__(self) -> Any:
+        found = [self._function() for _ in range(self._count)]
+        return found[0] if self._count == 1 else regroup(found, always_wrap=True)
+
+    def get_next(self) -> Any:
+        """The next element."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError("End of sequence") from None
 
 
 def _has_rows(leaf: Any) -> bool:

@@ -76,14 +76,14 @@ class PerReplicaSpec(TypeSpec):
     value_type = PerReplica  # type: ignore[assignment]
 
     def __init__(self, *specs: Any) -> None:
-        self._specs = specs
+        self._value_specs = specs
 
     def _serialize(self) -> tuple[Any, ...]:
-        return self._specs
+        return self._value_specs
 
     @property
     def _component_specs(self) -> tuple[Any, ...]:
-        return self._specs
+        return self._value_specs
 
     def _to_components(self, value: Any) -> tuple[Any, ...]:
         return tuple(value._values)
@@ -138,4 +138,16 @@ def _mirrored_tensor(value: Mirrored, dtype: Any) -> Any:
     return to_tensor(value._get(), dtype)
 
 
+def _own_tensor(value: PerReplica, dtype: Any) -> Any:
+    context = place.context
+    if context is None:
+        raise ValueError(
+            "It looks like you are using a PerReplica object while not inside a replica context, which is not "
+            "supported. Try running your op or function inside a replica context by using `strategy.run`; "
+            "`strategy.experimental_local_results` and `strategy.reduce` give tensors of it"
+        )
+    return to_tensor(value._values[context.local_id], dtype)
+
+
 register(Mirrored, _mirrored_tensor, 0)
+register(PerReplica, _own_tensor, 1)

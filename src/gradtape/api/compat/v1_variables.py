@@ -55,7 +55,7 @@ class Variable(metaclass=_AnyVariable):
     ) -> Any:  # fmt: skip
         """`collections`, `use_resource` and what else only a graph needs are ignored."""
         return Variable2(
-            initial_value, trainable is not False, name=name, dtype=dtype, constraint=constraint,
+            initial_value, trainable, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape,
         )  # fmt: skip
 
@@ -218,8 +218,9 @@ def get_variable(
         first = _first_value(name, shape, kind, dtype, scope.initializer if initializer is None else initializer)
         with resolve("init_scope")(), resolve("name_scope")(""):
             return Variable2(
-                first, trainable=trainable is not False, name=full, constraint=constraint or scope.constraint
-            )
+                first, trainable=trainable, name=full, constraint=constraint or scope.constraint,
+                synchronization=synchronization, aggregation=aggregation,
+            )  # fmt: skip
 
     getter = custom_getter or scope.custom_getter
     variable = made() if getter is None else getter(made, full, shape=shape, dtype=dtype)
