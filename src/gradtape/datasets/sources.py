@@ -323,18 +323,26 @@ class Sources(Pipeline):
         return cls("_VariantDataset", lambda: iter(elements), lambda _: specs, len(elements))
 
 
+def file_names(given: Any) -> Callable[[], Iterator[str]]:
+    """The names of files, for each pass: of a tensor, or of a dataset of them."""
+    if isinstance(given, Pipeline):
+        return lambda: (os.fsdecode(name) for x in given for name in np.ravel(x.array).tolist())
+    names = [os.fsdecode(name) for name in np.ravel(to_tensor(given).array).tolist()]
+    return lambda: iter(names)
+
+
 def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
     """The lines of text files, without their ends."""
     import gzip
     import io
     import zlib
 
-    names = [os.fsdecode(name) for name in np.ravel(to_tensor(filenames).array).tolist()]
+    names = file_names(filenames)
     if compression_type not in (None, "", "GZIP", "ZLIB"):
         raise errors.InvalidArgumentError(f"Unsupported compression_type: {compression_type}. Use GZIP, ZLIB or none")
 
     def lines() -> Iterator[Tensor]:
-        for name in names:
+        for name in names():
             try:
                 with gzip.open(name) if compression_type == "GZIP" else open(name, "rb") as file:
                     text = io.BytesIO(zlib.decompress(file.read())) if compression_type == "ZLIB" else file

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..core import devices, nest
 from ..core.composites import CompositeTensor
 from ..core.errors import OutOfRangeError
-from ..core.shapes import TensorShape
+from ..core.tensor import Tensor, wrap
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
-from ..datasets.structure import leaves, mapped
+from ..datasets.structure import batch_spec, leaves, mapped, row_count, row_spec
+from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
-from ..state.specs import TensorSpec
-from .values import PerReplica, PerReplicaSpec, regroup
+from ..state.sparse_tensor import SparseTensor
+from .places import place
+from .values import PerReplicaSpec, regroup
 
 
 class InputReplicationMode(enum.Enum):
@@ -60,6 +66,24 @@ class InputOptions(_InputOptions):
             cls, fetched, experimental_replication_mode, experimental_place_dataset_on_device,
             experimental_per_replica_buffer_size,
         )  # fmt: skip
+
+
+def check_options(options: InputOptions | None) -> bool:
+    """Whether a function is to make a dataset for each replica; ValueError for options that contradict each other."""
+    if options is None:
+        return False
+    each = options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
+    if options.experimental_place_dataset_on_device and not each:
+        raise ValueError(
+            "When `experimental_place_dataset_on_device` is set for dataset placement, you must also specify "
+            "`PER_REPLICA` for the replication mode"
+        )
+    if options.experimental_place_dataset_on_device and options.experimental_fetch_to_device:
+        raise ValueError(
+            "`experimental_place_dataset_on_device` can not be set to True when experimental_fetch_to_device is True "
+            "and replication mode is set to `PER_REPLICA`"
+        )
+    return each
 
 
 class InputContext:
@@ -166,15 +190,19 @@ class DistributedIterator(abc.ABC):
 class _Pass(DistributedIterator):
     """One pass through the dataset that a distributed one is made of."""
 
-    def __init__(self, dataset: Any, parts: Callable[[Any], Any]) -> None:
+    def __init__(self, dataset: Distributed) -> None:
         self._dataset = dataset
-        self._parts = parts
-        self._iterator = DatasetIterator(dataset._source)
+        self._iterators = [DatasetIterator(source) for source in dataset.sources]
 
     def __next__(self) -> Any:
+        if place.context is not None:
+            raise ValueError(
+                "next(iterator) should be called from outside of replica_fn. e.g. strategy.run(replica_fn, "
+                "args=(next(iterator),))"
+            )
         if thread.trace is not None:
             raise Untraceable("the elements of a distributed dataset are made at every call")
-        return self._parts(self._iterator)
+        return self._dataset.next_of(self._iterators)
 
     @property
     def element_spec(self) -> Any:
@@ -183,23 +211,44 @@ class _Pass(DistributedIterator):
 
 
 class Distributed(DistributedDataset):
-    """A dataset of `count` replicas: global batches are split, or `count` elements are taken for one."""
+    """A dataset of `count` replicas: global batches are split, or each replica has an element of its own.
 
-    def __init__(self, dataset: Any, count: int, splits: bool) -> None:
-        self._source = dataset
+    Of one dataset `count` elements are taken for that, or one of each of `count` datasets.
+    """
+
+    def __init__(self, dataset: Any, count: int, splits: bool, places: Sequence[str] = ()) -> None:
+        self.sources = dataset if isinstance(dataset, list) else [dataset]
         self._count = count
         self._splits = splits
+        self._places = [devices.by_name(name) for name in places]  # where replicas have their parts
 
     def __iter__(self) -> Any:
-        return _Pass(self, self._split if self._splits else self._together)
+        return _Pass(self)
 
-    def _split(self, elements: Any) -> Any:
-        parts = self.split(next(elements))
+    def next_of(self, iterators: Sequence[Any]) -> Any:
+        """The next element."""
+        if self._splits:
+            return self._regrouped(self.split(next(iterators[0])))
+        found = [next(iterators[i % len(iterators)], None) for i in range(self._count)]
+        there = [x for x in found if x is not None]
+        if not there or (len(there) < self._count and self._is_static()):
+            raise StopIteration  # replicas have no elements of another shape, as an empty one would be
+        empty = mapped(lambda x: _slice(x, 0, 0) if _has_rows(x) else x, there[0])
+        return self._regrouped([empty if x is None else x for x in found])
+
+    def _regrouped(self, parts: list[Any]) -> Any:
+        """What the replicas have, each on its device."""
+        for i, device in enumerate(self._places):
+            if device is not devices.HOST:
+                parts[i] = mapped(partial(_at, device), parts[i])
         return regroup(parts, always_wrap=True)
+
+    def _is_static(self) -> bool:
+        return all([spec.shape.is_fully_defined() for spec in leaves(self.sources[0].element_spec)])
 
     def split(self, element: Any) -> list[Any]:
         """A global batch as one batch a replica: equal ones, of which the last may be short, or empty."""
-        sizes = {len(leaf) for leaf in leaves(element) if _has_rows(leaf)}
+        sizes = {row_count(leaf) for leaf in leaves(element) if _has_rows(leaf)}
         if len(sizes) != 1:
             raise ValueError(
                 "experimental_distribute_dataset splits batches among the replicas, and the components of an element "
@@ -207,42 +256,31 @@ class Distributed(DistributedDataset):
                 "distribute_datasets_from_function"
             )
         rows = -(-sizes.pop() // self._count)
-        return [mapped(lambda x, i=i: x[i * rows : (i + 1) * rows], element) for i in range(self._count)]
-
-    def _together(self, elements: Any) -> Any:
-        """The next elements, one a replica; where there are too few at the end, the rest get empty batches."""
-        found = [next(elements)]
-        for _ in range(self._count - 1):
-            try:
-                found.append(next(elements))
-            except StopIteration:
-                found.append(mapped(lambda x: x[:0] if _has_rows(x) else x, found[0]))
-        return regroup(found, always_wrap=True)
+        return [mapped(lambda x, i=i: _slice(x, i * rows, (i + 1) * rows), element) for i in range(self._count)]
 
     @property
     def element_spec(self) -> Any:
         """The specs of an element: that of each replica."""
 
         def one(spec: Any) -> Any:
-            if isinstance(spec, TensorSpec) and spec.shape.rank:
-                size = spec.shape[0] if self._splits else None
-                part = None if size is None or size % self._count else size // self._count
-                spec = TensorSpec(TensorShape([part, *spec.shape[1:]]), spec.dtype)
+            if self._splits and spec.shape.rank:
+                size = spec.shape[0]
+                spec = batch_spec(row_spec(spec), None if size is None or size % self._count else size // self._count)
             return PerReplicaSpec(*[spec] * self._count)
 
-        return mapped(one, self._source.element_spec)
+        return mapped(one, self.sources[0].element_spec)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
         """Goes through the dataset with a state."""
         state = initial_state
         for element in self:
             state = reduce_func(state, element)
-        return state
+        return nest.map_structure(to_tensor, state)
 
     @property
-    def cardinality(self) -> Any:
+    def cardinality(self) -> int:
         """That of the dataset it is made of."""
-        return self._source.cardinality
+        return int(self.sources[0].cardinality())
 
 
 class InputIterator:
@@ -303,6 +341,22 @@ def _has_rows(leaf: Any) -> bool:
     return isinstance(leaf, CompositeTensor) or bool(getattr(leaf, "dims", ()))
 
 
-def distributed_values(count: int, value_fn: Callable[[Any], Any], context: Callable[[int], Any]) -> Any:
-    """What `value_fn` gives for each replica."""
-    return PerReplica([value_fn(context(i)) for i in range(count)])
+def _at(device: devices.Device, leaf: Any) -> Any:
+    """A leaf as one of that device. CPUs share their memory."""
+    if type(leaf) is not Tensor or device.kind != devices.HOST.kind:
+        return leaf
+    there = wrap(leaf.array, leaf.dtype)
+    there.placement = device
+    return there
+
+
+def _slice(leaf: Any, start: int, stop: int) -> Any:
+    """Some rows of a leaf."""
+    if not isinstance(leaf, SparseTensor):
+        return leaf[start:stop]
+    indices, values = np.asarray(leaf.indices), np.asarray(leaf.values)
+    inside = (indices[:, 0] >= start) & (indices[:, 0] < stop)
+    shift = np.array([start] + [0] * (indices.shape[1] - 1))
+    total, *rest = np.asarray(leaf.dense_shape).tolist()
+    count = max(0, min(stop, total) - start)
+    return SparseTensor(indices[inside] - shift, to_tensor(values[inside], leaf.dtype), [count, *rest])

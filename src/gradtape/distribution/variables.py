@@ -112,8 +112,8 @@ class DistributedVariable(Variable, DistributedValues):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         arguments = {
-            "initial_value": Variable._settled(self._part(0)), "trainable": self._trainable, "aggregation": self._aggregation,
-            "synchronization": self._synchronization, "shape": self._shape, "constraint": self.constraint,
+            "initial_value": Variable._settled(self._part(0)), "trainable": self._trainable,
+            "aggregation": self._aggregation, "synchronization": self._synchronization, "shape": self._shape, "constraint": self.constraint,
             "name": self._title.removesuffix(":0"),
         }  # fmt: skip
         made = memo[id(self)] = _created(self._strategy, arguments)
@@ -252,7 +252,8 @@ def _scatter(name: str) -> Callable[..., Any]:
     method = getattr(Variable, name)
 
     def scatter(self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        if replica_of(self._strategy) is not None and self._aggregation in (_SUM, _MEAN) and method.__name__ in _CHOOSING:
+        chooses = method.__name__ in _CHOOSING and self._aggregation in (_SUM, _MEAN)
+        if chooses and replica_of(self._strategy) is not None:
             raise NotImplementedError(
                 f"{method.__name__} is only supported for mirrored variable (variable created within certain "
                 "`tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` aggregation, got: "

@@ -27,6 +27,7 @@ from ...distribution.input import (
     InputContext,
     InputIterator,
     InputOptions,
+    check_options,
 )
 from ...distribution.input import InputReplicationMode as InputReplicationMode
 from ...distribution.places import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
@@ -215,13 +216,20 @@ class Strategy:
                 "InputReplicationMode.PER_REPLICA is only supported in "
                 "`distribute_datasets_from_function`."
             )
-        return Distributed(dataset, self.num_replicas_in_sync, splits=True)
+        return Distributed(dataset, self.num_replicas_in_sync, True, self._places(options))
+
+    def _places(self, options: Any) -> Sequence[str]:
+        """Where replicas get their parts of the data: on their devices, unless it is to stay on the host."""
+        return self._device_names if options is None or options.experimental_fetch_to_device else ()
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         """What `dataset_fn(tf.distribute.InputContext)` makes: each of its elements is for one replica."""
         count = self.num_replicas_in_sync
-        dataset = dataset_fn(InputContext(num_replicas_in_sync=count))
-        return dataset if count == 1 else Distributed(dataset, count, splits=False)
+        each = check_options(options)
+        if count == 1:
+            return dataset_fn(InputContext())
+        contexts = [InputContext(count, i, count) for i in range(count)] if each else [InputContext(1, 0, count)]
+        return Distributed([dataset_fn(context) for context in contexts], count, False, self._places(options))
 
     def experimental_distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
         """The former name of `distribute_datasets_from_function`."""
