@@ -7,6 +7,7 @@ from the start.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.scopes import holding
+from ..core.scopes import holding, scoped, unscoped
 from ..core.tensor import Tensor, text_of, wrap
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
@@ -34,6 +35,7 @@ from .replicas import get_replica_context
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
 _SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
+_NUMBERS = re.compile(r"_\d+(?=/|$)")  # in names, which make them unique
 _CHOOSING = ("scatter_max", "scatter_min", "scatter_update")  # of which there is no sum over replicas
 _NONE, _SUM, _MEAN = VariableAggregation.NONE, VariableAggregation.SUM, VariableAggregation.MEAN
 
@@ -101,6 +103,10 @@ class DistributedVariable(Variable, DistributedValues):
         return self._part(0 if context is None else context.local_id)
 
     @property
+    def _distribute_strategy(self) -> Any:
+        return self._strategy
+
+    @property
     def _devices(self) -> tuple[str, ...]:
         return tuple(self._strategy.extended.worker_devices)
 
@@ -113,8 +119,8 @@ class DistributedVariable(Variable, DistributedValues):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         arguments = {
             "initial_value": Variable._settled(self._part(0)), "trainable": self._trainable,
-            "aggregation": self._aggregation, "synchronization": self._synchronization, "shape": self._shape, "constraint": self.constraint,
-            "name": self._title.removesuffix(":0"),
+            "aggregation": self._aggregation, "synchronization": self._synchronization,
+            "shape": self._shape, "constraint": self.constraint, "name": self._title.removesuffix(":0"),
         }  # fmt: skip
         made = memo[id(self)] = _created(self._strategy, arguments)
         if not self.is_mirrored or self._copies:
@@ -188,7 +194,7 @@ class MirroredVariable(DistributedVariable):
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             name = self._title.removesuffix(":0")
             self._copies = tuple([
-                _plain_variable(self.numpy(), f"{name}/replica_{i}", options, self._devices[i])
+                _plain_variable(self.numpy(), f"{name}/replica_{i}", options, self._strategy, i)
                 for i in range(1, self._local())
             ])  # fmt: skip
 
@@ -279,7 +285,7 @@ class SyncOnReadVariable(DistributedVariable):
         start, name, options = self._array, self._title.removesuffix(":0"), {"trainable": False, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             names = [name, *[f"{name}/replica_{i}" for i in range(1, self._local())]]
-            made = [_plain_variable(start, each, options, at) for each, at in zip(names, self._devices, strict=True)]
+            made = [_plain_variable(start, each, options, strategy, i) for i, each in enumerate(names)]
         self._values = tuple(made)
         self.local = LocalPart(self)  # what stands for the part of every replica in a program for all of them
 
@@ -397,12 +403,13 @@ class Shard:
 class PartVariable(Variable):
     """The part of one replica."""
 
-    _at: str  # the replica's device
+    _distribute_strategy: Any
+    _replica: int
 
     @property
     def device(self) -> str:
         """The device of the replica."""
-        return self._at
+        return str(self._distribute_strategy.extended.worker_devices[self._replica])
 
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
         self._settled()
@@ -411,10 +418,10 @@ class PartVariable(Variable):
         return super()._on_device(put)
 
 
-def _plain_variable(value: Any, name: str, options: dict[str, Any], device: str) -> Variable:
+def _plain_variable(value: Any, name: str, options: dict[str, Any], strategy: Any, replica: int) -> Variable:
     """A variable that no creator is asked about."""
     variable = object.__new__(PartVariable)
-    variable._at = device
+    variable._distribute_strategy, variable._replica = strategy, replica
     Variable.__init__(variable, value, name=name, **options)
     variable._title = f"{name}:0"  # the scopes are in it already
     return variable
@@ -463,16 +470,18 @@ def created_by(strategy: Any) -> Any:
         context = get_replica_context()
         if context is None or context.strategy is not strategy:
             return _created(strategy, arguments)
-        return context.merge_call(create_for_all, (), arguments)
+        name = arguments["name"]
+        full = scoped("Variable" if name is None else name)  # in the scopes of the replica
+        return context.merge_call(create_for_all, (), {**arguments, "name": full})
 
     def create_for_all(strategy: Any, **given: Any) -> Any:
-        names = given["name"]
-        if isinstance(names, PerReplica) and len(set(names._values)) > 1:
+        names = given["name"]._values if isinstance(given["name"], PerReplica) else [given["name"]]
+        if len({_NUMBERS.sub("", name) for name in names}) > 1:
             raise RuntimeError(
-                "Tried to create variables with mismatching names in the replicas, which would be one variable: "
-                f"{list(names._values)}"
+                f"Tried to create variables with mismatching names in the replicas, which are to be one: {list(names)}"
             )
-        return _created(strategy, select_replica(0, given))
+        with unscoped():
+            return _created(strategy, select_replica(0, given))
 
     return variable_creator_scope(create)
 

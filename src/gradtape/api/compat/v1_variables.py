@@ -187,11 +187,11 @@ class variable_scope:
         settled = {key: getattr(base, key) if value is None else value for key, value in self._given.items()}
         prefix = "" if again else self._names.enter_context(resolve("name_scope")(self._name))
         scope = VariableScope(settled.pop("reuse"), name, name_scope=prefix or base.original_name_scope, **settled)
-        _thread.open.append(scope)
+        _thread.open = [*_thread.open, scope]  # another list: a thread that goes on in the place of one has the old
         return scope
 
     def __exit__(self, *error: object) -> None:
-        _thread.open.pop()
+        _thread.open = _thread.open[:-1]
         self._names.close()
 
 
