@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
-.PHONY: help demo example test test-several test-gpu test-plain fuzz lint docs bench bench-peers keras-suite keras-slice ecosystem clean
+.PHONY: help demo example test test-several test-gpu test-plain fuzz lint docs gallery bench bench-peers keras-suite keras-slice ecosystem clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ lint: $(VENV)/.lint  ## Checks style and types
 docs: $(VENV)/.docs  ## Builds the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	@echo "the documentation is in site/index.html"
+
+gallery: $(VENV)/.examples  ## Makes the pictures of docs/gallery.md again, by running the examples
+	$(RUN) tools/make_gallery.py $(NAME)
 
 bench: $(VENV)/.bench  ## Compares gradtape's speed, eager, compiled and under Keras, with the peers that are installed
 	$(RUN) benchmarks/run.py

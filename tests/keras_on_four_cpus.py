@@ -28,12 +28,12 @@ def network(kind):
         return [layers.Input((6,)), layers.Dense(8, activation="tanh"), layers.Dense(3)]
     if kind == "embedding":
         return [layers.Input((4,), dtype="int32"), layers.Embedding(30, 4), layers.Flatten(), layers.Dense(3)]
-    norm = layers.BatchNormalization(synchronized=kind == "synchronised", momentum=0.8)
-    convolution = layers.Conv2D(3, 3, use_bias=False)  # whose gradient, before a batch norm, would be rounding errors
+    norm = layers.BatchNormalization(synchronized=kind != "unsynchronised", momentum=0.8)
+    convolution = layers.Conv2D(3, 3, use_bias=kind == "biased")  # its gradient before a norm is rounding errors
     return [layers.Input((6, 6, 1)), convolution, norm, layers.ReLU(), layers.Flatten(), layers.Dense(3)]
 
 
-def trained(count, kind, epochs=10, eagerly=False):
+def trained(count, kind, epochs=10, eagerly=False, adam=False):
     """The loss of each epoch, what `evaluate` and `predict` give, and the weights."""
     rng = np.random.RandomState(0)
     shape = {"dense": (40, 6), "embedding": (40, 4)}.get(kind, (40, 6, 6, 1))
@@ -44,7 +44,8 @@ def trained(count, kind, epochs=10, eagerly=False):
         model = keras.Sequential(network(kind))
         model.set_weights([(rng.randn(*w.shape) * 0.3).astype("f") if w.ndim > 1 else w for w in model.get_weights()])
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        model.compile(keras.optimizers.SGD(0.05, momentum=0.5), loss, metrics=["accuracy"], run_eagerly=eagerly)
+        optimizer = keras.optimizers.Adam(0.01) if adam else keras.optimizers.SGD(0.05, momentum=0.5)
+        model.compile(optimizer, loss, metrics=["accuracy"], run_eagerly=eagerly)
     history = model.fit(x, y, batch_size=8, epochs=epochs, shuffle=False, verbose=0).history
     evaluated, outputs = [], np.zeros(0)
     if kind in ("dense", "unsynchronised"):
@@ -83,6 +84,17 @@ def alone():
 def test_fifty_steps_are_those_of_one_device(alone, count, kind):
     for one, other in zip(trained(count, kind)[0], alone[kind], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=2e-6)
+
+
+def test_adam_and_a_bias_before_a_batch_norm():
+    """Adam divides gradients by their size: of a bias that has none, it makes steps of the size of any other's."""
+    for one, other in zip(*[trained(n, "synchronised", adam=True)[0] for n in (4, 1)], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=2e-6)
+    four, alone = [trained(n, "biased", adam=True)[0] for n in (4, 1)]
+    biased = (5, 8)  # the bias, and the mean that batch norm takes away again with it
+    for i, (one, other) in enumerate(zip(four, alone, strict=True)):
+        if i not in biased:
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=2e-6, err_msg=str(i))
 
 
 def test_eagerly_the_replicas_run_in_step():

@@ -119,6 +119,21 @@ def test_a_value_of_replicas_is_a_tensor_in_a_replica_only(strategy):
     assert [float(x) for x in found.values] == [0.0, 1.0]
 
 
+def test_values_of_replicas_that_a_function_makes_or_closes_over(strategy):
+    values = strategy.experimental_distribute_values_from_function
+    outside = values(lambda context: tf.constant([3.0, 5.0][context.replica_id_in_sync_group]))
+
+    @tf.function
+    def step():
+        inside = values(lambda context: [1.0, 2.0][context.replica_id_in_sync_group])
+        found = strategy.run(lambda x, y: x * tf.square(y), (inside, outside))
+        return strategy.experimental_local_results(found), strategy.reduce("SUM", outside, axis=None)
+
+    (first, second), total = step()
+    assert (float(first), float(second), float(total)) == (9.0, 50.0, 8.0)
+    assert "one after the other" not in strategy.describe()
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_what_cannot_be_gathered(strategy, compiled):
     around = tf.function if compiled else lambda f: f

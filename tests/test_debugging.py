@@ -15,8 +15,8 @@ from gradtape.backends.tuning import FEW, LARGE
 from gradtape.core import dtypes
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import Namespace, ops, raw
-from gradtape.inspect import finite
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks import finite
+from gradtape.inspect.checks.opcheck import draw
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_enabled_checks_let_sound_gradients_pass(checking):
 
 def test_disabling_puts_everything_back():
     from gradtape.engine.tape import tape as tape_module
-    from gradtape.ops.transcendental import log
+    from gradtape.ops.elementwise.transcendental import log
 
     before = log.numpy, tape_module.sweep
     for _ in range(2):

@@ -1,5 +1,7 @@
 """`tf.distribute` with one replica: what TensorFlow answers on a machine with one device."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -134,3 +136,34 @@ def test_what_is_not_there():
         distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
     with pytest.raises(NotImplementedError, match="MirroredStrategy"):
         distribute.Strategy(None)
+
+
+def test_variables_of_one_replica():
+    """What TensorFlow's have: those of strategies that mirror are distributed values, others are plain."""
+    sums = {"synchronization": tf.VariableSynchronization.ON_READ, "aggregation": tf.VariableAggregation.SUM}
+    for strategy in (tf.distribute.MirroredStrategy(["/cpu:0"]), tf.distribute.MultiWorkerMirroredStrategy()):
+        with strategy.scope():
+            v, seen = tf.Variable([1.0, 2.0]), tf.Variable(0.0, **sums)
+        for variable in (v, seen):
+            assert isinstance(variable, tf.Variable) and isinstance(variable, tf.distribute.DistributedValues)
+            (copy,) = strategy.experimental_local_results(variable)
+            np.testing.assert_array_equal(copy, variable)
+            assert len(variable.values) == 1 and variable.distribute_strategy is strategy
+        assert v.synchronization is tf.VariableSynchronization.ON_WRITE and not seen.trainable
+        assert repr(v).startswith("MirroredVariable:{\n  0: <tf.Variable 'Variable:0' shape=(2,)")
+        assert repr(seen).startswith("SyncOnReadVariable:{")
+        v.values[0].assign_add([1.0, 1.0])
+        strategy.run(tf.function(lambda v=v, seen=seen: (seen.assign_add(2.0), v.assign_sub([0.5, 0.5]))))
+        np.testing.assert_array_equal(v, [1.5, 2.5])
+        assert float(strategy.reduce("SUM", seen, axis=None)) == 2.0
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v * v)
+        np.testing.assert_array_equal(tape.gradient(y, v), [3.0, 5.0])
+        assert type(pickle.loads(pickle.dumps(v))) is tf.Variable
+        with pytest.raises(ValueError, match="aggregation=MEAN and a non-floating"), strategy.scope():
+            tf.Variable(1, aggregation=tf.VariableAggregation.MEAN)
+        with pytest.raises(ValueError, match="`NONE` variable synchronization"), strategy.scope():
+            tf.Variable(1.0, synchronization=tf.VariableSynchronization.NONE)
+    for strategy in (tf.distribute.OneDeviceStrategy("/cpu:0"), tf.distribute.experimental.CentralStorageStrategy()):
+        with strategy.scope():
+            assert type(tf.Variable(1.0)) is tf.Variable

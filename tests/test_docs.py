@@ -33,4 +33,6 @@ def test_links_lead_somewhere():
     for page in PAGES:
         prose = BLOCK.sub("", page.read_text())
         for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", prose):
+            if "reference/" in target:  # made when the documentation is built, which checks these links
+                continue
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"

@@ -491,7 +491,7 @@ def test_a_long_computation_that_nobody_records_is_not_kept_for_ever() -> None:
         x = tf.constant(0.0)
         for _ in range(5000):
             x = x + 1.0
-        from gradtape.inspect.witness import witness
+        from gradtape.inspect.records.witness import witness
 
         event = tf.nest.flatten(x)[0].mark[1]
         assert event.steps < 2100

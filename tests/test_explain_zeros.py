@@ -6,8 +6,8 @@ import pytest
 import gradtape as tf
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import Namespace
-from gradtape.inspect.explain import Cause
-from gradtape.inspect.zeros import _BECAUSE
+from gradtape.inspect.causes.explain import Cause
+from gradtape.inspect.causes.zeros import _BECAUSE
 
 
 def asked(f, *values, kind):

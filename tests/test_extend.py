@@ -104,3 +104,37 @@ def test_a_module_whose_import_was_interrupted_is_imported_again(tmp_path, monke
 
 def test_everything_named_is_there():
     assert all(hasattr(extend, name) for name in extend.__all__)
+
+
+def mixes_rows(name, **options):
+    """An op that a library might add: each row of its result is the mean of two rows."""
+    return extend.linear(
+        name, lambda xp, x: (x + xp.roll(x, 1, 0)) / 2, moves_data=False,
+        transpose=lambda m, g: (g + m.roll(g, shift=(-1,), axis=(0,))) / 2,
+        samples=[extend.sample((3, 2))], **options,
+    )  # fmt: skip
+
+
+def test_an_op_that_says_nothing_of_examples_is_right(forget):
+    op = mixes_rows("mixes_rows")
+    assert op.rows is None
+    extend.check_op(op)
+    x, w = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), tf.Variable([[1.0], [2.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tf.reduce_sum(op(x @ w) ** 2, 1)
+    np.testing.assert_allclose(tape.gradient(losses, w, per="example"), tape.jacobian(losses, w), rtol=1e-6)
+
+
+def test_what_an_op_says_of_examples_is_checked(forget):
+    twice = extend.linear(
+        "twice_each", lambda xp, x: 2 * x, transpose=lambda m, g: 2 * g, rows=extend.all_rows,
+        moves_data=False, samples=[extend.sample((3, 2))],
+    )  # fmt: skip
+    extend.check_op(twice)
+    wrong = mixes_rows("mixes_rows_and_denies_it", rows=extend.all_rows)
+    with pytest.raises(AssertionError):
+        back_and_forth = extend.linear(
+            "mixes_rows_back", lambda xp, x: (x + xp.roll(x, -1, 0)) / 2, transpose=lambda m, g: wrong(g),
+            moves_data=False, samples=[extend.sample((3, 2))],
+        )  # fmt: skip
+        extend.check_op(back_and_forth)

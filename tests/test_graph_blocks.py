@@ -15,7 +15,7 @@ from gradtape.graph.executors.numpy.lowering import Primitive, lowered
 from gradtape.graph.ir.graph import Value
 from gradtape.graph.passes.fused_ops import FUSED
 from gradtape.graph.passes.optimize import common_subexpressions, dead_code
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks.opcheck import draw
 
 RNG = np.random.default_rng(0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import gradtape as tf
 from gradtape.graph.ir.graph import all_nodes
@@ -83,3 +84,54 @@ def test_sums_of_products_stand_after_the_backward_loop():
     assert ops_of(backward.attrs["body"]).count("matmul") == 1  # what the state before gets; weights come later
     products = [node for node in graph.nodes if node.op.name == "matmul"]
     assert len(products) == 2
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_reads_of_a_variable_that_a_loop_assigns_belong_to_the_variable(jit):
+    """In every round, before and after it is assigned, in branches and inner loops; TensorFlow's numbers."""
+    v, w = tf.Variable([2.0, 1.0]), tf.Variable(1.5)
+
+    @tf.function(jit_compile=jit)
+    def gradients(k, count):
+        with tf.GradientTape() as tape:
+            tape.watch(k)
+            y = tf.constant(0.0)
+            for i in tf.range(count):
+                y += tf.reduce_sum(k * v * v) * w
+                if i % 2 == 0:
+                    v.assign(v * w)
+                    y += tf.reduce_sum(v)
+                else:
+                    w.assign_add(0.25)
+                j = 0
+                while tf.less(j, 2):
+                    v.assign_sub(0.1 * v)
+                    y += tf.reduce_prod(v)
+                    j += 1
+            y += tf.reduce_sum(v) + w
+        return y, *tape.gradient(y, [v, w, k])
+
+    for _ in range(2):
+        v.assign([2.0, 1.0])
+        w.assign(1.5)
+        y, *found = gradients(tf.constant(1.0), tf.constant(3))
+        np.testing.assert_allclose(y, 62.27189, rtol=1e-6)
+        for mine, its in zip(found, [[30.766768, 28.264961], 18.22388, 27.04651], strict=True):
+            np.testing.assert_allclose(mine, its, rtol=1e-6)
+
+
+def test_reads_of_a_variable_that_a_loop_assigns_in_a_call_under_a_tape():
+    v = tf.Variable([2.0, 1.0])
+
+    @tf.function
+    def f(k):
+        for _ in tf.range(3):
+            k = k * v + tf.reduce_sum(v * v)
+            v.assign(v * 1.5)
+        return k
+
+    for _ in range(2):
+        v.assign([2.0, 1.0])
+        with tf.GradientTape() as tape:
+            y = f(tf.constant([1.0, 2.0]))
+        np.testing.assert_allclose(tape.gradient(y, v), [203.25, 107.25])

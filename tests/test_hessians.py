@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import gradtape as tf
+from gradtape.engine.tape.coloring import coloring, count, symmetric_coloring
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(3, 2))
@@ -47,6 +48,111 @@ def test_a_sparse_one():
     assert isinstance(found, sparse.csr_array)
     assert found.nnz == 30 + 2 * 29
     np.testing.assert_allclose(found.toarray(), reference(chain, at), rtol=1e-9, atol=1e-12)
+
+
+def arrow(x):
+    return tf.reduce_sum(x[0] * tf.sin(x[1:]) + x[1:] ** 3) + tf.exp(x[0])
+
+
+def grid(x):
+    u = tf.reshape(x, (5, 6))
+    return tf.reduce_sum(tf.sin(u[1:] * u[:-1])) + tf.reduce_sum(tf.cos(u[:, 1:] - u[:, :-1]))
+
+
+def scattered(x):
+    pairs = tf.constant(np.random.default_rng(5).integers(0, 30, (40, 2)))
+    ends = tf.gather(1.0 * x, pairs)
+    return tf.reduce_sum(ends[:, 0] ** 2 * ends[:, 1])
+
+
+@pytest.mark.parametrize("function, most", [(chain, 3), (arrow, 2), (grid, 6), (scattered, 12)])
+def test_symmetry_saves_sweeps_and_every_entry_is_right(function, most):
+    at = RNG.normal(size=30)
+    x = tf.Variable(at)
+    with tf.GradientTape(persistent=True) as tape:
+        y = function(x)
+    found = tape.hessian(y, x, sparse=True)
+    np.testing.assert_allclose(found.toarray(), reference(function, at), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(found.toarray(), found.T.toarray())
+    pattern = found != 0
+    colors = symmetric_coloring(pattern.tocsr())
+    assert count(colors) <= min(most, count(coloring(pattern)))
+    assert_star_coloring(pattern.toarray(), colors)
+    some = tape.hessian(y, x, sparse=True, max_bytes=500)
+    np.testing.assert_allclose(some.toarray(), found.toarray(), rtol=1e-12)
+
+
+def assert_star_coloring(pattern, colors):
+    """Neighbours differ, and no path of four has only two colours."""
+    links = [set(np.flatnonzero(row)) - {i} for i, row in enumerate(pattern)]
+    for b, around in enumerate(links):
+        for c in around:
+            assert colors[b] != colors[c]
+            for a in around - {c}:
+                for d in links[c] - {a, b}:
+                    assert len({colors[v] for v in (a, b, c, d)}) > 2
+
+
+def test_a_sparse_one_as_a_tensor():
+    x = tf.Variable(X)
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(x[1:] ** 2 * x[:-1])
+        z = x[1:] * 2.0
+    found = tape.hessian(y, x, sparse="tensor")
+    assert isinstance(found, tf.SparseTensor)
+    np.testing.assert_allclose(tf.sparse.to_dense(found), tape.hessian(y, x))
+    jacobian = tape.jacobian(z, x, sparse="tensor")
+    assert jacobian.shape == (2, 2, 3, 2)
+    np.testing.assert_allclose(tf.sparse.to_dense(jacobian), tape.jacobian(z, x))
+    assert tape.jacobian(y, x, sparse="tensor").shape == (3, 2)
+    with pytest.raises(ValueError, match="got 'scipy'"):
+        tape.hessian(y, x, sparse="scipy")
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 2, 2)])
+def test_the_hessian_of_each_example(shape):
+    x = tf.Variable(RNG.normal(size=shape))
+    w = tf.Variable(RNG.normal(size=shape[1:]))
+
+    def losses_of(x):
+        return tf.reduce_sum(tf.reshape(tf.sin(x * w) * tf.exp(x) * tf.reduce_sum(x**2), (1, -1)), 1)
+
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tf.concat([losses_of(x[i : i + 1]) for i in range(4)], 0)
+    found = tape.batch_hessian(losses, x)
+    assert found.shape == (4, *shape[1:], *shape[1:])
+    for i in range(4):
+        alone = reference(losses_of, x[i : i + 1].numpy()).reshape(found[i].shape)
+        np.testing.assert_allclose(found[i], alone, rtol=1e-9)
+    np.testing.assert_allclose(tape.batch_hessian(losses, x, max_bytes=1), found, rtol=1e-12)
+
+
+def test_losses_that_depend_on_others_rows_are_noticed(caplog):
+    x = tf.Variable(X)
+    with tf.GradientTape(persistent=True) as tape:
+        others = tf.reduce_sum(tf.reverse(x, [0]) ** 2, 1)  # whose sum has no second derivatives between rows
+        mixed = tf.reduce_sum(x * tf.reduce_mean(x, 0), 1)
+    for losses in (others, mixed):
+        with pytest.raises(ValueError, match="depend on other rows"):
+            tape.batch_hessian(losses, x, check_rows=True)
+        tape.batch_hessian(losses, x)
+        assert "sum over the batch" in caplog.text
+        caplog.clear()
+        assert tape.batch_hessian(losses, x, check_rows=False).shape == (3, 2, 2)
+        assert not caplog.text
+    with pytest.raises(ValueError, match="a loss, and a row of the source, for each example"):
+        tape.batch_hessian(tf.reduce_sum(mixed), x)
+    other = tf.Variable(X)
+    assert tape.batch_hessian(mixed, other) is None
+
+
+def test_an_outer_tape_sees_the_hessians_of_examples():
+    x = tf.Variable([[0.5], [1.5]], dtype=tf.float64)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as tape:
+            losses = tf.reduce_sum(x**4, 1)
+        total = tf.reduce_sum(tape.batch_hessian(losses, x))
+    np.testing.assert_allclose(outer.gradient(total, x), 24 * x.numpy())
 
 
 def test_products_with_the_hessian_need_no_hessian():

@@ -11,7 +11,7 @@ import gradtape as tf
 from gradtape.backends.numpy import sums
 from gradtape.core.errors import InvalidArgumentError
 from gradtape.engine.registry.batching import vectorize
-from gradtape.ops import indexing
+from gradtape.ops.arrays import indexing
 
 
 @given(st.data())

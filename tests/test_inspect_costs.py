@@ -3,14 +3,16 @@
 import gc
 import io
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.core.waits import waiting
 from gradtape.engine.registry.cotangents import PendingProduct
 from gradtape.inspect import live_tapes
-from gradtape.inspect.profile import backward_times
+from gradtape.inspect.costs.profile import backward_times
 
 
 def mlp(tape_options):
@@ -35,6 +37,24 @@ def test_a_profile_has_times_bytes_and_lines():
     assert profile.total.kept == sum(kept) > 0
     text = str(profile)
     assert "matmul" in text and "hidden = tf.nn.relu(x @ w[0])" in text and "test_inspect_costs.py" in text
+
+
+def test_time_in_collectives_is_a_row():
+    tape, loss, w = mlp({"trace": True})
+    assert tape.profile(loss, w).collectives is None
+    with waiting("gradients"), waiting("allreduce"):
+        time.sleep(0.02)
+    found = tape.profile(loss, w)
+    assert found.collectives.records == 2 and found.collectives.forward == 0
+    assert found.collectives.backward > 0.03
+    row = next(line for line in str(found).splitlines() if line.split()[:1] == ["collectives"])
+    assert "ms" in row and "%" in row
+    with tf.GradientTape(trace=True) as tape:
+        y = w[0] * 2.0
+        with waiting("allreduce"):
+            pass
+        y = tf.reduce_sum(y)
+    assert tape.profile(y, w[0]).collectives.forward > 0
 
 
 def test_an_untraced_profile_says_how_to_get_the_rest():

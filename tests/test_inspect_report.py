@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.inspect.grouping import tree
-from gradtape.inspect.report import tape_data
+from gradtape.inspect.reports.grouping import tree
+from gradtape.inspect.reports.report import tape_data
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -164,16 +164,73 @@ def test_the_graph_of_a_function_with_its_inner_graphs(tmp_path):
         assert {"cond", "loop"} & {child["name"] for child in data["tree"] if isinstance(child, dict)}
 
 
+def flat(children):
+    for child in children:
+        yield from [child] if isinstance(child, int) else flat(child["children"])
+
+
+def groups(children):
+    for child in children:
+        if isinstance(child, dict):
+            yield child
+            yield from groups(child["children"])
+
+
+def test_the_bodies_of_loops_are_fed_and_lead_on(tmp_path):
+    pytest.importorskip("malt")
+    concrete = tf.function(conditional).get_concrete_function(tf.TensorSpec([3, 3]), tf.TensorSpec([], tf.int32))
+    data = embedded(tf.inspect.report(concrete, tmp_path / "graph.html"))
+    nodes = {node["id"]: node for node in data["nodes"]}
+    found = {group["name"]: group for group in groups(data["tree"])}
+    assert {"cond", "true_fn", "false_fn", "loop", "body", "test"} <= set(found)
+    body = list(flat(found["body"]["children"]))
+    (tanh,) = [nodes[at] for at in body if nodes[at]["op"] == "tanh"]
+    (argument,) = tanh["ins"]
+    assert argument in body and nodes[argument]["kind"] == "input"
+    outside = [nodes[at]["op"] for at in nodes[argument]["ins"]]
+    assert outside == ["cond"]  # what the loop begins with
+    (loop,) = [node for node in nodes.values() if node["op"] == "loop"]
+    assert tanh["id"] in loop["ins"]
+    assert [node["op"] for node in nodes.values() if node.get("target")] == ["sum"]
+
+
+def test_calls_of_functions_on_a_tape_are_opened_down_to_their_loops(tmp_path):
+    pytest.importorskip("malt")
+    v = tf.Variable(tf.eye(3), name="v")
+
+    @tf.function
+    def step(x, n):
+        return conditional(x @ v, n)
+
+    with tf.GradientTape(trace=True) as tape:
+        loss = 2.0 * step(tf.ones([3, 3]), tf.constant(2))
+    tape.gradient(loss, v)
+    data = embedded(tape.report(tmp_path / "step.html"))
+    nodes = {node["id"]: node for node in data["nodes"]}
+    assert sorted(flat(data["tree"])) == sorted(nodes)
+    (call,) = [group for group in groups(data["tree"]) if group["name"] == "step"]
+    inside = [nodes[at] for at in flat(call["children"])]
+    assert {"matmul", "exp", "tanh", "sum", "loop", "cond"} <= {node["op"] for node in inside}
+    (variable,) = [node["id"] for node in nodes.values() if node["op"] == "v"]
+    assert any(variable in node["ins"] for node in inside if node["op"] == "matmul")
+    (record,) = [node for node in inside if node["op"] == "step"]
+    assert "sum" in [nodes[at]["op"] for at in record["ins"]] and record["forward"] > 0
+
+
+def test_costs_by_layer_add_up():
+    costs = mlp_step().profile()
+    assert set(costs.by_layer) == {"hidden", "loss"}
+    assert sum(cost.kept for cost in costs.by_layer.values()) == costs.total.kept
+    assert sum(cost.records for cost in costs.by_layer.values()) == costs.total.records
+    assert "By layer" in str(costs)
+
+
 def test_what_cannot_be_drawn_is_refused(tmp_path):
     with pytest.raises(TypeError, match="GradientTape"):
         tf.inspect.report(lambda x: x, tmp_path / "graph.html")
 
 
 def test_long_lists_become_pieces_that_keep_the_order():
-    def flat(children):
-        for child in children:
-            yield from [child] if isinstance(child, int) else flat(child["children"])
-
     found = tree([(at, ("step",)) for at in range(5000)])
     assert list(flat(found)) == list(range(5000))
 

@@ -14,7 +14,7 @@ from gradtape.core import dtypes
 from gradtape.graph.executors.numpy.executor import compile_graph, compiled
 from gradtape.graph.ir.graph import Graph, Node, Value
 from gradtape.graph.passes.fused_ops import with_fused_ops
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks.opcheck import draw
 
 
 def test_one_line_a_node():

@@ -14,8 +14,8 @@ from gradtape.backends import tuning
 from gradtape.backends.numpy import onednn
 from gradtape.backends.numpy.accelerated import ACCELERATED
 from gradtape.backends.numpy.onednn import convolutions, library, pooling
-from gradtape.ops import convolution
-from gradtape.ops import pooling as pooling_ops
+from gradtape.ops.nn import convolution
+from gradtape.ops.nn import pooling as pooling_ops
 
 needed = pytest.mark.skipif(onednn.version() is None, reason="oneDNN is not installed")
 

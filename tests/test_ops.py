@@ -1,4 +1,4 @@
-"""Every op, every sample, every check: see `gradtape.inspect.opcheck`."""
+"""Every op, every sample, every check: see `gradtape.inspect.checks.opcheck`."""
 
 import pytest
 

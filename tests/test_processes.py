@@ -282,6 +282,13 @@ with hvd.DistributedGradientTape(tf.GradientTape(persistent=True)) as tape:
     tape.watch(x)
     y = x * x
 equal(tape.gradient(y, x, output_gradients=[1.0, 10.0]), [3, 60])
+with tf.GradientTape(trace=True) as tape:
+    y = tf.reduce_sum(W[0] @ W[1])
+hvd.DistributedGradientTape(tape).gradient(y, W[:2])
+assert 0 < (waited := tape.profile().collectives).records <= 2 and waited.backward > 0, waited
+with hvd.DistributedGradientTape(tf.GradientTape(persistent=True)) as tape:
+    tape.watch(x)
+    y = x * x
 equal(tape.jacobian(y, x), np.diag(2 * x.numpy()))
 equal(tape.gradient(y, [U], unconnected_gradients="zero")[0], 0)
 
@@ -342,6 +349,49 @@ def test_when_one_fails_all_end_and_the_reason_is_said_once(tmp_path, how, code,
     assert done.stderr.count("Traceback") == (how in ("shape", int(signal.SIGSTOP)))
 
 
+LATE = """
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+with strategy.scope():
+    v = tf.Variable(float(r + 1))
+print(strategy.num_replicas_in_sync, float(v), flush=True)
+"""
+
+
+def worker(path, rank, port, timeout):
+    """A worker of two, started by hand, as `TF_CONFIG` says."""
+    config = {"cluster": {"worker": [f"127.0.0.1:{port}", "127.0.0.1:1"]}, "task": {"type": "worker", "index": rank}}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("GRADTAPE_", "TF_CONFIG"))}
+    environment = {**clean, "TF_CONFIG": json.dumps(config), "GRADTAPE_TIMEOUT": str(timeout)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, str(path)], env=environment, **pipes)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_worker_that_starts_late_is_waited_for(tmp_path, first):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    path = script(tmp_path, LATE)
+    with worker(path, first, port, 60) as early:
+        time.sleep(4)
+        assert early.poll() is None
+        with worker(path, 1 - first, port, 60) as late:
+            said = [process.communicate(timeout=100) for process in (early, late)]
+    assert [output.splitlines()[-1:] for output, _ in said] == [["2 1.0"]] * 2, said  # gloo has a line of its own
+    assert early.returncode == late.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("rank", "said"),
+    [(0, "rank 1 of 2 did not start within 3 s"), (1, r"rank 1 could not reach rank 0 at .* within 3 s")],
+)
+def test_a_worker_that_does_not_start_ends_the_other(tmp_path, rank, said):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    output, errors_of = (process := worker(script(tmp_path, LATE), rank, port, 3)).communicate(timeout=60)
+    assert process.returncode == 1 and output == "", errors_of
+    assert re.search(f"DeadlineExceededError: {said}", errors_of), errors_of
+
+
 CHECKPOINTS = """
 import gradtape.state.archive
 folder = sys.argv[1]
@@ -358,7 +408,7 @@ if r == 1:  # the disk is full
     def write(self, data):
         with tf.errors.of_system(self._target):
             raise OSError(28, "No space left on device")
-    gradtape.state.archive._Draft.write = write
+    real, gradtape.state.archive._Draft.write = gradtape.state.archive._Draft.write, write
     from gradtape.core import errors
     tf.errors.of_system = errors.of_system
 for shards in (True, True):
@@ -374,6 +424,14 @@ if r == 0:
     assert manager.latest_checkpoint == folder + "/ckpt-2"
 manager.restore_or_initialize()
 assert w.numpy().tolist() == [5.0, 6.0]
+if r == 1:  # there is room again
+    gradtape.state.archive._Draft.write = real
+w.assign([7.0, 8.0])
+assert hvd.save(manager, shards=True).startswith(folder + "/ckpt-")
+w.assign([0.0, 0.0])
+hvd.barrier()
+tf.train.Checkpoint(v=v, w=w).restore(tf.train.latest_checkpoint(folder))
+assert w.numpy().tolist() == [7.0, 8.0]
 print("fine")
 """
 
@@ -386,10 +444,10 @@ def test_checkpoints_are_written_once_or_in_parts_and_whole_or_not_at_all(tmp_pa
     v, w = tf.Variable(np.zeros(1000)), tf.Variable([0.0, 0.0])  # another number of processes: one
     latest = tf.train.latest_checkpoint(folder)
     tf.train.Checkpoint(v=v, w=w).restore(latest).assert_consumed()
-    assert w.numpy().tolist() == [5.0, 6.0]
+    assert w.numpy().tolist() == [7.0, 8.0]
     assert v.numpy()[-1] == 999.0
     assert dict(tf.train.list_variables(latest))["v/.ATTRIBUTES/VARIABLE_VALUE"] == [1000]
-    (folder / "ckpt-2.shard-00001-of-00002.npz").unlink()
+    Path(f"{latest}.shard-00001-of-00002.npz").unlink()
     with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError), match="shard-00001-of-00002"):
         tf.train.Checkpoint(v=v, w=w).restore(latest)
 
@@ -449,6 +507,62 @@ print("fine")
 
 def test_a_strategy_of_several_workers(tmp_path):
     done = launched("-n", 2, script(tmp_path, WORKERS))
+    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
+
+
+SHARES = """
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+folder, Policy = sys.argv[1], tf.data.experimental.AutoShardPolicy
+names = [f"{folder}/{i}.txt" for i in range(3)]
+if r == 0:
+    for i, name in enumerate(names):
+        open(name, "w").write("\\n".join(str(4 * i + j) for j in range(4)))
+hvd.barrier()
+
+def rows(dataset):
+    local = [strategy.experimental_local_results(x)[0] for x in dataset]
+    return [x.numpy().tolist() for x in local]
+
+numbers = tf.data.TextLineDataset(names).map(lambda x: tf.strings.to_number(x)).batch(4)
+expected = {
+    "FILE": [[0, 1], [2, 3], [8, 9], [10, 11]] if r == 0 else [[4, 5], [6, 7], [], []],
+    "DATA": [[4 * i + 2 * r, 4 * i + 2 * r + 1] for i in range(3)],
+    "OFF": [[i, i + 1] for i in range(0, 12, 2)],
+}
+expected["AUTO"] = expected["FILE"]
+for name, parts in expected.items():
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = Policy[name]
+    found = strategy.experimental_distribute_dataset(numbers.with_options(options))
+    assert rows(found) == parts, (name, rows(found))
+    total = 0.0  # with batches that are empty at a worker, and as one program where they are not
+    for x in found:
+        step = tf.function(lambda x: strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(x,)), axis=None))
+        total += float(step(x))
+    assert total == 66.0 * (2 if name == "OFF" else 1), (name, total)
+
+# A last batch that is short at one worker, where others have as many rows as ever, in one function.
+def total(x):
+    return strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(x,)), axis=None)
+
+for dataset in (tf.data.Dataset.range(7).batch(4), numbers.take(2).concatenate(tf.data.Dataset.from_tensors([1.0]))):
+    step = tf.function(total)
+    batches = strategy.experimental_distribute_dataset(dataset)
+    sums = [[float(step(x)) for x in batches] for _ in range(2)]
+    assert sums == [[6, 15]] * 2 if dataset.element_spec.dtype == tf.int64 else [[6, 22, 1]] * 2, sums
+    assert strategy._why_in_step == ""
+
+# Workers that make different numbers of batches: of known sizes, of unknown ones, and none at all.
+for make in (lambda n: tf.data.Dataset.range(n), lambda n: tf.data.Dataset.range(5).filter(lambda i: i < n)):
+    for count in (1, 0):
+        own = strategy.distribute_datasets_from_function(lambda c: make(3 if c.input_pipeline_id else count).batch(1))
+        assert rows(own) == ([[0], [1], [2]] if r else [[0], [], []][: 3] if count else [[], [], []]), rows(own)
+print("fine")
+"""
+
+
+def test_workers_share_a_dataset_as_its_policy_says(tmp_path):
+    done = launched("-n", 2, script(tmp_path, SHARES), tmp_path)
     assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
 
 

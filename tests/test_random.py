@@ -9,7 +9,7 @@ from scipy.special import gammainc, gammaincinv
 import gradtape as tf
 from gradtape.engine.run.namespace import raw
 from gradtape.engine.run.randomness import recording_seeds, replaying_seeds
-from gradtape.ops import philox
+from gradtape.ops.random.random import philox
 
 half_normal = tf.random.stateless_parameterized_truncated_normal
 

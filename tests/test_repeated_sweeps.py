@@ -13,8 +13,8 @@ from gradtape import extend, ops
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
 from gradtape.engine.tape import repeated_sweeps, tape
-from gradtape.inspect.opcheck import draw
-from gradtape.ops import transcendental
+from gradtape.inspect.checks.opcheck import draw
+from gradtape.ops.elementwise import transcendental
 
 ops.load_all()
 rng = np.random.default_rng(0)

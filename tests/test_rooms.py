@@ -155,4 +155,4 @@ def test_every_folder_says_what_lives_there():
 
 def test_no_folder_is_too_wide():
     for folder in {path.parent for path in MODULES.values()}:
-        assert len(list(folder.glob("*.py"))) <= 36, folder
+        assert len(list(folder.glob("*.py"))) <= 24, folder

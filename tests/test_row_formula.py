@@ -7,7 +7,8 @@ import pytest
 
 from gradtape.engine.registry.op import registry
 from gradtape.engine.registry.row_formula import traced_rows
-from gradtape.ops import losses, normalization, reductions  # noqa: F401 (the ops are registered)
+from gradtape.ops.arrays import reductions  # noqa: F401 (the ops are registered)
+from gradtape.ops.nn import losses, normalization  # noqa: F401 (the ops are registered)
 
 FLOAT, INT = np.dtype("float32"), np.dtype("int64")
 

@@ -15,7 +15,7 @@ import gradtape as tf
 from gradtape import ops
 from gradtape.core import dtypes
 from gradtape.engine.registry.op import Op, registry
-from gradtape.ops import special
+from gradtape.ops.elementwise import special
 
 ops.load_all()
 ALL = bool(os.environ.get("GRADTAPE_ALL_TIERS"))

@@ -15,7 +15,7 @@ import pytest
 import gradtape as tf
 from gradtape.engine.run import dispatch
 from gradtape.engine.tape import collector, tape
-from gradtape.ops import transcendental
+from gradtape.ops.elementwise import transcendental
 
 USED_UP = "A non-persistent GradientTape can only be used to compute one set of gradients"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.inspect import unobtrusive, witness
+from gradtape.inspect.records import unobtrusive, witness
 
 PROGRAMS = {}
 
@@ -370,7 +370,7 @@ def test_a_broken_hook_is_said_once_and_the_program_goes_on(name, monkeypatch, c
     monkeypatch.setattr(witness, "here", _breaks)
     monkeypatch.setattr(witness.scopes, "parts", _breaks)
     monkeypatch.setattr(unobtrusive, "_said", set())
-    monkeypatch.setattr(sys.modules["gradtape.inspect.explain"], "explain", _breaks)
+    monkeypatch.setattr(sys.modules["gradtape.inspect.causes.explain"], "explain", _breaks)
     with caplog.at_level(logging.WARNING, "gradtape"), tf.inspect.tracing(), tf.inspect.report_missing():
         under = flat(PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))[3])
     assert_same(name, results, under)

@@ -157,3 +157,25 @@ def test_with_source_lines_and_checks() -> None:
             v.assign(v * 2.0)
             y = v * v
         assert float(tape.gradient(y, v)) == 24.0
+
+
+def test_through_assignments_in_a_loop_of_a_function() -> None:
+    v = tf.Variable([2.0, 3.0], dtype=tf.float64)
+    rate = tf.Variable(0.05, dtype=tf.float64)
+
+    @tf.function
+    def unrolled() -> tuple[tf.Tensor, tf.Tensor]:
+        with tf.GradientTape(track_assign=True) as tape:
+            for _ in tf.range(3):
+                v.assign_sub(rate * 4.0 * (v - 1.0) ** 3)
+            y = tf.reduce_sum(v**2)
+        return y, tape.gradient(y, rate)
+
+    def at(value: float) -> tuple[float, float]:
+        v.assign([2.0, 3.0])
+        rate.assign(value)
+        y, gradient = unrolled()
+        return float(y), float(gradient)
+
+    difference = (at(0.05 + 1e-6)[0] - at(0.05 - 1e-6)[0]) / 2e-6
+    np.testing.assert_allclose(at(0.05)[1], difference, rtol=1e-6)

@@ -16,7 +16,7 @@ from gradtape.graph.executors.xla import executor
 from gradtape.graph.executors.xla.executor import compile_graph
 from gradtape.graph.ir.effects import Changed, guard
 from gradtape.graph.ir.graph import Graph, Node
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks.opcheck import draw
 
 jax = pytest.importorskip("jax")
 ops.load_all()

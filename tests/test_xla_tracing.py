@@ -7,7 +7,7 @@ import gradtape as tf
 from gradtape import ops
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.op import registry
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks.opcheck import draw
 
 pytest.importorskip("jax")
 ops.load_all()

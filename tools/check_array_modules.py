@@ -12,7 +12,7 @@ import numpy as np
 
 from gradtape import ops
 from gradtape.engine.registry.op import bind, registry
-from gradtape.inspect.opcheck import draw
+from gradtape.inspect.checks.opcheck import draw
 
 
 def arrays_of(value):

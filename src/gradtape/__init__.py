@@ -25,6 +25,7 @@ from .api.namespace import spaces as _spaces
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
+from .engine.tape import chosen_jacobians as _jacobians
 from .engine.tape import inspection as _inspection
 from .engine.tape.questions import UnconnectedGradients as UnconnectedGradients
 from .engine.tape.tape import GradientTape as GradientTape
@@ -41,6 +42,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
+_jacobians.sparse_tensors_are(lambda: _importlib.import_module("gradtape.state.sparse_tensor").SparseTensor)
 _state.when_ragged = lambda: _importlib.import_module("gradtape.api.ragged.functions").begin()
 _gpu.use_if_there()
 

@@ -27,6 +27,10 @@ is written with operators and `m` alone, so that it runs on bare arrays and can 
 - `opaque(name, kernel, vjp=...)`: a rule for the cotangents of all inputs; `jvp` and `batch` if you have them.
 - `constant(name, kernel)`: gradients stop here.
 
+Where rows of a first axis belong to examples, `rows` says what becomes of them: `all_rows` that each is treated by
+itself, `rows_of_first` that those of the first argument are. It makes `gradient(per="example")` faster; an op that says
+nothing is right.
+
 `on` says which kinds of dtype an op takes: `FLOAT`, `COMPLEX`, `INT`, `BOOL`, `NARROW` (bfloat16 and float8, computed
 in float32), joined by `|`, or `FLOATING`, `NUMERIC`, `ANY`. `register(type, conversion)` makes tensors of your types.
 
@@ -53,6 +57,7 @@ caught
 from __future__ import annotations
 
 from .core.dtypes import ANY, BOOL, COMPLEX, FLOAT, FLOATING, INT, NARROW, NUMERIC
+from .engine.registry.examples import all_rows, rows_of_first
 from .engine.registry.families import (
     NEG,
     ONE,
@@ -73,8 +78,8 @@ from .engine.run.convert import register
 
 __all__ = [
     "ANY", "BOOL", "COMPLEX", "FLOAT", "FLOATING", "INT", "NARROW", "NEG", "NUMERIC", "ONE", "Mask", "Op", "Sample",
-    "ZeroWins", "bilinear", "check_op", "constant", "elementwise", "linear", "no_rule", "opaque", "reduction",
-    "register", "sample", "shift_axes", "unbroadcast",
+    "ZeroWins", "all_rows", "bilinear", "check_op", "constant", "elementwise", "linear", "no_rule", "opaque",
+    "reduction", "register", "rows_of_first", "sample", "shift_axes", "unbroadcast",
 ]  # fmt: skip
 
 
@@ -83,6 +88,6 @@ def check_op(op: Op) -> None:
 
     Values, forward mode against differences, the adjoint identity, second order, batching, Jacobians, dtypes, shapes.
     """
-    from .inspect.opcheck import check_op as check
+    from .inspect.checks.opcheck import check_op as check
 
     check(op)

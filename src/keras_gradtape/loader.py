@@ -141,6 +141,12 @@ def _extend_optimizer(module: Any) -> None:
     module.BackendOptimizer.__bases__ = (OptimizerExtension, *module.BackendOptimizer.__bases__)
 
 
+def _keep_former_names(module: Any) -> None:
+    """Metrics have a name of Keras 2's, by which TensorFlow's tutorials call them, where gradtape is `tensorflow`."""
+    if serves_tensorflow:
+        module.Metric.reset_states = lambda self: self.reset_state()
+
+
 def _serve_tensorflow(module_utils: Any) -> None:
     """Where Keras itself uses TensorFlow, whatever its backend is, it finds gradtape."""
     module_utils.tensorflow.name = "keras_gradtape.src.tensorflow"
@@ -233,6 +239,7 @@ _FOLLOWED = {
     "keras.src.distribution.distribution_lib": _serve_distribution,
     "keras.src.layers.normalization.batch_normalization": _synchronise_batch_norm,
     "keras.src.losses.loss": _scale_losses,
+    "keras.src.metrics.metric": _keep_former_names,
     "keras.src.ops.nn": _serve_normalization,
     "keras.src.optimizers.optimizer": _extend_optimizer,
     "keras.src.trainers.data_adapters": _know_types,

@@ -14,8 +14,8 @@ from gradtape.backends.numpy.windows import window_positions
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, sent
 from gradtape.engine.registry.op import registry
-from gradtape.inspect.opcheck import draw
-from gradtape.ops import strided
+from gradtape.inspect.checks.opcheck import draw
+from gradtape.ops.nn import strided
 
 ops.load_all()
 CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}

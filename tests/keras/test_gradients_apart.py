@@ -91,8 +91,60 @@ def test_each_loss_and_the_angle_between_them():
     assert found.numpy().tolist() == [[2.0, 4.0], [3.0, 0.0]]
     norms = tape.gradient([first, second], w, per="loss", norms=True)
     np.testing.assert_allclose(norms, [np.sqrt(20.0), 3.0])
-    cosine = np.dot(*found.numpy()) / np.prod(norms)
-    np.testing.assert_allclose(cosine, 2 / np.sqrt(20.0))
+    cosine = tape.cosines([first, second], w)
+    np.testing.assert_allclose(cosine, [[1, 2 / np.sqrt(20.0)], [2 / np.sqrt(20.0), 1]], rtol=1e-6)
+
+
+def two_tasks():
+    inputs = keras.Input((5,))
+    h = L.Dense(6, "tanh", name="shared")(inputs)
+    return keras.Model(inputs, [L.Dense(1)(h), L.Dense(3)(h)])
+
+
+def test_cosines_between_the_tasks_of_a_model():
+    model = two_tasks()
+    x, y = RNG.normal(size=(8, 5)).astype(np.float32), np.arange(8) % 3
+
+    def losses_of():
+        value, logits = model(x)
+        return tf.reduce_mean(value**2), tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits))
+
+    weights = model.trainable_variables
+    with tf.GradientTape(persistent=True) as tape:
+        losses = losses_of()
+    found = tape.cosines(losses, weights).numpy()
+    zero = tf.UnconnectedGradients.ZERO
+    flat = [
+        np.concatenate([g.numpy().ravel() for g in tape.gradient(loss, weights, unconnected_gradients=zero)])
+        for loss in losses
+    ]
+    lengths = [np.linalg.norm(g) for g in flat]
+    np.testing.assert_allclose(found, np.array(flat) @ np.array(flat).T / np.outer(lengths, lengths), rtol=1e-5)
+
+    @tf.function
+    def compiled():
+        with tf.GradientTape() as tape:
+            losses = losses_of()
+        return tape.cosines(losses, weights)
+
+    np.testing.assert_allclose(compiled(), found, rtol=1e-5)
+
+
+def test_cosines_between_examples_and_where_there_is_no_gradient():
+    x, w = tf.constant([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0], [-1.0, 0.0]]), tf.Variable([[1.0], [1.0]])
+    other = tf.Variable([2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tf.reduce_sum(x @ w, 1)
+        first, nothing = losses[0], tf.reduce_sum(other * 0.0)
+    found = tape.cosines(losses, [w, other], per="example")
+    np.testing.assert_allclose(found, [[1, 0, 1, -1], [0, 1, 0, 0], [1, 0, 1, -1], [-1, 0, -1, 1]])
+    assert tape.cosines([first, nothing], w).numpy().tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    with pytest.raises(ValueError, match="a loss for each example"):
+        tape.cosines(nothing, w, per="example")
+    with pytest.raises(ValueError, match="none of the losses depends"):
+        tape.cosines([losses[0], nothing], w)  # cut out outside of the block
+    with pytest.raises(ValueError, match="real numbers"):
+        tape.cosines(losses, tf.Variable([1]))
 
 
 def test_in_a_function_and_under_another_tape():

@@ -37,3 +37,41 @@ def test_endpoints_of_an_archive(tmp_path):
     np.testing.assert_allclose(loaded.twice(x), 2 * model(x), rtol=1e-6)
     np.testing.assert_allclose(loaded.kernels[0], model.layers[0].kernel)
     assert sorted(loaded.signatures) == ["serving_default", "twice"]
+
+
+def served(model, folder):
+    tf.saved_model.save(model, str(folder))
+    return tf.saved_model.load(str(folder)).signatures
+
+
+def test_a_saved_model_serves_its_outputs(tmp_path):
+    """`tf.saved_model.save` of a model whose inputs are known gives it `serving_default`, as on TensorFlow."""
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.BatchNormalization()])
+    x = np.arange(8.0, dtype=np.float32).reshape(2, 4)
+    serve = served(model, tmp_path / "sequential")["serving_default"]
+    assert serve.structured_input_signature == ((), {"inputs": tf.TensorSpec([None, 4], tf.float32, "inputs")})
+    np.testing.assert_allclose(serve(tf.constant(x))["output_0"], model(x), rtol=1e-6)
+    assert serve(inputs=tf.ones([5, 4]))["output_0"].shape == (5, 3)
+
+    a, b = keras.Input((4,), name="a"), keras.Input((2,), dtype="int32", name="b")
+    outputs = {"u": keras.layers.Dense(1)(a), "v": b * 2}
+    serve = served(keras.Model({"a": a, "b": b}, outputs), tmp_path / "functional")["serving_default"]
+    assert sorted(serve.structured_input_signature[1]) == ["inputs", "inputs_1"]
+    found = serve(inputs=tf.ones([3, 4]), inputs_1=tf.ones([3, 2], tf.int32))
+    assert found["u"].shape == (3, 1) and found["v"].numpy().tolist() == [[2, 2]] * 3
+
+
+def test_a_model_whose_inputs_are_unknown_serves_nothing(tmp_path):
+    class Model(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(2)
+
+        def call(self, x):
+            return self.dense(x)
+
+    model = Model()
+    assert not served(model, tmp_path / "unbuilt")
+    model(np.ones((2, 4), np.float32))
+    assert served(model, tmp_path / "built")["serving_default"](tf.ones([2, 4]))["output_0"].shape == (2, 2)
+    assert not served(model.dense, tmp_path / "layer")

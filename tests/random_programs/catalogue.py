@@ -246,6 +246,17 @@ VARIABLES = [
     "tf.cond(tf.reduce_sum({v:var}) > {r:float}, lambda: {v}.assign({v} * 0.5), lambda: {v}.assign({v} + "
     "0.25))\n{y} = {v} * 1.0",
     "{z} = tf.identity({v:var})\n{v}.assign({v} * 2.0 - {v})\n{y} = {z} * {v}",
+    "{y} = {a:=v} + 0.0\nfor _ in tf.range(k):\n    {y} = {y} * 0.5 + {v:var}\n    {v}.assign({v} * 0.5 + 0.1)",
+    "{y} = {a:=v} + 0.0\nfor _ in tf.range(k):\n    if tf.reduce_sum({v:var}) > {r:float}:\n"
+    "        {v}.assign({v} * 0.5)\n    {y} = {y} * 0.5 + {v} * {v}",
+    "with tf.GradientTape() as {h}:\n"
+    "    {h}.watch({a:=v})\n"
+    "    _, {z} = tf.while_loop(lambda i, z: i < k, "
+    "lambda i, z: (i + 1, z * {a} + {v:var} * {v}.assign({v} * 0.5 + {a})), [0, {a} + 0.0])\n"
+    "{g}, {w} = {h}.gradient({z}, [{v}, {a}], unconnected_gradients='zero')\n{y} = {g} + {w}",
+    "with tf.GradientTape() as {h}:\n"
+    "    {z} = tf.cond(tf.reduce_sum({v:var}) > {r:float}, lambda: {v} * {v}.assign({v} * 0.5), lambda: {v} + 0.25)\n"
+    "    {w} = {z} * {v}\n{y} = {h}.gradient({w}, {v})",
 ]  # fmt: skip
 
 BODIES = [

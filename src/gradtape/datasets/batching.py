@@ -37,12 +37,14 @@ class Batching(Sources):
         [[0, 1], [2, 3], [4]]
         """
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
-        return self._derived(
+        made = self._derived(
             "_BatchDataset" if num_parallel_calls is None else "_ParallelBatchDataset",
             lambda elements: grouping.batches(elements, size, drop, self._known(may_run=False)),
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), given),
         )
+        made._batch_size = size
+        return made
 
     def ragged_batch(
         self,
@@ -66,12 +68,14 @@ class Batching(Sources):
         def parts(given: Any) -> Any:
             return mapped(lambda spec: ragged_spec(spec, dtype), given)
 
-        return self._derived(
+        made = self._derived(
             "_BatchDataset",
             lambda elements: grouping.batches(elements, size, drop, parts(self._known(may_run=True))),
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), parts(given)),
         )
+        made._batch_size = size
+        return made
 
     def padded_batch(
         self,
@@ -107,12 +111,14 @@ class Batching(Sources):
             ]
             return packed(given, iter(flat))
 
-        return self._derived(
+        made = self._derived(
             "_PaddedBatchDataset",
             lambda elements: grouping.padded_batches(elements, size, drop, padded_shapes, padding_values),
             size=_divided(self._size, size, drop),
             specs=specs,
         )
+        made._batch_size = size
+        return made
 
     def unbatch(self, name: str | None = None) -> Any:
         """The rows of the elements, one by one.

@@ -19,7 +19,7 @@ from ..state.type_spec import register_type_spec_from_value_converter
 from . import caching, order
 from .background import prefetched
 from .batching import Batching, positive
-from .calls import dataset_of, of_one_iterator, truth
+from .calls import Call, dataset_of, of_one_iterator, truth
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .resampling import resampled
 from .specs import DatasetSpec
@@ -27,6 +27,13 @@ from .structure import as_element, common
 
 AUTOTUNE = -1
 _AHEAD = 4  # elements that AUTOTUNE prefetches
+
+
+
+def _passes(call: Call, elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
+    """Passes through the datasets that a function makes of the elements."""
+    function = call.begin()
+    return (dataset_of(function(element), "map_func")._elements() for element in elements)
 
 
 class Dataset(Batching):
@@ -201,7 +208,7 @@ class Dataset(Batching):
             size,
             self._samples,
             self._options,
-        )
+        )._made_of([self], lambda of: of.repeat(count), self._batch_size)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first `count` elements; all of them if `count` is -1.
@@ -280,7 +287,7 @@ class Dataset(Batching):
             min(sizes, key=lambda size: (size != INFINITE_CARDINALITY, size)) if min(sizes) < 0 else sum(sizes),
             self._samples,
             self._options,
-        )
+        )._made_of([self, dataset], lambda first, second: first.concatenate(second))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that `map_func` makes of the elements, one dataset after the other.
@@ -289,13 +296,15 @@ class Dataset(Batching):
         >>> [int(x) for x in tf.data.Dataset.range(4).flat_map(lambda n: tf.data.Dataset.range(n))]
         [0, 0, 1, 0, 1, 2]
         """
-        inner = self._inner(map_func)
-        return self._derived(
+        call = self._call(map_func)
+        made = self._derived(
             "_FlatMapDataset",
-            lambda elements: itertools.chain.from_iterable(inner(elements)),
+            lambda elements: itertools.chain.from_iterable(_passes(call, elements)),
             size=UNKNOWN_CARDINALITY,
             found_by_running=True,
         )
+        made._opened = call
+        return made
 
     def interleave(
         self,
@@ -316,25 +325,17 @@ class Dataset(Batching):
         >>> [int(x) for x in data]
         [1, 1, 2, 2, 1, 2, 3, 3, 3]
         """
-        inner = self._inner(map_func)
+        call = self._call(map_func)
         cycle = CORES if cycle_length in (None, AUTOTUNE) else positive(cycle_length, "cycle_length")
         block = 1 if block_length is None else positive(block_length, "block_length")
-        return self._derived(
+        made = self._derived(
             "_InterleaveDataset" if num_parallel_calls is None else "_ParallelInterleaveDataset",
-            lambda elements: order.interleaved(inner(elements), cycle, block),
+            lambda elements: order.interleaved(_passes(call, elements), cycle, block),
             size=UNKNOWN_CARDINALITY,
             found_by_running=True,
         )
-
-    def _inner(self, map_func: Callable[..., Any]) -> Callable[[Iterator[Any]], Iterator[Iterator[Any]]]:
-        """From elements to passes through the datasets that a function makes of them."""
-        call = self._call(map_func)
-
-        def passes(elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
-            function = call.begin()
-            return (dataset_of(function(element), "map_func")._elements() for element in elements)
-
-        return passes
+        made._opened = call
+        return made
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """What the first whole pass has made, kept for later ones: in memory, or in the file `<filename>.npz`.
@@ -348,7 +349,8 @@ class Dataset(Batching):
         store: Any = caching.Memory(self._elements)
         if path:
             store = caching.File(self._elements, path, lambda: self.element_spec)
-        return Dataset("CacheDataset", store.begin, self._known, self._size, self._samples, self._options)
+        made = Dataset("CacheDataset", store.begin, self._known, self._size, self._samples, self._options)
+        return made._made_of([self], lambda of: of.cache(filename), self._batch_size)
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """The same elements, up to `buffer_size` of them made ahead in a thread.

@@ -15,7 +15,7 @@ from ..core import dtypes, errors
 from ..core.tensor import wrap
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import state
-from ..ops.philox import words
+from ..ops.random.philox import words
 
 Make = Callable[[], Iterator[Any]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ..core import dtypes, errors
@@ -53,6 +53,16 @@ class Pipeline:
         self._samples = samples or elements
         self._options = options or Options()
         self._found: Any = None
+        self._over: tuple[Any, ...] = ()  # the datasets it is made of, and how the same is made of others:
+        self._again: Callable[..., Any] | None = None
+        self._opened: Call | None = None  # the function whose datasets it goes through
+        self._reads_files = False  # whether it opens the files that the dataset it is made of names
+        self._batch_size: int | None = None  # the rows of all elements but the last, where that is known
+
+    def _made_of(self: _Self, over: Sequence[Any], again: Callable[..., Any], batch_size: int | None = None) -> _Self:
+        """Notes what this dataset is made of, for those who share it among workers."""
+        self._over, self._again, self._batch_size = tuple(over), again, batch_size
+        return self
 
     def _derived(
         self: _Self,
@@ -80,7 +90,7 @@ class Pipeline:
             given = self._known(may_run)
             return given if given is None or specs is None else specs(given)
 
-        return type(self)(
+        made = type(self)(
             kind,
             lambda: change(self._elements()),
             specs_of,
@@ -88,6 +98,14 @@ class Pipeline:
             lambda: (sampled or change)(self._samples()),
             self._options,
         )
+
+        def again(of: Any) -> Any:
+            return of._derived(
+                kind, change, size=UNKNOWN_CARDINALITY, specs=specs, found_by_running=found_by_running, sampled=sampled
+            )
+
+        kept = self._batch_size if specs is None and not found_by_running else None
+        return made._made_of([self], again, kept)
 
     def _known(self, may_run: bool) -> Any:
         """The specs of an element; None if they could only be found by running functions, and that may not be done."""

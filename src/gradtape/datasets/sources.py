@@ -209,7 +209,7 @@ class Sources(Pipeline):
             specs,
             size,
             lambda: pack(zip(*[dataset._samples() for dataset in flat], strict=False)),
-        )
+        )._made_of(flat, lambda *others: cls.zip(packed(given, iter(others))))
 
     @classmethod
     def choose_from_datasets(
@@ -323,26 +323,20 @@ class Sources(Pipeline):
         return cls("_VariantDataset", lambda: iter(elements), lambda _: specs, len(elements))
 
 
-def file_names(given: Any) -> Callable[[], Iterator[str]]:
-    """The names of files, for each pass: of a tensor, or of a dataset of them."""
-    if isinstance(given, Pipeline):
-        return lambda: (os.fsdecode(name) for x in given for name in np.ravel(x.array).tolist())
-    names = [os.fsdecode(name) for name in np.ravel(to_tensor(given).array).tolist()]
-    return lambda: iter(names)
-
-
 def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
     """The lines of text files, without their ends."""
     import gzip
     import io
     import zlib
 
-    names = file_names(filenames)
+    if isinstance(filenames, Pipeline):
+        return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
+    names = [os.fsdecode(name) for name in np.ravel(to_tensor(filenames).array).tolist()]
     if compression_type not in (None, "", "GZIP", "ZLIB"):
         raise errors.InvalidArgumentError(f"Unsupported compression_type: {compression_type}. Use GZIP, ZLIB or none")
 
     def lines() -> Iterator[Tensor]:
-        for name in names():
+        for name in names:
             try:
                 with gzip.open(name) if compression_type == "GZIP" else open(name, "rb") as file:
                     text = io.BytesIO(zlib.decompress(file.read())) if compression_type == "ZLIB" else file
@@ -351,7 +345,15 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
             except FileNotFoundError:
                 raise errors.NotFoundError(f"{name}; No such file or directory") from None
 
-    return dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+    made = dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+    return reading(made, names, lambda name: text_lines(dataset, name, compression_type))
+
+
+def reading(dataset: _Self, names: Any, read: Callable[[Any], Any]) -> _Self:
+    """A dataset of files, which notes that it is made of their names, and how one of them is read."""
+    files: Any = type(dataset).from_tensor_slices(to_tensor(names, dtypes.string))
+    dataset._reads_files = True
+    return dataset._made_of([files], lambda files: files.flat_map(read))
 
 
 def _check(dataset: Any, what: str) -> Any:

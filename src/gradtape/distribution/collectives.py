@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, errors
+from ..core.waits import waiting
 from . import cluster
 from .transport import Array, Pending, bits_of, from_bits, transport
 
@@ -143,7 +144,8 @@ def exchange(value: Any, name: str) -> list[Any]:
     """A small value (of JSON) of each rank, on all ranks."""
     if cluster.identity().size == 1:
         return [value]
-    found = cluster.member().call(name, value, wait=True)
+    with waiting(name):
+        found = cluster.member().call(name, value, wait=True)
     assert found is not None
     return found
 

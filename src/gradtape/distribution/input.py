@@ -12,17 +12,20 @@ import numpy as np
 
 from ..core import devices, nest
 from ..core.composites import CompositeTensor
-from ..core.errors import OutOfRangeError
+from ..core.errors import NotFoundError, OutOfRangeError, UnimplementedError
 from ..core.tensor import Tensor, wrap
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
+from ..datasets.options import AutoShardPolicy
+from ..datasets.pipeline import INFINITE_CARDINALITY
+from ..datasets.sharding import batch_size, by_files, rebatched
 from ..datasets.structure import batch_spec, leaves, mapped, row_count, row_spec
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
 from ..state.sparse_tensor import SparseTensor
 from .places import place
-from .values import PerReplicaSpec, regroup
+from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 
 
 class InputReplicationMode(enum.Enum):
@@ -190,9 +193,10 @@ class DistributedIterator(abc.ABC):
 class _Pass(DistributedIterator):
     """One pass through the dataset that a distributed one is made of."""
 
-    def __init__(self, dataset: Distributed) -> None:
+    def __init__(self, dataset: Any, parts: Callable[[Any], Any]) -> None:
         self._dataset = dataset
-        self._iterators = [DatasetIterator(source) for source in dataset.sources]
+        self._parts = parts
+        self._iterator = _InTurn(dataset.sources)
 
     def __next__(self) -> Any:
         if place.context is not None:
@@ -202,12 +206,28 @@ class _Pass(DistributedIterator):
             )
         if thread.trace is not None:
             raise Untraceable("the elements of a distributed dataset are made at every call")
-        return self._dataset.next_of(self._iterators)
+        return self._parts(self._iterator)
 
     @property
     def element_spec(self) -> Any:
         """The specs of an element."""
         return self._dataset.element_spec
+
+
+class _InTurn:
+    """The elements of datasets, of one after the other in turn; at the end of one, the others go on."""
+
+    def __init__(self, datasets: Sequence[Any]) -> None:
+        self._iterators = [DatasetIterator(dataset) for dataset in datasets]
+        self._at = 0
+
+    def __iter__(self) -> _InTurn:
+        return self
+
+    def __next__(self) -> Any:
+        now = self._iterators[self._at]
+        self._at = (self._at + 1) % len(self._iterators)
+        return next(now)
 
 
 class Distributed(DistributedDataset):
@@ -218,33 +238,16 @@ class Distributed(DistributedDataset):
 
     def __init__(self, dataset: Any, count: int, splits: bool, places: Sequence[str] = ()) -> None:
         self.sources = dataset if isinstance(dataset, list) else [dataset]
+        self._source = self.sources[0]
         self._count = count
         self._splits = splits
         self._places = [devices.by_name(name) for name in places]  # where replicas have their parts
 
     def __iter__(self) -> Any:
-        return _Pass(self)
+        return _Pass(self, self._split if self._splits else self._together)
 
-    def next_of(self, iterators: Sequence[Any]) -> Any:
-        """The next element."""
-        if self._splits:
-            return self._regrouped(self.split(next(iterators[0])))
-        found = [next(iterators[i % len(iterators)], None) for i in range(self._count)]
-        there = [x for x in found if x is not None]
-        if not there or (len(there) < self._count and self._is_static()):
-            raise StopIteration  # replicas have no elements of another shape, as an empty one would be
-        empty = mapped(lambda x: _slice(x, 0, 0) if _has_rows(x) else x, there[0])
-        return self._regrouped([empty if x is None else x for x in found])
-
-    def _regrouped(self, parts: list[Any]) -> Any:
-        """What the replicas have, each on its device."""
-        for i, device in enumerate(self._places):
-            if device is not devices.HOST:
-                parts[i] = mapped(partial(_at, device), parts[i])
-        return regroup(parts, always_wrap=True)
-
-    def _is_static(self) -> bool:
-        return all([spec.shape.is_fully_defined() for spec in leaves(self.sources[0].element_spec)])
+    def _split(self, elements: Any) -> Any:
+        return self._regrouped(self.split(next(elements)))
 
     def split(self, element: Any) -> list[Any]:
         """A global batch as one batch a replica: equal ones, of which the last may be short, or empty."""
@@ -258,6 +261,26 @@ class Distributed(DistributedDataset):
         rows = -(-sizes.pop() // self._count)
         return [mapped(lambda x, i=i: _slice(x, i * rows, (i + 1) * rows), element) for i in range(self._count)]
 
+    def _together(self, elements: Any) -> Any:
+        """The next elements, one a replica; where there are too few at the end, the rest get empty batches."""
+        found = [next(elements, None) for _ in range(self._count)]
+        there = [x for x in found if x is not None]
+        if not there or (len(there) < self._count and not self._may_be_empty()):
+            raise StopIteration
+        empty = mapped(_without_rows, there[0])
+        return self._regrouped([empty if x is None else x for x in found])
+
+    def _may_be_empty(self) -> bool:
+        """Whether a replica may get a batch without rows: not if all batches are known to be of one size."""
+        return not all([spec.shape.is_fully_defined() for spec in leaves(self._source.element_spec)])
+
+    def _regrouped(self, parts: list[Any]) -> Any:
+        """What the replicas have, each on its device."""
+        for i, device in enumerate(self._places):
+            if device is not devices.HOST:
+                parts[i] = mapped(partial(_at, device), parts[i])
+        return regroup(parts, always_wrap=True)
+
     @property
     def element_spec(self) -> Any:
         """The specs of an element: that of each replica."""
@@ -268,7 +291,7 @@ class Distributed(DistributedDataset):
                 spec = batch_spec(row_spec(spec), None if size is None or size % self._count else size // self._count)
             return PerReplicaSpec(*[spec] * self._count)
 
-        return mapped(one, self.sources[0].element_spec)
+        return mapped(one, self._source.element_spec)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
         """Goes through the dataset with a state."""
@@ -280,7 +303,119 @@ class Distributed(DistributedDataset):
     @property
     def cardinality(self) -> int:
         """That of the dataset it is made of."""
-        return int(self.sources[0].cardinality())
+        return int(self._source.cardinality())
+
+
+class OwnBatches(Distributed):
+    """What a worker has of its own, a batch for each of its replicas. It ends when no worker has any left.
+
+    Until then, those that have none get empty batches.
+    """
+
+    def __init__(self, dataset: Any, workers: Any) -> None:
+        super().__init__(dataset, workers.local, splits=False)
+        self.workers = workers
+
+    def __iter__(self) -> Any:
+        return _PassOfAll(self, self._together)
+
+    def _may_be_empty(self) -> bool:
+        return True  # another worker may have more
+
+    def never_ends(self) -> bool:
+        """Whether no worker comes to an end."""
+        return all(self.workers.of_each(self._source._size == INFINITE_CARDINALITY, "endless dataset"))
+
+    def empty(self) -> Any:
+        """A batch without rows for each replica."""
+
+        def rows(spec: Any) -> Any:
+            shape = [0, *[size or 0 for size in spec.shape[1:]]]
+            return wrap(np.zeros(shape, spec.dtype.numpy), spec.dtype)
+
+        one = mapped(rows, self._source.element_spec)
+        return regroup([one] * self._count, always_wrap=True)
+
+
+class _PassOfAll(_Pass):
+    """One pass of all workers, which tell each other in every step what they have, unless there is no end."""
+
+    _endless: bool | None = None
+    _last: Any = None  # an element, for the shapes of empty ones
+
+    def __next__(self) -> Any:
+        if thread.trace is not None:
+            return super().__next__()
+        if self._endless is None:
+            self._endless = self._dataset.never_ends()
+        if self._endless:
+            return super().__next__()
+        try:
+            found = self._last = super().__next__()
+        except StopIteration:
+            found = None
+        shapes = None if found is None else [_shapes(select_replica(i, found)) for i in range(self._dataset._count)]
+        of_all = self._dataset.workers.of_each(shapes, "shapes of batches")
+        if not any(of_all):
+            raise StopIteration
+        found = self._empty() if found is None else found
+        even = all([part == of_all[0][0] for parts in of_all for part in parts or [None]]) if of_all[0] else False
+        return found if even else mapped(lambda x: Uneven(x.values), found)
+
+    def _empty(self) -> Any:
+        if self._last is None:
+            return self._dataset.empty()
+        return mapped(lambda x: PerReplica(list(map(_without_rows, x.values))), self._last)
+
+
+def _shapes(element: Any) -> list[Any]:
+    """The shapes in an element; of what is no tensor, the number of rows."""
+
+    def shape(x: Any) -> list[int]:
+        return [row_count(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ()))
+
+    return list(map(shape, leaves(element)))
+
+
+def shared(dataset: Any, workers: Any) -> Any:
+    """Global batches as a worker gets its part of them: by the policy of the dataset, as in TensorFlow.
+
+    FILE gives it some of the files, DATA some rows of each batch, OFF all. AUTO is FILE where the dataset is made of
+    files, and else DATA.
+    """
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    if policy is AutoShardPolicy.HINT:
+        raise UnimplementedError(
+            "AutoShardPolicy.HINT is not there: call `dataset.shard(number_of_workers, index)` where the hint is, and "
+            "use AutoShardPolicy.OFF"
+        )
+    own = dataset if policy is AutoShardPolicy.OFF else None
+    if policy in (AutoShardPolicy.AUTO, AutoShardPolicy.FILE):
+        own = by_files(dataset, workers.count, workers.rank)
+        if own is None and policy is AutoShardPolicy.FILE:
+            raise NotFoundError(
+                f"Found an unshardable source dataset: {dataset!r} is not made of files that its workers could share. "
+                "Use AutoShardPolicy.DATA"
+            )
+    share = Share(dataset, workers)
+    if own is None:
+        return share
+    parts = rebatched(own, batch_size(dataset), share._count, workers.first, share.split)
+    return OwnBatches(parts, workers)
+
+
+class Share(Distributed):
+    """Of global batches, the parts of the replicas of one worker."""
+
+    def __init__(self, dataset: Any, workers: Any) -> None:
+        super().__init__(dataset, workers.count * workers.local, splits=True)
+        self._workers = workers
+
+    def _split(self, elements: Any) -> Any:
+        parts = self.split(next(elements))
+        shapes = [_shapes(part) for part in parts]
+        own = parts[self._workers.first : self._workers.first + self._workers.local]
+        return regroup(own, always_wrap=True, kind=PerReplica if shapes.count(shapes[0]) == len(shapes) else Uneven)
 
 
 class InputIterator:
@@ -339,6 +474,10 @@ class Calls:
 
 def _has_rows(leaf: Any) -> bool:
     return isinstance(leaf, CompositeTensor) or bool(getattr(leaf, "dims", ()))
+
+
+def _without_rows(leaf: Any) -> Any:
+    return _slice(leaf, 0, 0) if _has_rows(leaf) else leaf
 
 
 def _at(device: devices.Device, leaf: Any) -> Any:

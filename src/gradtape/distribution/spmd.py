@@ -35,7 +35,7 @@ from .draws import varied_by
 from .places import above_replicas, in_replica, place
 from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
-from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, select_replica
+from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, Uneven, UnevenSpec, select_replica
 from .variables import DistributedVariable, LocalPart
 
 logger = logging.getLogger("gradtape")
@@ -71,6 +71,20 @@ class Replicas:
         tensor = to_tensor(x)
         rows = across.all_rows(ops.reshape(tensor, shape=(1, *tensor.dims)), 0, self.count)
         return tuple([rows[i] for i in range(self.count)])
+
+    def chosen(self, values: Sequence[Any]) -> Any:
+        """Of values that differ between the replicas and are part of the program, that of the replica that runs it."""
+        if workers_of(self.strategy) is not None:
+            raise Untraceable("the processes have values of their own in it, and so other programs")
+        rows = [nest.flatten(value, expand_composites=True) for value in values]
+        leaves = []
+        for parts in zip(*rows, strict=True):
+            tensors = list(map(to_tensor, parts))
+            if len({(x.dims, x.dtype) for x in tensors}) > 1:
+                raise Untraceable(_UNEQUAL)
+            stacked = [ops.reshape(x, shape=(1, *x.dims)) for x in tensors]
+            leaves.append(ops.gather(ops.concat(*stacked, axis=0), across.number(), axis=0, batch=0))
+        return nest.pack_sequence_as(values[0], leaves, expand_composites=True)
 
     def along(self, op: ReduceOp, value: Any, axis: Any) -> Tensor:
         """The sum or mean of all entries along `axis`, of all replicas."""
@@ -158,6 +172,8 @@ class _Runner:
         )
         self._why: dict[Any, str] = {}  # for which shapes the replicas cannot be one program
         self._equal: set[Any] = set()  # which shapes all processes have had
+        given = nest.flatten(concrete.arguments())
+        self._uneven = any([isinstance(leaf, Uneven | UnevenSpec) for leaf in given])  # at all processes alike
         try:
             self._together = _Together(concrete, strategy)
         except Untraceable as reason:
@@ -167,7 +183,7 @@ class _Runner:
         if thread.trace is not None:  # it is called by another function, whose business it is now
             return self._concrete._call(tensors, variables)
         shapes = tuple([x.dims for x in tensors])
-        if self._together is not None and shapes not in self._why and not thread.recorders:
+        if self._together is not None and not self._uneven and shapes not in self._why and not thread.recorders:
             try:
                 self._check_equal(shapes)
                 return self._together(tensors, variables)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import errors
+from ..core.waits import waiting
 from ..graph.executors.xla.mesh import prepare
 from . import cluster
 from .coordination import GRACE, Member
@@ -45,6 +46,10 @@ class Pending:
 
     def result(self) -> Any:
         """What came of it; raises if a rank has failed meanwhile."""
+        with waiting(self._what):
+            return self._waited_for()
+
+    def _waited_for(self) -> Any:
         limit = time.monotonic() + self._member.timeout + GRACE
         while not self._done.wait(0.05):
             self._member.check()

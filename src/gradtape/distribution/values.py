@@ -29,11 +29,15 @@ class DistributedValues:
     @property
     def values(self) -> tuple[Any, ...]:
         """The value of each replica."""
-        return self._values if place.spmd is None else place.spmd.of_all(self._values[0])
+        return self._values if place.spmd is None else place.spmd.of_all(self._primary)
 
     @property
     def _primary(self) -> Any:
-        return self._values[0]
+        """The value of the first replica; while a program for all is traced, what stands for every replica's."""
+        first = self._values[0]
+        if place.spmd is None or all([x is first for x in self._values]):
+            return first
+        return place.spmd.chosen(self._values)
 
     def _shown(self, how: Callable[[Any], str]) -> str:
         if place.spmd is not None:
@@ -65,9 +69,24 @@ class PerReplica(DistributedValues, CompositeTensor):  # type: ignore[misc]
 class Mirrored(PerReplica):
     """A value that is the same on each replica: it may be used as if it were a tensor."""
 
+    @property
+    def _primary(self) -> Any:
+        return self._values[0]
+
     def _get(self) -> Any:
         context = place.context
         return self._values[0 if context is None else context.local_id]
+
+
+class Uneven(PerReplica):
+    """Values of replicas whose shapes differ among workers, as those of a last, short batch may.
+
+    Who has it knows that the others have it too: no program of all workers can take it.
+    """
+
+    @property
+    def _type_spec(self) -> UnevenSpec:
+        return UnevenSpec(*map(_spec, self._values))
 
 
 class PerReplicaSpec(TypeSpec):
@@ -89,15 +108,24 @@ class PerReplicaSpec(TypeSpec):
         return tuple(value._values)
 
     def _from_components(self, components: Any) -> PerReplica:
-        return PerReplica(components)
+        return self.value_type(components)
+
+
+class UnevenSpec(PerReplicaSpec):
+    """The specs of values whose shapes differ among workers."""
+
+    value_type = Uneven
 
 
 def _spec(value: Any) -> Any:
     return value if isinstance(value, TypeSpec) else spec_of(value)
 
 
-def regroup(values: Sequence[Any], always_wrap: bool = False) -> Any:
-    """One nest of `PerReplica`s from a nest of each replica; what is the same object in all of them stays as it is."""
+def regroup(values: Sequence[Any], always_wrap: bool = False, kind: type[PerReplica] = PerReplica) -> Any:
+    """One nest of `PerReplica`s, or of another kind of them, from a nest of each replica.
+
+    What is the same object in all of them stays as it is.
+    """
     first = values[0]
     if isinstance(first, list | tuple) and not isinstance(first, str):
         for other in values[1:]:
@@ -106,7 +134,7 @@ def regroup(values: Sequence[Any], always_wrap: bool = False) -> Any:
                     f"Values to regroup had different lengths or types: the first replica has {first!r}, another one "
                     f"{other!r}. All replicas must return the same structure"
                 )
-        parts = [regroup(row, always_wrap) for row in zip(*values, strict=True)]
+        parts = [regroup(row, always_wrap, kind) for row in zip(*values, strict=True)]
         return first._make(parts) if hasattr(first, "_make") else type(first)(parts)
     if isinstance(first, Mapping):
         for other in values[1:]:
@@ -114,17 +142,20 @@ def regroup(values: Sequence[Any], always_wrap: bool = False) -> Any:
                 raise AssertionError(
                     f"Values to regroup had different keys: the first replica has {list(first)}, another one {other!r}"
                 )
-        return type(first)({key: regroup([v[key] for v in values], always_wrap) for key in first})  # type: ignore[call-arg]
+        of_keys = {key: regroup([v[key] for v in values], always_wrap, kind) for key in first}
+        return type(first)(of_keys)  # type: ignore[call-arg]
     if all([v is first for v in values]) and not (always_wrap and not getattr(first, "is_distributed", False)):
         return first
-    return PerReplica(values)
+    return kind(values)
 
 
 def select_replica(replica: int, structure: Any) -> Any:
     """What one replica is given of a nest."""
 
     def one(value: Any) -> Any:
-        return value._values[replica] if isinstance(value, PerReplica) else value
+        if not isinstance(value, PerReplica):
+            return value
+        return value._values[replica] if place.spmd is None else value._primary
 
     return nest.map_structure(one, structure)
 
@@ -146,7 +177,7 @@ def _own_tensor(value: PerReplica, dtype: Any) -> Any:
             "supported. Try running your op or function inside a replica context by using `strategy.run`; "
             "`strategy.experimental_local_results` and `strategy.reduce` give tensors of it"
         )
-    return to_tensor(value._values[context.local_id], dtype)
+    return to_tensor(value._values[context.local_id] if place.spmd is None else value._primary, dtype)
 
 
 register(Mirrored, _mirrored_tensor, 0)

@@ -50,11 +50,7 @@ class DistributedVariable(Variable, DistributedValues):
 
     def _begin(self, strategy: Any) -> None:
         """What comes after `__init__`, which Python calls with the arguments of `tf.Variable`."""
-        if self._aggregation is _MEAN and not (self.dtype.is_floating or self.dtype.is_complex):
-            raise ValueError(
-                "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not supported, "
-                f"please use a different aggregation or dtype, got {self.dtype.name}"
-            )
+        check_aggregation(self)
         self._strategy = strategy
 
     @property
@@ -81,7 +77,7 @@ class DistributedVariable(Variable, DistributedValues):
         return self._marked(wrap(part._settled(), part.dtype))
 
     def __reduce__(self) -> Any:
-        return _plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
+        return plain, (self.numpy(), self._trainable, self._title.removesuffix(":0"))
 
     def __repr__(self) -> str:
         if thread.trace is not None:
@@ -148,7 +144,15 @@ class DistributedVariable(Variable, DistributedValues):
         raise NotImplementedError
 
 
-def _plain(value: Any, trainable: bool, name: str) -> Variable:
+def check_aggregation(variable: Any) -> None:
+    if variable.aggregation is _MEAN and not (variable.dtype.is_floating or variable.dtype.is_complex):
+        raise ValueError(
+            "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not supported, "
+            f"please use a different aggregation or dtype, got {variable.dtype.name}"
+        )
+
+
+def plain(value: Any, trainable: bool, name: str) -> Variable:
     """A variable from a pickle: of the strategy, if there is one, in whose scope it is read."""
     return Variable(value, trainable=trainable, name=name)
 
@@ -486,18 +490,23 @@ def created_by(strategy: Any) -> Any:
     return variable_creator_scope(create)
 
 
-def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:
+def kind_of(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The kind of variable that is asked for, and the arguments with what they leave open."""
     synchronization = arguments["synchronization"]
     if synchronization is VariableSynchronization.NONE:
         raise ValueError(
             "`NONE` variable synchronization mode is not supported with tf.distribute strategy. Please change the "
             f"`synchronization` for variable: {arguments['name']}"
         )
-    kind: Any = MirroredVariable
     if synchronization is VariableSynchronization.ON_READ:
-        kind = SyncOnReadVariable
-    elif synchronization in (VariableSynchronization.AUTO, None):
+        return SyncOnReadVariable, arguments
+    if synchronization in (VariableSynchronization.AUTO, None):
         arguments = {**arguments, "synchronization": VariableSynchronization.ON_WRITE}
+    return MirroredVariable, arguments
+
+
+def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:
+    kind, arguments = kind_of(arguments)
     variable = object.__new__(kind)
     Variable.__init__(variable, **arguments)
     if (workers := workers_of(strategy)) is not None:

@@ -68,6 +68,10 @@ class Workers:
         """How many rows the processes before this one have."""
         return sum(collectives.exchange(int(count), "rows of a replica")[: self.rank])
 
+    def of_each(self, value: Any, name: str) -> list[Any]:
+        """A small value of each process."""
+        return collectives.exchange(value, name)
+
     def agree(self, value: Any, name: str) -> bool:
         """Whether all processes have the same value."""
         found = collectives.exchange(value, name)

@@ -1,27 +1,29 @@
 """Looking into a computation: why a gradient is None or NaN, what a step costs, whether it is right, how it looks.
 
 Uses graph, the tape and what is below; a tape finds it by way of `engine.tape.inspection`, and so it does the logs
-that note what explanations need.
+that note what explanations need. `records` reads tapes again, the other folders answer one kind of question each.
 """
 
-from .compare import Comparison, compare
-from .explain import Cause, Explanation, Reason, explain
-from .flow import Flow, flow
-from .gradient_check import GradientCheck, check_gradients
-from .memory import LiveTapes, Memory, live_tapes, memory
-from .missing import report_missing, why_missing
-from .nonfinite import Diagnosis, diagnose
-from .opcheck import CHECKS, check_op
-from .precision import PrecisionAudit, audit_precision
-from .profile import Profile, profile
-from .recordings import LoadedTape, load_tape, save_tape
-from .report import report
-from .rule_check import RuleCheck, check_rules
-from .witness import tracing
+from .causes.explain import Cause, Explanation, Reason, explain
+from .causes.missing import report_missing, why_missing
+from .causes.nonfinite import Diagnosis, diagnose
+from .checks.gradient_check import GradientCheck, check_gradients
+from .checks.opcheck import CHECKS, check_op
+from .checks.precision import PrecisionAudit, audit_precision
+from .checks.rule_check import RuleCheck, check_rules
+from .costs.flow import Flow, flow
+from .costs.memory import LiveTapes, Memory, live_tapes, memory
+from .costs.profile import Profile, profile
+from .recordings.compare import Comparison, compare
+from .recordings.recordings import LoadedTape, load_tape, save_tape
+from .records import checked, witness
+from .records.witness import tracing
+from .reports.report import report
+from .reports.steps import Step, Steps, record_steps
 
 __all__ = [
     "CHECKS", "Cause", "Comparison", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "LoadedTape",
-    "Memory", "PrecisionAudit", "Profile", "Reason", "RuleCheck", "audit_precision", "check_gradients", "check_op",
-    "check_rules", "compare", "diagnose", "explain", "flow", "live_tapes", "load_tape", "memory", "profile", "report",
-    "report_missing", "save_tape", "tracing", "why_missing",
+    "Memory", "PrecisionAudit", "Profile", "Reason", "RuleCheck", "Step", "Steps", "audit_precision", "check_gradients",
+    "check_op", "check_rules", "checked", "compare", "diagnose", "explain", "flow", "live_tapes", "load_tape", "memory",
+    "profile", "record_steps", "report", "report_missing", "save_tape", "tracing", "why_missing", "witness",
 ]  # fmt: skip

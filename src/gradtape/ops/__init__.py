@@ -1,4 +1,7 @@
-"""The ops, a file a subject; the kernel and the calculus of one op stand side by side. Uses registry and below."""
+"""The ops, a folder a field and a file a subject; the kernel and the calculus of one op stand side by side.
+
+Uses registry and below.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ def load_all() -> None:
     import importlib
     import pkgutil
 
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
 
 
 Namespace.load_all = staticmethod(load_all)

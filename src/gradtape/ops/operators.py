@@ -10,8 +10,10 @@ from ..core import dtypes
 from ..core.dtypes import FLOAT
 from ..core.errors import InvalidArgumentError
 from ..core.tensor import Tensor, wrap
-from . import arithmetic, bits, contraction, logic, slicing
-from .arithmetic import pow_, power
+from .arrays import slicing
+from .elementwise import arithmetic, bits, logic
+from .elementwise.arithmetic import pow_, power
+from .linalg import contraction
 
 
 def _by_kind(on_bools: Any, on_integers: Any) -> Any:

@@ -12,6 +12,7 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 
 import gradtape as tf
 from gradtape.datasets.calls import Call
+from gradtape.distribution.reductions import workers_of
 from gradtape.engine.run.randomness import global_seed
 
 
@@ -21,14 +22,17 @@ class Batches(EpochIterator):
     There `tf.random.shuffle` orders the indices in a function of a dataset, whose draws begin again in every epoch.
     """
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, strategy: Any = None, **arguments: Any) -> None:
         super().__init__(**arguments)
+        self._strategy = strategy
         self._seed = global_seed()
 
     def _get_iterator(self) -> Any:
         data = self.data_adapter
         if isinstance(getattr(data, "_dataset", None), tf.distribute.DistributedDataset):
             return data._dataset
+        if workers_of(self._strategy) is not None and isinstance(getattr(data, "_dataset", None), tf.data.Dataset):
+            return self._strategy.experimental_distribute_dataset(data._dataset)  # which knows how they share it
         if self._seed is not None and isinstance(data, ArrayDataAdapter) and data._shuffle:
             return _shuffled(data, self._seed)
         return super()._get_iterator()

@@ -3,6 +3,8 @@
 import functools
 from typing import Any
 
+from keras.src import tree
+
 from gradtape.core import scopes
 from gradtape.core.owners import Owner
 from gradtape.engine.run import dispatch, randomness
@@ -40,6 +42,32 @@ class BackendLayer(Owner):
         super()._was_set(name, value)
         if name == "built" and value and vars(self).get("_functional", self) is None:  # there is no functional model
             super()._was_set("_layers", self._layers)
+
+    @property
+    def _default_save_signature(self) -> Any:
+        """What `tf.saved_model.save` serves of a model, unless it is told; None of one whose inputs are unknown."""
+        from keras.src.models.model import Model
+
+        import gradtape as tf
+
+        model: Any = self
+        if not isinstance(model, Model):
+            return None
+        functional = getattr(model, "_functional", None) or model
+        if getattr(functional, "_inputs_struct", None) is not None:
+            signature = (tree.map_structure(lambda x: tf.TensorSpec(x.shape, x.dtype), functional.input),)
+        elif shapes := model._build_shapes_dict:
+            signature = tuple(
+                [tree.map_shape_structure(lambda s: tf.TensorSpec(s, model.input_dtype), x) for x in shapes.values()]
+            )
+        else:
+            return None
+
+        @tf.function(input_signature=signature, autograph=False)
+        def serving_default(inputs: Any) -> Any:
+            return model(inputs)
+
+        return serving_default
 
     built: bool
     _layers: list[Any]

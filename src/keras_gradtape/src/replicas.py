@@ -14,7 +14,7 @@ from keras.src import tree
 import gradtape as tf
 from gradtape.distribution.places import place
 from gradtape.distribution.reductions import gathered, workers_of
-from gradtape.distribution.values import DistributedValues, PerReplica, select_replica
+from gradtape.distribution.values import DistributedValues, PerReplica, Uneven, select_replica
 
 Step = Callable[[Any], Any]
 
@@ -56,9 +56,11 @@ def split(strategy: Any, data: Any) -> Any:
     workers = workers_of(strategy)
     first = 0 if workers is None else workers.first
     own = range(first, first + len(strategy.extended.worker_devices))  # those of this process
+    uneven = workers is not None and leaves[0].shape[0] % strategy.num_replicas_in_sync
 
     def one(x: Any) -> Any:
-        return None if x is None else PerReplica([x[i * rows : (i + 1) * rows] for i in own])
+        kind = Uneven if uneven else PerReplica
+        return None if x is None else kind([x[i * rows : (i + 1) * rows] for i in own])
 
     return tree.map_structure(one, data)
 

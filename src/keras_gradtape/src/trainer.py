@@ -219,6 +219,7 @@ class Trainer(base_trainer.Trainer):
         if validation_data is not None:
             val_x, val_y, val_sample_weight = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
         epoch_iterator = Batches(
+            strategy=self._distribute_strategy,
             x=x,
             y=y,
             sample_weight=sample_weight,
@@ -295,6 +296,7 @@ class Trainer(base_trainer.Trainer):
         if kwargs:
             raise ValueError(f"Arguments not recognized: {kwargs}")
         epoch_iterator = (cached and self._eval_epoch_iterator) or Batches(
+            strategy=self._distribute_strategy,
             x=x,
             y=y,
             sample_weight=sample_weight,
@@ -336,6 +338,7 @@ class Trainer(base_trainer.Trainer):
     ) -> Any:
         """The model's outputs for data, as NumPy arrays."""
         epoch_iterator = Batches(
+            strategy=self._distribute_strategy,
             x=x,
             batch_size=batch_size,
             steps_per_epoch=steps,

@@ -14,7 +14,7 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...ops import bits
+from ...ops.elementwise import bits
 from ...state.sparse_tensor import SparseTensor
 from ...state.variable import Variable
 

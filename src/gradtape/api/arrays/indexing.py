@@ -12,7 +12,7 @@ from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import integer, to_shape, to_tensor, to_tensors
 from ...engine.run.namespace import ops
-from ...ops.slicing import masked
+from ...ops.arrays.slicing import masked
 
 NAMESPACES = ("",)
 __all__ = [

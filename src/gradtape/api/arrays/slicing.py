@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import integers, to_tensor, to_tensors
 from ...engine.run.namespace import ops
-from ...ops.slicing import getitem
+from ...ops.arrays.slicing import getitem
 
 NAMESPACES = ("nn", "")
 __all__ = [

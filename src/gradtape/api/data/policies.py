@@ -1,21 +1,13 @@
-"""Settings for datasets on several machines or with state outside them: they are kept, and change nothing here."""
+"""Settings for datasets on several machines, or with state outside them, which change nothing here."""
 
 from __future__ import annotations
 
 import enum
 
+from ...datasets.options import AutoShardPolicy, DistributeOptions
+
 NAMESPACES = ("data.experimental",)
-__all__ = ["AutoShardPolicy", "ExternalStatePolicy"]
-
-
-class AutoShardPolicy(enum.IntEnum):
-    """How a dataset would be divided among machines."""
-
-    OFF = -1
-    AUTO = 0
-    FILE = 1
-    DATA = 2
-    HINT = 3
+__all__ = ["AutoShardPolicy", "DistributeOptions", "ExternalStatePolicy"]
 
 
 class ExternalStatePolicy(enum.Enum):

@@ -13,6 +13,7 @@ from ...core.tensor import Tensor
 from ...datasets.dataset import Dataset
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.records import check_compression, fixed_records, records
+from ...datasets.sources import reading
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
 
@@ -91,7 +92,8 @@ def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]],
         for name in np.ravel(names.array):
             yield from (to_tensor(record) for record in read(os.fsdecode(name)))
 
-    return Dataset(kind, elements, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+    made = Dataset(kind, elements, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
+    return reading(made, np.ravel(names.array).tolist(), lambda path: _of_files(kind, path, read, None))
 
 
 def _names(filenames: Any) -> Tensor:

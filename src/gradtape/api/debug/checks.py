@@ -328,7 +328,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     ...     tf.debugging.disable_check_numerics()
     !!! Detected Infinity or NaN in output 0 of eagerly-executing op "Div" (# of outputs: 1) !!!
     """
-    from ...inspect import finite
+    from ...inspect.checks import finite
 
     finite.switch_on()
 
@@ -339,7 +339,7 @@ def disable_check_numerics() -> None:
     >>> import gradtape as tf
     >>> tf.debugging.disable_check_numerics()
     """
-    from ...inspect import finite
+    from ...inspect.checks import finite
 
     finite.switch_off()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...inspect.recordings import load_tape
+from ...inspect.recordings.recordings import load_tape
 
 NAMESPACES = ("",)
 __all__ = ["load_tape"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core import nest
 from ...distribution import across, cluster
-from ...distribution.input import Distributed, InputContext
+from ...distribution.input import InputContext, OwnBatches, shared
 from ...distribution.places import check_above_replicas, check_same, place
 from ...distribution.reductions import ReduceOp, gathered
 from ...distribution.values import DistributedValues, regroup
@@ -42,6 +42,7 @@ class MultiWorkerMirroredStrategy(Strategy):
       communication_options: a `tf.distribute.experimental.CommunicationOptions`; XLA decides how values travel.
     """
 
+    _mirrors = True
     workers: Workers | None = None
 
     def __init__(self, cluster_resolver: Any = None, communication_options: CommunicationOptions | None = None) -> None:
@@ -105,19 +106,20 @@ class MultiWorkerMirroredStrategy(Strategy):
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
         """The dataset, with each of its batches, the global ones, split among the replicas of all workers.
 
-        Each worker goes through the whole dataset, and takes its rows of each batch: all must find the same elements
-        in the same order. Give `shuffle` a seed.
+        A worker reads some of the files that the dataset is made of. If there are none, or the dataset's
+        `tf.data.experimental.AutoShardPolicy` is DATA, each goes through the whole dataset, and takes its rows of each
+        batch: all must find the same elements in the same order. Give `shuffle` a seed.
         """
         if self.workers is None:
             return super().experimental_distribute_dataset(dataset, options)
-        return _Share(dataset, self.num_replicas_in_sync, self.workers)
+        return shared(dataset, self.workers)
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         """What `dataset_fn(tf.distribute.InputContext)` makes at each worker: its elements are for one replica each."""
         if self.workers is None:
             return super().distribute_datasets_from_function(dataset_fn, options)
         context = InputContext(self.workers.count, self.workers.rank, self.num_replicas_in_sync)
-        return Distributed(dataset_fn(context), self.workers.local, splits=False)
+        return OwnBatches(dataset_fn(context), self.workers)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         """What `value_fn(tf.distribute.experimental.ValueContext)` gives for each replica of this worker."""
@@ -126,18 +128,6 @@ class MultiWorkerMirroredStrategy(Strategy):
         first, count = self.workers.first, self.num_replicas_in_sync
         values = [value_fn(ValueContext(first + i, count)) for i in range(self.workers.local)]
         return regroup(values, always_wrap=True)
-
-
-class _Share(Distributed):
-    """Of global batches, the parts of the replicas of one worker."""
-
-    def __init__(self, dataset: Any, count: int, workers: Workers) -> None:
-        super().__init__(dataset, count, splits=True)
-        self._workers = workers
-
-    def split(self, element: Any) -> list[Any]:
-        """The batches of this worker's replicas."""
-        return super().split(element)[self._workers.first : self._workers.first + self._workers.local]
 
 
 def _become(resolver: Any) -> None:

@@ -22,6 +22,8 @@ class CentralStorageStrategy(MirroredStrategy):
     1
     """
 
+    _mirrors = False  # of one replica they are plain variables, as in TensorFlow
+
     def __init__(self, compute_devices: Sequence[str] | None = None, parameter_device: Any = None) -> None:
         logger.info("CentralStorageStrategy keeps a copy of each variable on every device, as MirroredStrategy does")
         super().__init__(compute_devices)

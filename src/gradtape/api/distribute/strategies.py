@@ -18,6 +18,7 @@ from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
 from ...datasets.dataset import Dataset
 from ...distribution import across, lockstep, spmd
+from ...distribution.alone import created_alone
 from ...distribution.extended import StrategyExtended, local_results
 from ...distribution.input import (
     Calls,
@@ -68,6 +69,7 @@ class Strategy:
     """
 
     _device_names: Sequence[str] = (devices.HOST.name,)
+    _mirrors = False  # whether its variables are mirrored, even if it has one replica
 
     def __init__(self, extended: Any) -> None:
         raise NotImplementedError(
@@ -106,6 +108,8 @@ class Strategy:
             stack.enter_context(above_replicas(self))
             if self.num_replicas_in_sync > 1:
                 stack.enter_context(created_by(self))
+            elif self._mirrors:
+                stack.enter_context(created_alone(self))
             yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
@@ -344,6 +348,8 @@ class MirroredStrategy(Strategy):
       devices: the names of the devices, such as `["/gpu:0", "/gpu:1"]`.
       cross_device_ops: how TensorFlow is to add up values; XLA decides here.
     """
+
+    _mirrors = True
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         self._begin(_canonical(devices))

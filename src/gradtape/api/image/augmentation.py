@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops import philox
+from ...ops.random import philox
 from ..arrays.casting import cast
 from ..random.arguments import scrambled
 from ..random.draws import uniform

@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
-from ...ops.boxes import combined_boxes, drawn_boxes, suppressed_boxes, suppressed_overlaps
+from ...ops.nn.boxes import combined_boxes, drawn_boxes, suppressed_boxes, suppressed_overlaps
 from .augmentation import SampledBox, sampled_box
 
 NAMESPACES = ("image",)

@@ -14,7 +14,7 @@ from ...core import dtypes, errors
 from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
-from ...ops.text import each
+from ...ops.arrays.text import each
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
 

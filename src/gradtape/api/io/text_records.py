@@ -15,7 +15,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...ops.text import each
+from ...ops.arrays.text import each
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
 from .examples import Example

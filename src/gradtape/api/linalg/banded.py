@@ -10,9 +10,9 @@ from ...core import errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops.matrix_algebra import adjoint as conjugate_transpose
-from ...ops.matrix_algebra import conjugate
-from ...ops.solvers import adjoint_bands, banded_product
+from ...ops.linalg.matrix_algebra import adjoint as conjugate_transpose
+from ...ops.linalg.matrix_algebra import conjugate
+from ...ops.linalg.solvers import adjoint_bands, banded_product
 from .arguments import matrices, of_one_dtype
 
 NAMESPACES = ("linalg", "")

@@ -10,8 +10,8 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops.diagonals import band
-from ...ops.matrix_algebra import adjoint as conjugate_transpose
+from ...ops.linalg.diagonals import band
+from ...ops.linalg.matrix_algebra import adjoint as conjugate_transpose
 from .arguments import matrices, of_one_dtype, square_matrices
 
 NAMESPACES = ("linalg", "")

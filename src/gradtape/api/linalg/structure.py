@@ -11,8 +11,8 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import integer, to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops.diagonals import longest, places
-from ...ops.matrix_algebra import adjoint as conjugate_transpose
+from ...ops.linalg.diagonals import longest, places
+from ...ops.linalg.matrix_algebra import adjoint as conjugate_transpose
 from .arguments import of_one_dtype
 
 NAMESPACES = ("linalg", "")

@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...ops.text import each
+from ...ops.arrays.text import each
 from ..text import strings
 from ..text.buckets import to_hash_bucket_fast
 from .tables import LookupTable, converted, over_values

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ops import arithmetic
-from ...ops import transcendental as functions
+from ...ops.elementwise import arithmetic
+from ...ops.elementwise import transcendental as functions
 
 NAMESPACES = ("math", "")
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ops import bits
+from ...ops.elementwise import bits
 
 NAMESPACES = ("bitwise",)
 __all__ = [

@@ -12,7 +12,7 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops import arithmetic
+from ...ops.elementwise import arithmetic
 from ..arrays.casting import cast
 
 NAMESPACES = ("linalg", "")

@@ -9,7 +9,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...ops import logic
+from ...ops.elementwise import logic
 
 NAMESPACES = ("math", "")
 __all__ = [

@@ -9,7 +9,7 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...ops import complex as parts
+from ...ops.elementwise import complex as parts
 from ..arrays.creation import zeros_like
 
 NAMESPACES = ("math", "dtypes", "")

@@ -12,7 +12,7 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_tensor, to_tensors, with_default
 from ...engine.run.namespace import ops
-from ...ops import arithmetic
+from ...ops.elementwise import arithmetic
 
 NAMESPACES = ("math", "")
 __all__ = [

@@ -10,7 +10,7 @@ from ...core import errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops.scans import delayed
+from ...ops.arrays.scans import delayed
 
 NAMESPACES = ("math", "")
 __all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]

@@ -9,7 +9,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
 from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
-from ...ops import special as functions
+from ...ops.elementwise import special as functions
 
 NAMESPACES = ("math.special", "math")
 __all__ = [

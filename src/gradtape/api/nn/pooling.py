@@ -13,8 +13,8 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor, with_default
 from ...engine.run.namespace import ops
-from ...ops.convolution import taps
-from ...ops.pooling import window_counts
+from ...ops.nn.convolution import taps
+from ...ops.nn.pooling import window_counts
 from .convolution import by_axis, channels_first, checked_paddings, paddings_of, to_channels_first, to_channels_last
 
 NAMESPACES = ("nn",)

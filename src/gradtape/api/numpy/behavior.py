@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor, is_tensor_like
-from ...ops import slicing
+from ...ops.arrays import slicing
 from ..namespace import resolve
 from . import promotion
 from .arrays import clip, moveaxis, ravel, reshape, transpose

@@ -22,8 +22,8 @@ from ..namespace import resolve
 from ..raw.definitions import Argument, Definition, definition_of
 from ..raw.made import op_named
 from ..raw.rows import rows
-from .protos import Record
-from .structures import shape_of
+from .format.protos import Record
+from .format.structures import shape_of
 from .tables import LoadedTable
 
 _IGNORED = ("DisableCopyOnRead",)  # nodes without outputs that mean nothing here

@@ -17,12 +17,12 @@ from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...state.module import Module
 from ...state.variable import Variable
-from . import constants
+from .format import constants
+from .format.options import Asset, LoadOptions
+from .format.protos import Record, decoded
+from .format.structures import shape_of, signature_of, value_of
 from .functions import LoadedConcreteFunction, LoadedFunction
 from .interpretation import Library
-from .options import Asset, LoadOptions
-from .protos import Record, decoded
-from .structures import shape_of, signature_of, value_of
 
 NAMESPACES = ("saved_model",)
 __all__ = ["contains_saved_model", "load"]

@@ -14,11 +14,11 @@ from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...state.variable import Variable
 from ..lookup.static_tables import StaticHashTable
+from .format.options import Asset
+from .format.structures import argument_spec, shape_proto, structured
 from .functions import LoadedFunction
 from .loading import Signatures
-from .options import Asset
 from .signatures import Served, functions_of, inputs_of
-from .structures import argument_spec, shape_proto, structured
 from .tables import TableFunction, functions_of_table
 
 _PLAIN = (list, dict)  # which are there when they are loaded, even if there is nothing in them

@@ -16,8 +16,8 @@ from ...graph.passes.optimize import dead_code
 from ...graph.trace.traced import Untraceable
 from ...state.specs import TensorSpec
 from .functions import LoadedConcreteFunction
-from .generalisation import Differs, Place, Program, Size, merged
-from .writer import Unsaved
+from .writing.generalisation import Differs, Place, Program, Size, merged
+from .writing.writer import Unsaved
 
 _SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67)
 _LARGE = (67, 97, 131, 71, 101, 137, 73, 103, 139, 79, 107, 149, 83, 109, 151, 89, 113, 157)

@@ -18,17 +18,17 @@ from ...graph.ir.graph import unique
 from ...state.specs import TensorSpec
 from ..lookup.static_tables import StaticHashTable
 from ..runtime.version import GIT_VERSION, VERSION
-from . import constants
-from .library import FunctionLibrary
+from .format import constants
+from .format.options import Asset, SaveOptions
+from .format.protos import encoded
+from .format.structures import structured
 from .loading import Signatures
 from .objects import ObjectGraph, concrete_functions_of, file_of
-from .options import Asset, SaveOptions
 from .probing import probed
-from .protos import encoded
 from .serving import ServingGraph
 from .signatures import Served, chosen_signatures, inputs_of, outputs_of
-from .structures import structured
 from .tables import TableFunction, write_table
+from .writing.library import FunctionLibrary
 
 NAMESPACES = ("saved_model",)
 __all__ = ["save"]

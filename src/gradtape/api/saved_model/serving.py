@@ -13,11 +13,11 @@ from ...graph.ir.graph import unique
 from ...state.specs import TensorSpec
 from ...state.variable import Variable
 from ..lookup.static_tables import StaticHashTable
-from .constants import PREDICT_METHOD_NAME
-from .options import Asset
-from .structures import shape_proto
+from .format.constants import PREDICT_METHOD_NAME
+from .format.options import Asset
+from .format.structures import shape_proto
 from .tables import shared_name
-from .writer import attribute
+from .writing.writer import attribute
 
 _PREFIX = "saver_filename"
 

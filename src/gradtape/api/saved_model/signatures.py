@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.function.function import Function
 from ...state.specs import TensorSpec
-from .constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from .format.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from .loading import Signatures
+
+_DEFAULT = "_default_save_signature"  # of an object that knows itself what is to be served of it, as Keras' models do
 
 
 class Served(NamedTuple):
@@ -26,7 +28,9 @@ def chosen_signatures(root: Any, given: Any) -> dict[str, ConcreteFunction]:
         kept = getattr(root, "signatures", None)
         if isinstance(kept, Signatures):
             return dict(kept)
-        return _only_one(root)
+        given = getattr(root, _DEFAULT, None)
+        if given is None:
+            return _only_one(root)
     if not isinstance(given, Mapping):
         given = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: given}
     return {_checked(name): _concrete(name, function) for name, function in given.items()}

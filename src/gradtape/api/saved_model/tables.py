@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ..lookup.initializers import KeyValueTensorInitializer, TextFileInitializer
 from ..lookup.static_tables import StaticHashTable
-from .library import FunctionLibrary
+from .writing.library import FunctionLibrary
 
 
 class TableFunction(NamedTuple):

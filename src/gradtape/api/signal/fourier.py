@@ -9,7 +9,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor, with_default
 from ...engine.run.namespace import ops
-from ...ops.fourier import ADJOINT_NORM
+from ...ops.linalg.fourier import ADJOINT_NORM
 
 NAMESPACES = ("signal",)
 __all__ = [

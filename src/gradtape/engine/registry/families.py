@@ -28,6 +28,7 @@ from ..run.namespace import ops
 from .arguments import matched, read_both
 from .batching import spread
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
+from .examples import Rows, rows_beside_axis
 from .op import Op, Partial, Sample, Saved, compile_rule, kernel_arguments, parameters, wire
 
 __all__ = [
@@ -43,6 +44,7 @@ def linear(
     transpose: Callable[..., Any] | None,
     shift: Callable[..., dict[str, Any]] | None = None,
     batch: Callable[..., Any] | None = None,
+    rows: Rows | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.ANY,
     moves_data: bool = True,
@@ -53,6 +55,7 @@ def linear(
 
     `transpose(m, g, <names>)` is the cotangent of the first argument (a tuple of cotangents for `*xs`).
     `shift(attrs, size)` rewrites the attributes for a leading batch axis; where that is not enough, `batch` is a rule.
+    `rows` says what becomes of rows that belong to examples: see `examples.py`.
     """
     args, _ = kernel_arguments(kernel)
     op = Op(name, kernel, family="linear", args=args, samples=samples, kinds=on, moves_data=moves_data, domain=domain)
@@ -83,6 +86,7 @@ def linear(
         op.batch = batch_by_shift
     if batch is not None:
         op.batch = batch
+    op.rows = rows_beside_axis if rows is None and shift is shift_axes else rows
     if len(args) == 1 and not op.variadic:
         op.call = _of_one(op)
     return op.publish()
@@ -126,6 +130,7 @@ def bilinear(
     da: Callable[..., Any],
     db: Callable[..., Any],
     batch: Callable[..., Any] | None = None,
+    rows: Rows | None = None,
     fresh: bool = False,
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
@@ -200,6 +205,7 @@ def bilinear(
     kinds = op.kinds & ~dtypes.NARROW
     op.jvp = jvp
     op.batch = batch
+    op.rows = rows
     op.call = call
     return op.publish()
 
@@ -261,6 +267,7 @@ def opaque(
     vjp: Callable[..., Any] | None,
     jvp: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
+    rows: Rows | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.ANY,
     kinks: bool = False,
@@ -288,6 +295,7 @@ def opaque(
         op.fragile = hasattr(vjp, "missing")
     op.jvp = jvp
     op.batch = batch
+    op.rows = rows
     return op.publish()
 
 

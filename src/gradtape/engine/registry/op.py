@@ -22,6 +22,7 @@ from ..run.convert import to_tensor
 from ..run.namespace import ops, raw
 from ..run.source_lines import RULES
 from .cotangents import bare
+from .examples import Rows
 
 _ITSELF = (lambda x: x).__code__.co_code  # of a formula that is one of the values kept, as in a product's rule
 _VARIADIC = 4  # the flag of a code object that takes *args
@@ -79,9 +80,9 @@ class Op(Deferring):
 
     `vjp(m, g, saved, parents)` takes the cotangent of the output to those of the inputs (None where
     `parents[i] < 0`: nobody asks); `jvp(m, inputs, outputs, attrs, tangents)` takes tangents forward;
-    `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged. `keep` picks what
-    `vjp` needs. An op whose `vjp` is None is constant by mathematics: tapes know its outputs, as leaves, unless it
-    `severs` them.
+    `batch(m, size, inputs, flags, attrs)` runs the op once for a leading axis of the inputs flagged; `rows` says what
+    becomes of examples that stand along the first axis (`examples.py`). `keep` picks what `vjp` needs. An op whose
+    `vjp` is None is constant by mathematics: tapes know its outputs, as leaves, unless it `severs` them.
     """
 
     __slots__ = ("__dict__", "numpy")  # the kernel for NumPy is read at every call, and found faster so
@@ -141,6 +142,7 @@ class Op(Deferring):
         self.second: Partial | None = None
         self.jvp: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
+        self.rows: Rows | None = None  # what becomes of rows that belong to examples
         self.call: Callable[..., Any] = self.run
         self.reflected = ""  # the method that an operand on the right may answer with: `__radd__`
         self.twin: Op | None = None  # the same op with the rules for complex values
@@ -194,6 +196,7 @@ class Unregistered:
     vjp: Any = None
     jvp: Any = None
     batch: Any = None
+    rows: Rows | None = None
     handed_on: Any = None  # of an op that only hands inputs on: `handed_on(inputs, attrs)` are its outputs
 
     def there(self, module: Any) -> Callable[..., Any] | None:

@@ -3,8 +3,9 @@
 The cotangent of example `i` is zero wherever the values of other examples stand. So the cotangents of all examples fit
 into one array: an `ExampleTensor`, whose rows belong to one example after the other. The sweep goes on as it does for
 the sum of the losses, until a rule adds up over the examples, as a weight's does: that op runs on the rows of each
-example by themselves, and what it gives has an axis of examples in front, a `BatchedTensor`. An op that this module
-does not know gets the cotangents of all examples apart, which takes more work and is right for every op.
+example by themselves, and what it gives has an axis of examples in front, a `BatchedTensor`. What an op does with rows
+is its own to say (`registry/examples.py`); one that says nothing gets the cotangents of all examples apart, which takes
+more work and is right for every op.
 """
 
 from __future__ import annotations
@@ -16,24 +17,23 @@ from typing import Any
 
 import numpy as np
 
+from ...core import nest
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Lookalike, StandIn, leave
 from ..registry.cotangents import finished
+from ..registry.examples import Kept, Sums
 from ..run import dispatch
 from ..run.namespace import ops
 from .log import Log
+from .questions import differentiable
 
 logger = logging.getLogger("gradtape")
 _unknown: set[str] = set()
 
-# What an op does with the rows of examples.
-KEEPS = "keeps"  # every row of the output belongs to the example that the rows it came from belong to
-ADDS_UP = "adds up"  # the output is a sum over examples; inputs with as many rows are of the examples too
-Verdict = str | None
 _FEW_BYTES = 1 << 24  # gradients of examples of which only norms are asked for are made as many at a time
 
 
-class _Examples:
+class Examples:
     """How many examples there are, at which level they stand apart, and whether sums over them wait."""
 
     def __init__(self, count: int, sums_wait: bool) -> None:
@@ -48,7 +48,7 @@ class ExampleTensor(Lookalike):
 
     __slots__ = ("examples",)
 
-    def __init__(self, value: Tensor, examples: _Examples) -> None:
+    def __init__(self, value: Tensor, examples: Examples) -> None:
         super().__init__(value, examples.level)
         self.examples = examples
 
@@ -56,13 +56,13 @@ class ExampleTensor(Lookalike):
         """Runs `op` on all rows at once, on those of each example, or on the examples apart."""
         flags = list(map(self._is_alike, inputs))
         simple = not any(isinstance(x, StandIn) and not flag for x, flag in zip(inputs, flags, strict=True))
-        verdict = _verdict(op, inputs, flags, attrs) if simple else None
+        rows = op.rows(inputs, flags, attrs, self.examples.count) if simple and op.rows is not None else None
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
-        if verdict is KEEPS:
+        if isinstance(rows, Kept):
             result = dispatch.run(op, values, attrs)
             return tuple(map(self._like, result)) if type(result) is tuple else self._like(result)
-        if verdict is ADDS_UP:
-            return self._added_up(op, values, attrs)
+        if rows is not None:
+            return self._added_up(op, values, attrs, rows)
         if op.name not in _unknown:
             _unknown.add(op.name)
             logger.info("gradients of single examples: op %s gets the examples apart", op.name)
@@ -72,16 +72,14 @@ class ExampleTensor(Lookalike):
     def _like(self, value: Tensor) -> Tensor:
         return ExampleTensor(value, self.examples)
 
-    def _added_up(self, op: Any, values: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        shared = _SHARED_INPUTS.get(op.name, ())
-        kept = _KEPT_OUTPUTS.get(op.name, ())
-        own = [x if k in shared else self._of_each(x) for k, x in enumerate(values)]
-        if self.examples.sums_wait and not kept:
+    def _added_up(self, op: Any, values: Sequence[Tensor], attrs: dict[str, Any], sums: Sums) -> Any:
+        own = [x if k in sums.shared else self._of_each(x) for k, x in enumerate(values)]
+        if self.examples.sums_wait and not sums.kept:
             return WaitingSum(op, own, attrs, self.examples)
         result = dispatch.run(op, own, attrs)
         if type(result) is not tuple:
             return result
-        return tuple(self._together(y) if k in kept else y for k, y in enumerate(result))
+        return tuple(self._together(y) if k in sums.kept else y for k, y in enumerate(result))
 
     def _of_each(self, x: Tensor) -> BatchedTensor:
         """The rows of each example by themselves."""
@@ -105,7 +103,7 @@ class WaitingSum(StandIn):
 
     __slots__ = ("_attrs", "_inputs", "_op", "examples")
 
-    def __init__(self, op: Any, inputs: list[Any], attrs: dict[str, Any], examples: _Examples) -> None:
+    def __init__(self, op: Any, inputs: list[Any], attrs: dict[str, Any], examples: Examples) -> None:
         self._op, self._inputs, self._attrs, self.examples = op, inputs, attrs, examples
         one = self._of(0, 1)
         super().__init__(one.value, examples.level)
@@ -139,128 +137,53 @@ class WaitingSum(StandIn):
         return ops.concat(*[_square_norms(self._of(*span).value) for span in ranges], axis=0)
 
 
-def _rows(x: Tensor) -> int:
-    return x.dims[0] if x.dims else -1
-
-
-def _verdict(op: Any, inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    if op.family == "elementwise":
-        return _of_elementwise(inputs, flags)
-    judge = _JUDGES.get(op.name)
-    return None if judge is None else judge(inputs, flags, attrs)
-
-
-def _of_elementwise(inputs: Sequence[Tensor], flags: Sequence[bool]) -> Verdict:
-    """An example's rows meet the same rows of others, or one that all have in common."""
-    rank = max(len(x.dims) for x in inputs)
-    mine = {x.dims[0] for x, flag in zip(inputs, flags, strict=True) if flag and len(x.dims) == rank}
-    aligned = all(len(x.dims) == rank for x, flag in zip(inputs, flags, strict=True) if flag) and len(mine) == 1
-    rows = next(iter(mine), 0)
-    return KEEPS if aligned and all(len(x.dims) < rank or x.dims[0] in (1, rows) for x in inputs) else None
-
-
-def _of_sum(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    axes = range(len(inputs[0].dims)) if attrs.get("axis") is None else attrs["axis"]
-    return ADDS_UP if any(axis % max(1, len(inputs[0].dims)) == 0 for axis in axes) else KEEPS
-
-
-def _of_reshape(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    """What an example has stays together, as its numbers follow each other, if there are whole rows of it again."""
-    count = inputs[0].examples.count  # type: ignore[attr-defined]
-    shape = attrs["shape"]
-    return KEEPS if shape and shape[0] > 0 and shape[0] % count == 0 else None
-
-
-def _of_transpose(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    return KEEPS if attrs["perm"] and attrs["perm"][0] == 0 else None
-
-
-def _of_broadcast(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    shape, dims = attrs["shape"], inputs[0].dims
-    return KEEPS if len(shape) == len(dims) and shape[0] == dims[0] else None
-
-
-def _of_contraction(equation: str | None, flags: Sequence[bool]) -> Verdict:
-    """The letter of the examples is the first of all that have it; it stays first, or is summed over."""
-    if equation is None or all(flags):
-        return None
-    given, output = equation.split("->")
-    mine, other = sorted(given.split(","), key=lambda letters: letters != given.split(",")[flags.index(True)])
-    examples = mine[0]
-    if examples in other[1:] or examples in output[1:]:
-        return None
-    return KEEPS if output[:1] == examples else ADDS_UP if examples in other[:1] else None
-
-
-def _of_matmul(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    ranks = [len(x.dims) for x in inputs]
-    mine = inputs[flags.index(True)].dims
-    if max(ranks) > 2:  # the examples are one of the axes that matrices are stacked along
-        others = [x.dims[0] for x in inputs if len(x.dims) == max(ranks)]
-        return KEEPS if len(mine) == max(ranks) and mine[0] == max(others) else None
-    a = "zx" if attrs.get("transpose_a") else "xz"
-    b = "yz" if attrs.get("transpose_b") else "zy"
-    return _of_contraction(f"{a},{b}->xy", flags)
-
-
-def _of_contract(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    return _of_contraction(attrs["equation"], flags)
-
-
-def _of_scatter(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-    """Values of the examples go to rows of a table that all have in common."""
-    plain = not attrs.get("axis") and not attrs.get("batch") and flags[0] and not flags[1]
-    return ADDS_UP if plain and _rows(inputs[1]) == _rows(inputs[0]) else None
-
-
-def _along(
-    new_axes: int,
-) -> Callable[[Sequence[Tensor], Sequence[bool], dict[str, Any]], Verdict]:
-    """Of an op that puts rows side by side, along an axis there is, or a new one."""
-
-    def judge(inputs: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> Verdict:
-        rank = len(inputs[0].dims) + new_axes
-        return KEEPS if rank > 1 and attrs["axis"] % rank != 0 else None
-
-    return judge
-
-
-def _first(verdict: Verdict) -> Callable[[Sequence[Tensor], Sequence[bool], dict[str, Any]], Verdict]:
-    """Of an op whose first argument is the cotangent, and whose first axis is that of examples."""
-    return lambda inputs, flags, attrs: verdict if flags[0] and not any(flags[1:]) else None
-
-
-_JUDGES: dict[str, Callable[[Sequence[Tensor], Sequence[bool], dict[str, Any]], Verdict]] = {
-    "sum": _of_sum,
-    "reshape": _of_reshape,
-    "transpose": _of_transpose,
-    "broadcast_to": _of_broadcast,
-    "matmul": _of_matmul,
-    "contract": _of_contract,
-    "scatter_add": _of_scatter,
-    "concat": _along(new_axes=0),
-    "stack": _along(new_axes=1),
-    "cast": _first(KEEPS),
-    "identity": _first(KEEPS),
-    "identity_n": lambda inputs, flags, attrs: KEEPS,
-    "conv_input": _first(KEEPS),
-    "conv": _first(KEEPS),
-    "conv_filter": lambda inputs, flags, attrs: None if all(flags) else ADDS_UP,
-    "max_pool_back": _first(KEEPS),
-    "window_spread": _first(KEEPS),
-    "window_sum": _first(KEEPS),
-    "layer_norm_back": _first(ADDS_UP),
-    "channel_affine_back": _first(ADDS_UP),
-}
-# By position: inputs that all examples have in common, and outputs that are not sums over the examples.
-_SHARED_INPUTS = {"layer_norm_back": (2,), "channel_affine_back": (2, 3)}
-_KEPT_OUTPUTS = {"layer_norm_back": (0,), "channel_affine_back": (0,)}
-
-
 class GradientsApart:
     """The part of a tape that answers `gradient(per=...)`."""
 
+    _open_log: Callable[[str], Log]
+    _before_asking: Callable[[], None]
+    _after_asking: Callable[[], None]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
+
+    def cosines(self, losses: Any, sources: Any, *, per: str = "loss") -> Tensor:
+        """The cosines of the angles between the gradients of losses, over all sources together: a symmetric matrix.
+
+        Where one is negative, two losses pull the sources in opposite directions. A loss without a gradient has zeros;
+        if none has one, that is an error.
+
+        Args:
+          losses: a list of losses, or with `per="example"` a loss for each example.
+          sources: a tensor, a variable, or a nest of them, taken as one vector.
+          per: "loss" or "example", as of `gradient`.
+
+        >>> import gradtape as tf
+        >>> w, b = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
+        >>> with tf.GradientTape() as tape:
+        ...     first, second = 2.0 * w[0], 3.0 * w[0] - 4.0 * b
+        >>> print(tape.cosines([first, second], [w, b]).numpy().round(2))
+        [[1.  0.6]
+         [0.6 1. ]]
+        """
+        log = self._open_log("compute cosines")
+        targets = [differentiable(t, "target") for t in nest.flatten(losses)]
+        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
+        check_apart(per, False, targets, None)
+        for x in (*targets, *flat):
+            if not x.dtype.is_floating:
+                raise ValueError(f"cosines are of gradients of real numbers, got a tensor of dtype {x.dtype.name}")
+        self._before_asking()
+        gradients = [g for g in self._gradients_apart(log, targets, flat, per, False) if g is not None]
+        self._after_asking()
+        if not gradients:
+            raise ValueError("cosines: none of the losses depends on any of the sources. tape.explain says why")
+        count = len(targets) if per == "loss" else targets[0].dims[0]
+        dtype = targets[0].dtype
+        products = Tensor(np.zeros((count, count), dtype.numpy), dtype)
+        for g in gradients:
+            rows = ops.cast(ops.reshape(g, shape=(count, math.prod(g.dims[1:]))), dtype=dtype)
+            products = products + ops.matmul(rows, rows, transpose_b=True)
+        lengths = ops.sqrt(ops.take_diagonal(products, axes=(0, 1)))
+        return ops.divide_no_nan(products, ops.reshape(lengths, shape=(count, 1)) * lengths)
 
     def _gradients_apart(self, log: Log, targets: list[Any], sources: list[Any], per: str, norms: bool) -> list[Any]:
         """For each source the gradients of all examples, or losses, stacked, or their norms; None without a path."""
@@ -274,9 +197,9 @@ class GradientsApart:
         count = targets[0].dims[0]
         if not count:
             return [Tensor(np.zeros((0, *s.dims), s.dtype.numpy), s.dtype) for s in sources]
-        examples = _Examples(count, sums_wait=norms)
+        examples = Examples(count, sums_wait=norms)
         seeds = [ExampleTensor(Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype), examples) for t in targets]
-        return [None if g is None else _stacked(g, examples, norms) for g in self._vjp(log, targets, seeds, sources)]
+        return [None if g is None else stacked(g, examples, norms) for g in self._vjp(log, targets, seeds, sources)]
 
     def _gradients_of_losses(self, log: Log, targets: list[Any], sources: list[Any]) -> list[Any]:
         count, level = len(targets), dispatch.next_level()
@@ -289,7 +212,7 @@ class GradientsApart:
         return [None if g is None else leave(finished(ops, g), level, count) for g in found]
 
 
-def _stacked(g: Any, examples: _Examples, waiting: bool) -> Any:
+def stacked(g: Any, examples: Examples, waiting: bool = False) -> Any:
     """The gradients of all examples, their axis first; those that wait stay so, if `waiting`."""
     g = finished(ops, g)
     if type(g) is WaitingSum:

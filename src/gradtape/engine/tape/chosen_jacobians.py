@@ -4,7 +4,8 @@ A column is the derivative along one entry of a source. The gradient, as a funct
 linear, and its transpose gives columns: it is recorded once, and swept. So a column needs no second way forward.
 
 A sparse Jacobian takes three steps. The pattern is found (`dependence`); rows, or columns, are given colours so that no
-two of one colour meet (`coloring`); one sweep for each colour, all of them together, gives every entry.
+two of one colour meet (`coloring`); one sweep for each colour, all of them together, gives every entry. If it is known
+to be symmetric, as a Hessian is, fewer colours do.
 """
 
 from __future__ import annotations
@@ -21,17 +22,28 @@ from ..registry.batching import BatchedTensor, batched_identity, leave
 from ..registry.cotangents import finished
 from ..run import dispatch
 from ..run.namespace import ops
-from .coloring import coloring, count, known_to_scipy, taken_apart
+from .coloring import coloring, count, known_to_scipy, symmetric_coloring, symmetric_taken_apart, taken_apart
 from .dependence import patterns, seed
 from .log import Log
 
 MODES = ("reverse", "forward", "auto")
+_sparse_tensor: Callable[[], Any]
 
 
-def check_choice(mode: str, sparse: bool, target: Any, sources: list[Any]) -> None:
+def sparse_tensors_are(load: Callable[[], Any]) -> None:
+    """The class of sparse tensors, which is above the engine, is what `load` gives."""
+    global _sparse_tensor
+    _sparse_tensor = load
+
+
+def check_choice(mode: str, sparse: bool | str, target: Any, sources: list[Any]) -> None:
     """Raises if a Jacobian cannot be had in that way."""
     if mode not in MODES:
         raise ValueError(f"jacobian: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
+    if sparse not in (False, True, "tensor"):
+        raise ValueError(
+            f"sparse must be False, True for a SciPy array, or 'tensor' for a tf.SparseTensor, got {sparse!r}"
+        )
     if (sparse or mode == "forward") and not _are_real((target, *sources)):
         given = ", ".join(sorted({x.dtype.name for x in (target, *sources)}))
         raise ValueError(
@@ -69,6 +81,26 @@ class ChosenJacobians:
             for pattern, source in zip(found, sources, strict=True)
         ]
 
+    def _sparse_hessian(self, log: Log, gradient: Any, source: Any, max_bytes: int) -> Any:
+        """The Jacobian of a gradient as a sparse matrix, None without a path."""
+        with self._kept(True):
+            found = self._vjp(log, [gradient], [seed(gradient)], [source])
+        (pattern,) = patterns(found, [source], math.prod(gradient.dims))
+        if pattern is None:
+            return None
+        pattern = (pattern + pattern.T).tocsr()
+        colors = symmetric_coloring(pattern)
+        sums = _of_colors(self._rows_of_colors(log, gradient, source), colors, gradient, source, max_bytes)
+        return symmetric_taken_apart(pattern, colors, sums)
+
+    def _rows_of_colors(self, log: Log, target: Any, source: Any) -> Callable[[BatchedTensor], Any]:
+        def sweep(seeds: BatchedTensor) -> Any:
+            with self._kept(True):
+                (g,) = self._vjp(log, [target], [seeds], [source])
+            return g
+
+        return sweep
+
     def _filled(self, log: Log, target: Any, source: Any, pattern: Any, mode: str, max_bytes: int) -> Any:
         if mode == "forward" or (mode == "auto" and _longest(pattern) < _longest(pattern.T.tocsr())):
             transpose = Transpose(self, log, target, [source])
@@ -76,14 +108,9 @@ class ChosenJacobians:
             colors = coloring(columns)
             sums = _of_colors(transpose.columns_of_first, colors, source, target, max_bytes)
             return taken_apart(columns, colors, sums).T.tocsr()
-
-        def rows_of_colors(seeds: BatchedTensor) -> Any:
-            with self._kept(True):
-                (g,) = self._vjp(log, [target], [seeds], [source])
-            return g
-
         colors = coloring(pattern)
-        return taken_apart(pattern, colors, _of_colors(rows_of_colors, colors, target, source, max_bytes))
+        sums = _of_colors(self._rows_of_colors(log, target, source), colors, target, source, max_bytes)
+        return taken_apart(pattern, colors, sums)
 
 
 def _longest(pattern: Any) -> int:
@@ -162,6 +189,18 @@ def ranges(count: int, tensors: Sequence[Any], max_bytes: int) -> Iterator[tuple
     size = max(1, max_bytes // max(1, widest))
     for start in range(0, count, size):
         yield start, min(count, start + size)
+
+
+def in_form(matrix: Any, sparse: bool | str, target: Any, source: Any) -> Any:
+    """A sparse matrix in the form that was asked for: itself, or as a SparseTensor of the Jacobian's own shape."""
+    if matrix is None or sparse != "tensor":
+        return matrix
+    shape = (*target.dims, *source.dims)
+    rows, columns = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(np.int64)
+    places = [*np.unravel_index(rows, target.dims or (1,))[: len(target.dims)]]
+    places += np.unravel_index(columns, source.dims or (1,))[: len(source.dims)]
+    indices = np.stack(places, axis=1) if places else np.zeros((len(rows), 0), np.int64)
+    return _sparse_tensor()(indices, matrix.data.astype(source.dtype.numpy), np.array(shape, np.int64))
 
 
 def no_entries(target: Any, source: Any) -> Any:

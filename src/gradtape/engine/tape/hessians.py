@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import numpy as np
+
 from ...core import nest
 from ...core.tensor import Tensor
 from ..registry.cotangents import finished
+from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
 from . import jacobians
-from .chosen_jacobians import Transpose, check_choice
+from .chosen_jacobians import Transpose, check_choice, in_form
 from .log import Log
 from .questions import differentiable, single
 
@@ -31,12 +34,14 @@ class Hessians:
     _kept: Callable[[bool], AbstractContextManager[None]]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
     _jacobians_by_rows: Callable[[Log, Any, list[Any], int], list[Any]]
-    _sparse_jacobians: Callable[[Log, Any, list[Any], str, int], list[Any]]
+    _sparse_hessian: Callable[[Log, Any, Any, int], Any]
+    _jacobians_of_rows: Callable[[Log, Any, Any, bool | None, int], Tensor]
 
-    def hessian(self, target: Any, source: Any, *, sparse: bool = False, max_bytes: int | None = None) -> Any:
+    def hessian(self, target: Any, source: Any, *, sparse: bool | str = False, max_bytes: int | None = None) -> Any:
         """The second derivatives of a scalar: its shape is that of `source` twice; None without a path.
 
-        With `sparse` it is a SciPy array in CSR form, with few sweeps where few entries are not zero.
+        With `sparse` it is a SciPy array in CSR form, with "tensor" a `SparseTensor`. Few sweeps give it where few
+        entries are not zero: fewer than for a Jacobian of that pattern, as each entry is there twice.
 
         >>> import gradtape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -53,11 +58,60 @@ class Hessians:
         with self._recorded_sweep(log, [target], [source]) as (gradient,):
             found = None
             if gradient is not None and sparse:
-                (found,) = self._sparse_jacobians(log, gradient, [source], "reverse", together)
+                found = in_form(self._sparse_hessian(log, gradient, source, together), sparse, source, source)
             elif gradient is not None:
                 found = _free(self._jacobians_by_rows(log, gradient, [source], together)[0])
         self._after_asking()
         return found
+
+    def batch_hessian(
+        self, target: Any, source: Any, *, check_rows: bool | None = None, max_bytes: int | None = None
+    ) -> Any:
+        """The Hessian of each example's loss with respect to its own row of `source`: shape `[b, x..., x...]`.
+
+        `target` has the losses along its first axis; without a path to the source the answer is None. As in
+        `batch_jacobian`, losses must not depend on the rows of others: that is checked, and what comes out otherwise,
+        the sum over the batch, is logged as a warning; `check_rows=True` makes it an error, `check_rows=False` leaves
+        the check out.
+
+        >>> import gradtape as tf
+        >>> x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     losses = x[:, 0] ** 2 * x[:, 1]
+        >>> tape.batch_hessian(losses, x).numpy().tolist()
+        [[[4.0, 2.0], [2.0, 0.0]], [[8.0, 6.0], [6.0, 0.0]]]
+        """
+        log = self._open_log("compute a batch_hessian")
+        target, source = single(target, "target"), single(source, "source")
+        if not target.dims or not source.dims or target.dims[0] != source.dims[0]:
+            raise ValueError(
+                "batch_hessian needs a loss, and a row of the source, for each example, along the first axis, got "
+                f"shapes {list(target.dims)} and {list(source.dims)}. Leave the mean over the batch away"
+            )
+        together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
+        self._before_asking()
+        with self._recorded_sweep(log, [target], [source]) as (gradient,):
+            found = None
+            if gradient is not None:
+                if check_rows is not False:
+                    jacobians.warn_of_dependent_rows(self._rows_weigh_alone(log, target, source, gradient), check_rows)
+                found = _free(self._jacobians_of_rows(log, gradient, source, check_rows, together))
+        self._after_asking()
+        return found
+
+    def _rows_weigh_alone(self, log: Log, target: Any, source: Any, gradient: Any) -> bool:
+        """Whether a weight for each loss is one for its own row of the gradient of their sum."""
+        if not target.dims[0]:
+            return True
+        weights = np.random.default_rng(0).uniform(1, 2, target.dims[0]).astype(target.dtype.numpy)
+        seeds = Tensor(np.broadcast_to(_column(weights, len(target.dims)), target.dims).copy(), target.dtype)
+        with dispatch.recorded_by(()):
+            weighed = finished(ops, self._vjp(log, [target], [seeds], [source])[0])
+        if type(weighed) not in REAL or type(gradient) not in REAL:
+            return True
+        expected = gradient.array * _column(weights, len(source.dims))
+        tolerance = (0.1 if target.dtype.size < 4 else 1e-3) * abs(expected).max(initial=0)
+        return not np.isfinite(tolerance) or bool(np.all(abs(expected - weighed.array) <= tolerance))
 
     def hvp(self, target: Any, sources: Any, vectors: Any) -> Any:
         """The product of the Hessian of a scalar with vectors, of the structure of `sources`, without the Hessian.
@@ -125,6 +179,10 @@ class Hessians:
                 yield gradients
         finally:
             log.cut(before)
+
+
+def _column(weights: Any, rank: int) -> Any:
+    return weights.reshape(-1, *(1,) * (rank - 1))
 
 
 def _like(vectors: Any, sources: list[Any], structure: Any) -> list[Tensor]:

@@ -17,7 +17,7 @@ from ..registry.batching import BatchedTensor, batched_identity
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from .chosen_jacobians import ChosenJacobians, check_choice, no_entries, ranges, rows_of
+from .chosen_jacobians import ChosenJacobians, check_choice, in_form, no_entries, ranges, rows_of
 from .log import Log
 from .questions import UnconnectedGradients, differentiable, single, unconnected_mode, zeros
 
@@ -48,7 +48,7 @@ class Jacobians(ChosenJacobians):
         experimental_use_pfor: bool = True,
         *,
         mode: str | None = None,
-        sparse: bool = False,
+        sparse: bool | str = False,
         max_bytes: int | None = None,
     ) -> Any:
         """The derivative of every entry of `target` with respect to every entry of `sources`.
@@ -64,7 +64,8 @@ class Jacobians(ChosenJacobians):
           mode: "reverse" goes back from the entries of the target, "forward" on from those of the sources, and "auto"
             takes the way with fewer sweeps. Without it, "reverse"; if `sparse`, "auto".
           sparse: find out first which entry depends on which, and compute together what has nothing in common. The
-            result is a SciPy array in CSR form, with a row for each entry of the target (half precision as float32).
+            result is a SciPy array in CSR form, with a row for each entry of the target (half precision as float32),
+            or with "tensor" a `SparseTensor` of the shape that the dense one has.
           max_bytes: rows, or columns, are computed together as long as each array in the sweep is no larger.
 
         >>> import gradtape as tf
@@ -96,7 +97,8 @@ class Jacobians(ChosenJacobians):
             found = self._jacobians_by_rows(log, target, flat, together if experimental_use_pfor else 0)
         self._after_asking()
         if unconnected is UnconnectedGradients.ZERO:
-            found = [_no_links(target, x, sparse) if y is None else y for x, y in zip(flat, found, strict=True)]
+            found = [_no_links(target, x, bool(sparse)) if y is None else y for x, y in zip(flat, found, strict=True)]
+        found = [in_form(y, sparse, target, x) for x, y in zip(flat, found, strict=True)] if sparse else found
         return nest.pack_sequence_as(sources, found)
 
     def _jacobians_by_rows(self, log: Log, target: Any, sources: list[Any], max_bytes: int) -> list[Any]:
@@ -186,30 +188,42 @@ class Jacobians(ChosenJacobians):
                 "enabled and  with experimental_use_pfor set to False."
             )
         self._before_asking()
+        found = self._jacobians_of_rows(log, target, source, check_rows, CHUNK_BYTES if experimental_use_pfor else 0)
+        self._after_asking()
+        return found
+
+    def _jacobians_of_rows(
+        self, log: Log, target: Any, source: Any, check_rows: bool | None, max_bytes: int
+    ) -> Tensor:
+        """For each row of the target its Jacobian with respect to that of the source."""
         batch, *row = target.dims
         rows = math.prod(row)
         shape = (batch, *row, *source.dims[1:])
         mixed = check_rows is not False
         parts: list[Any] = []
-        for start, stop in ranges(rows, (target, source), CHUNK_BYTES if experimental_use_pfor else 0):
+        for start, stop in ranges(rows, (target, source), max_bytes):
             last = stop == rows
             cotangent = _same_entry_of_each_row(target, start, stop, mixed and last)
             with self._kept(not last or check_rows is True):
                 (found,) = self._vjp(log, [target], [cotangent], [source])
             parts.append(None if found is None else rows_of(found, cotangent))
         if not batch or not parts or parts[0] is None:
-            self._after_asking()
             return zeros(shape, source.dtype)
         stacked = parts[0] if len(parts) == 1 else ops.concat(*parts, axis=0)
         if mixed:
-            if not _rows_are_independent(stacked, target.dtype):
-                if check_rows:
-                    raise ValueError(f"{_DEPENDENT_ROWS} Use jacobian")
-                logger.warning("%s What is returned is the sum over the batch. Use jacobian", _DEPENDENT_ROWS)
+            warn_of_dependent_rows(_rows_are_independent(stacked, target.dtype), check_rows)
             stacked = stacked[:rows]
-        self._after_asking()
         order = (1, 0, *range(2, len(stacked.dims)))
         return ops.reshape(ops.transpose(stacked, perm=order), shape=shape)
+
+
+def warn_of_dependent_rows(independent: bool, check_rows: bool | None) -> None:
+    """Says that rows depend on each other, if they do: by an error, if the caller wants one."""
+    if independent:
+        return
+    if check_rows:
+        raise ValueError(f"{_DEPENDENT_ROWS} Use jacobian")
+    logger.warning("%s What is returned is the sum over the batch. Use jacobian", _DEPENDENT_ROWS)
 
 
 def _no_links(target: Any, source: Any, sparse: bool) -> Any:

@@ -101,6 +101,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
     _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
     _hooks: dict[int, list[Callable[[Any], Any]]]
     _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
+    _answered: Callable[[GradientTape], None] | None = None  # is told of the answers of all tapes; mostly nobody
 
     def __init__(
         self,
@@ -358,6 +359,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             )
 
     def _after_asking(self, missing: bool = False) -> None:
+        if GradientTape._answered is not None:
+            GradientTape._answered(self)
         if not self._persistent:
             log = self._log
             if log is not None:

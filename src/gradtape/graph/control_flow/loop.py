@@ -25,6 +25,7 @@ from ..executors.numpy.executor import compiled
 from ..ir.effects import recording
 from ..ir.graph import Graph, Node, Value, replay
 from ..passes.optimize import dead_code
+from ..trace.assigned import assigned
 from ..trace.awaited import first_of
 from ..trace.derivative import Derivative
 from ..trace.trace import Trace
@@ -80,10 +81,13 @@ def _staged(
                                           *places[len(state) : len(state) + len(emitted)]])  # fmt: skip
     own = len(start)
     graph = replace(graph, inputs=_moved(graph.inputs, own, len(rows), len(keys)))
+    graph, read = _reading(graph, range(own, own + len(keys)))
     attrs: dict[str, Any] = {"rounds": rounds, "body": graph, "test": None}
     if check is not None:
-        attrs["test"] = check.graph([*keys, *fixed], check.outputs([check.returned], ()))
-    inputs = [*start, *now, *scanned, *(captured[key] for key in fixed)]
+        asked = check.graph([*keys, *fixed], check.outputs([check.returned], ()))
+        unread = [Value(now[i - own].dims, now[i - own].dtype) for i in read]
+        attrs["test"] = replace(asked, inputs=(*asked.inputs, *unread))
+    inputs = [*start, *now, *scanned, *(captured[key] for key in fixed), *(captured[keys[i - own]] for i in read)]
     known = None if check is None else counted(inputs, rounds, graph, attrs["test"])
     puts: list[Put] = []
     if known is not None:
@@ -103,6 +107,28 @@ def _moved(inputs: tuple[Value, ...], own: int, rows: int, variables: int) -> tu
     """The body's inputs with the values of variables behind the rest of what is carried, before the rows."""
     end = own + rows
     return (*inputs[:own], *inputs[end : end + variables], *inputs[own:end], *inputs[end + variables :])
+
+
+def _reading(body: Graph, carried: range) -> tuple[Graph, list[int]]:
+    """The body with its reads of variables that it assigns: values are carried, cotangents belong to the variables.
+
+    The variables that are read, whose numbers are given, are further inputs, fixed ones.
+    """
+    own = {v: Value(v.shape, v.dtype) for v in (body.inputs[i] for i in carried) if v.dtype.differentiable}
+    reads = {v: Value(v.shape, v.dtype) for v in own}
+    nodes = []
+    for node in body.nodes:
+        if node.op is assigned:  # a read after an assignment
+            value, variable = node.inputs
+            nodes.append(node._replace(inputs=(reads.get(value, value), own.get(variable, variable))))
+        else:
+            nodes.append(node.on(reads))
+    outputs = tuple([v if i in carried else reads.get(v, v) for i, v in enumerate(body.outputs)])
+    used = {v for node in nodes for v in node.inputs} | set(outputs)
+    first = [Node(assigned, (v, own[v]), {}, (reads[v],)) for v in own if reads[v] in used]
+    read = [i for i in carried if own.get(v := body.inputs[i]) in used or reads.get(v) in used]
+    variables = [own[body.inputs[i]] for i in read]
+    return replace(body, inputs=(*body.inputs, *variables), nodes=(*first, *nodes), outputs=outputs), read
 
 
 def _row(x: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from ...engine.registry.batching import BatchedTensor, leave
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.tape.forward import ForwardAccumulator
+from ...engine.tape.log import Log
 from ..ir.effects import imagining
 from ..ir.graph import Graph, Value, replay
 from ..trace.awaited import first_of
@@ -63,12 +64,19 @@ def written_by(subgraphs: Sequence[Subgraph]) -> list[Any]:
 
 
 def check_not_followed() -> None:
-    """Raises if an accumulator is to follow what the subgraphs of a graph assign.
+    """Raises if an accumulator, or a tape with `track_assign`, is to follow what the subgraphs of a graph assign.
 
-    Their forward derivative is the backward one transposed, and backwards nothing goes to a value that was assigned.
+    Backwards nothing goes to a value that was assigned, and their forward derivative is the backward one transposed.
     """
     if any(isinstance(recorder, ForwardAccumulator) for recorder in dispatch.thread.recorders):
         raise Untraceable("a ForwardAccumulator follows variables that are assigned in branches or loops")
+    check_not_tracked()
+
+
+def check_not_tracked() -> None:
+    """Raises if a tape with `track_assign` is to follow what the subgraphs of a graph assign."""
+    if any(isinstance(recorder, Log) and recorder.tracks for recorder in dispatch.thread.recorders):
+        raise Untraceable("a tape with track_assign follows variables that are assigned in branches or loops")
 
 
 def captured_by(subgraphs: Sequence[Subgraph]) -> dict[Any, Tensor]:

@@ -22,7 +22,7 @@ from ...state.device_variable import DeviceVariable
 from ...state.specs import TypeSpec
 from ...state.variable import Variable, updating
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
-from ..control_flow.subgraphs import check_not_followed
+from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.devices import for_devices
 from ..executors.numpy import executor
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
@@ -209,10 +209,7 @@ class Variant:
     def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for tensors of any kind, with whoever records: op by op."""
         if self._assigns_in_subgraphs:
-            if dispatch.thread.trace is not None:
-                check_not_followed()
-            if any([isinstance(r, Log) and r.tracks for r in dispatch.thread.recorders]):
-                raise Untraceable("a tape with track_assign follows variables that are assigned in branches or loops")
+            check_not_tracked() if dispatch.thread.trace is None else check_not_followed()
         return self._replayed(self._used, tensors)
 
     def _replayed(self, graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.registry.op import Unregistered, registry
-from ...ops.losses import sparse_with_slope, sparse_with_softmax
-from ...ops.pooling import max_pool_with_place
+from ...ops.nn.losses import sparse_with_slope, sparse_with_softmax
+from ...ops.nn.pooling import max_pool_with_place
 from ..ir.graph import Graph, Node
 
 

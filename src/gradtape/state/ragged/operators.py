@@ -7,8 +7,8 @@ from typing import Any
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import is_tensor_like
 from ...engine.run.convert import to_tensor
-from ...ops import arithmetic, bits, logic
-from ...ops.arithmetic import pow_
+from ...ops.elementwise import arithmetic, bits, logic
+from ...ops.elementwise.arithmetic import pow_
 from .elementwise import applied
 from .tensor import RaggedTensor
 

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 
 from ...arrays.creation import ones
-from .base import LinearOperator
+from .basis.base import LinearOperator
 from .diag import LinearOperatorDiag
 from .identity import LinearOperatorIdentity, LinearOperatorScaledIdentity
 from .triangular import LinearOperatorFullMatrix, LinearOperatorLowerTriangular

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..decompositions import cholesky as dense_cholesky
-from .base import LinearOperator, combined_hints, made
+from .basis.base import LinearOperator, combined_hints, made
 from .composition import LinearOperatorComposition
 from .identity import LinearOperatorIdentity
 from .triangular import LinearOperatorLowerTriangular

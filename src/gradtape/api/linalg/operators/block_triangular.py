@@ -12,9 +12,9 @@ from ...arrays.creation import zeros
 from ...math.analysis import exp
 from ..structure import adjoint as adjoint_of
 from .addition import added
+from .basis.support import broadcast, given, of_one_batch, some_operators
 from .blocks import Blocks
 from .identity import LinearOperatorScaledIdentity
-from .support import broadcast, given, of_one_batch, some_operators
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorBlockLowerTriangular"]

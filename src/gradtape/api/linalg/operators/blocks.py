@@ -12,8 +12,8 @@ from ....engine.run.convert import to_tensor
 from ....engine.run.namespace import ops
 from ...arrays.concat import concat, split
 from ...arrays.creation import zeros
-from .base import LinearOperator, OfOperators
-from .support import both_non_singular, broadcast, given, of_one_batch, one_dtype, shared_hints, some_operators
+from .basis.base import LinearOperator, OfOperators
+from .basis.support import both_non_singular, broadcast, given, of_one_batch, one_dtype, shared_hints, some_operators
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorBlockDiag"]

@@ -23,9 +23,8 @@ from ...math.elementwise import abs as modulus
 from ...math.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum
 from ...signal.fourier import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 from ..structure import adjoint as adjoint_of
-from .base import LinearOperator
-from .identity import with_batch
-from .support import (
+from .basis.base import LinearOperator
+from .basis.support import (
     as_complex,
     assert_nowhere_zero,
     assert_real,
@@ -36,6 +35,7 @@ from .support import (
     implied,
     operand,
 )
+from .identity import with_batch
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorCirculant", "LinearOperatorCirculant2D", "LinearOperatorCirculant3D"]

@@ -9,8 +9,8 @@ from typing import Any
 from ....core.shapes import TensorShape
 from ....engine.run.namespace import ops
 from ...math.elementwise import sign
-from .base import OfOperators
-from .support import broadcast, given, implied, one_dtype, some_operators
+from .basis.base import OfOperators
+from .basis.support import broadcast, given, implied, one_dtype, some_operators
 from .triangular import LinearOperatorLowerTriangular
 
 NAMESPACES = ("linalg",)

@@ -14,9 +14,8 @@ from ...math.elementwise import abs as modulus
 from ...math.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum
 from ..structure import adjoint as adjoint_of
 from ..structure import diag as matrix_of
-from .base import LinearOperator
-from .identity import LinearOperatorScaledIdentity
-from .support import (
+from .basis.base import LinearOperator
+from .basis.support import (
     assert_nowhere_zero,
     assert_real,
     both_non_singular,
@@ -27,6 +26,7 @@ from .support import (
     operand,
     with_more_on_diagonal,
 )
+from .identity import LinearOperatorScaledIdentity
 from .triangular import LinearOperatorLowerTriangular
 
 NAMESPACES = ("linalg",)

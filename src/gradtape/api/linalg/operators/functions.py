@@ -10,7 +10,7 @@ from ...math.reductions import trace
 from ..decompositions import cholesky
 from ..solvers import det, inv, logdet, solve
 from ..structure import adjoint, diag_part
-from .base import LinearOperator
+from .basis.base import LinearOperator
 
 
 @dispatch_for_api(adjoint, {"matrix": LinearOperator})

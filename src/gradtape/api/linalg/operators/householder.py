@@ -22,8 +22,8 @@ from ...math.contraction import matmul
 from ...math.reductions import l2_normalize
 from ...math.sorting import argsort
 from ..structure import adjoint as adjoint_of
-from .base import LinearOperator
-from .support import broadcast, given, implied, operand
+from .basis.base import LinearOperator
+from .basis.support import broadcast, given, implied, operand
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorHouseholder", "LinearOperatorPermutation"]

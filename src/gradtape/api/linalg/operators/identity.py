@@ -16,8 +16,8 @@ from ...math.complex import conj, real
 from ...math.elementwise import abs as modulus
 from ..structure import adjoint as adjoint_of
 from ..structure import diag as matrix_of
-from .base import LinearOperator
-from .support import (
+from .basis.base import LinearOperator
+from .basis.support import (
     assert_nowhere_zero,
     assert_real,
     both_non_singular,

@@ -12,8 +12,8 @@ from ....engine.run.namespace import ops
 from ...arrays.casting import cast
 from ...math.complex import conj
 from ..structure import matrix_transpose
-from .base import OfOperators
-from .support import broadcast, given, one_dtype, shared_hints, some_operators
+from .basis.base import OfOperators
+from .basis.support import broadcast, given, one_dtype, shared_hints, some_operators
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorKronecker"]

@@ -15,10 +15,10 @@ from ...math.reductions import reduce_sum
 from ..decompositions import cholesky
 from ..solvers import det
 from ..structure import diag_part
-from .base import LinearOperator
+from .basis.base import LinearOperator
+from .basis.support import broadcast, given, implied, operand, solved, solved_by_cholesky
 from .diag import LinearOperatorDiag
 from .identity import LinearOperatorIdentity
-from .support import broadcast, given, implied, operand, solved, solved_by_cholesky
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorLowRankUpdate"]

@@ -17,9 +17,9 @@ from ...arrays.slicing import reverse
 from ...debug.checks import assert_equal
 from ...signal.fourier import fft
 from ..structure import adjoint as adjoint_of
-from .base import LinearOperator
+from .basis.base import LinearOperator
+from .basis.support import as_complex, broadcast, given, implied, operand
 from .circulant import LinearOperatorCirculant
-from .support import as_complex, broadcast, given, implied, operand
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorToeplitz"]

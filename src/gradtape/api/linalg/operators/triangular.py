@@ -14,8 +14,8 @@ from ...math.reductions import reduce_prod, reduce_sum
 from ..solvers import triangular_solve
 from ..structure import adjoint as adjoint_of
 from ..structure import band_part, diag_part
-from .base import LinearOperator
-from .support import (
+from .basis.base import LinearOperator
+from .basis.support import (
     assert_nowhere_zero,
     both_non_singular,
     both_self_adjoint,

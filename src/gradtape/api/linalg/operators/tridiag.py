@@ -15,8 +15,8 @@ from ..banded import tridiagonal_matmul, tridiagonal_solve
 from ..structure import adjoint as adjoint_of
 from ..structure import diag as matrix_of
 from ..structure import diag_part
-from .base import LinearOperator
-from .support import assert_real, broadcast, given, operand
+from .basis.base import LinearOperator
+from .basis.support import assert_real, broadcast, given, operand
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorTridiag"]

@@ -7,8 +7,8 @@ from typing import Any
 from ....core.shapes import TensorShape
 from ...math.complex import conj
 from ..structure import adjoint as adjoint_of
-from .base import LinearOperator
-from .support import given, same_hint
+from .basis.base import LinearOperator
+from .basis.support import given, same_hint
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorAdjoint", "LinearOperatorInversion"]

@@ -9,9 +9,9 @@ from ....core.dtypes import as_dtype, float32
 from ....core.shapes import TensorShape
 from ....engine.run.convert import to_tensor
 from ...arrays.creation import ones, zeros
-from .base import LinearOperator
+from .basis.base import LinearOperator
+from .basis.support import broadcast, given, size, sizes
 from .identity import with_batch
-from .support import broadcast, given, size, sizes
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperatorZeros"]

@@ -53,7 +53,8 @@ def _keeps_cores_busy(graph: Graph) -> bool:
     Convolutions use threads of ours, which do not, and so do the products among them.
     """
     names = {node.op.name for node in graph.nodes}
-    return names.isdisjoint(("conv", "conv_input", "conv_filter")) and any(map(_is_large_product, graph.nodes))
+    convolutions = ("conv", "conv_input", "conv_filter", "conv_filters")
+    return names.isdisjoint(convolutions) and any(map(_is_large_product, graph.nodes))
 
 
 def _is_large_product(node: Node) -> bool:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import expm
 from jax.scipy.special import ndtri
 
-from ....ops import contraction
+from ....ops.linalg import contraction
 from .table import lowering
 
 

@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ....ops import convolution
-from ....ops.convolution import padded, taps
+from ....ops.nn import convolution
+from ....ops.nn.convolution import padded, taps
 from .table import lowering
 
 _PATCHES = 8 << 20  # bytes of patches up to which one product with them is faster than a convolution

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ....core import dtypes
-from ....ops import philox
+from ....ops.random import philox
 from .table import lowering
 
 

@@ -13,8 +13,8 @@ from gradtape import Tensor
 from gradtape.engine.registry.op import Op
 from gradtape.engine.run.namespace import ops
 from gradtape.graph.trace.trace import remembered
-from gradtape.ops.reductions import softmax
-from gradtape.ops.transcendental import sigmoid
+from gradtape.ops.arrays.reductions import softmax
+from gradtape.ops.elementwise.transcendental import sigmoid
 
 from ...sparse import hot
 from ..core import cast

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradtape as tf
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
-from gradtape.ops.arithmetic import power as raised
+from gradtape.ops.elementwise.arithmetic import power as raised
 
 from ...sparse import intersection, is_sparse, like, on_values, quotient, union
 from .promotion import common, dtype_of, floating, numeric, on_bools, promote, promote_floats, tensor, weak

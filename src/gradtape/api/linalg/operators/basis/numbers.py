@@ -1,0 +1,96 @@
+"""What can be asked of an operator: determinants, diagonals, eigenvalues, the dense matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .....engine.run.convert import to_tensor
+from .....engine.run.namespace import ops
+from ....arrays.creation import eye
+from ....math.analysis import exp, log
+from ....math.reductions import reduce_max, reduce_min, reduce_sum
+from ...decompositions import cholesky, eigvalsh, svd
+from ...solvers import det, slogdet
+from ...structure import diag_part
+from .checks import Checks
+
+
+class Numbers(Checks):
+    """Numbers and tensors that belong to an operator, by way of the dense matrix unless a class knows better."""
+
+    def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
+        """`A x`."""
+        raise NotImplementedError
+
+    def _check_input_dtype(self, arg: Any) -> None:
+        if arg.dtype is not self.dtype:
+            raise TypeError(f"Expected argument to have dtype {self.dtype}.  Found: {arg.dtype} in tensor {arg}")
+
+    def determinant(self, name: str = "det") -> Any:
+        """The determinant of each matrix."""
+        self._check_has_determinant()
+        return self._determinant()
+
+    def _determinant(self) -> Any:
+        return exp(self.log_abs_determinant()) if self._can_use_cholesky() else det(self.to_dense())
+
+    def log_abs_determinant(self, name: str = "log_abs_det") -> Any:
+        """The logarithm of the determinant's absolute value."""
+        self._check_has_determinant()
+        return self._log_abs_determinant()
+
+    def _log_abs_determinant(self) -> Any:
+        if self._can_use_cholesky():
+            return reduce_sum(log(diag_part(cholesky(self.to_dense()))), axis=-1) * 2
+        return slogdet(self.to_dense())[1]
+
+    def _check_has_determinant(self) -> None:
+        if self.is_square is False:
+            raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
+
+    def to_dense(self, name: str = "to_dense") -> Any:
+        """The matrix as a tensor."""
+        return self._to_dense()
+
+    def _to_dense(self) -> Any:
+        return self.matmul(eye(self.domain_dimension, batch_shape=self.batch_shape, dtype=self.dtype))
+
+    def diag_part(self, name: str = "diag_part") -> Any:
+        """The diagonal."""
+        return self._diag_part()
+
+    def _diag_part(self) -> Any:
+        return diag_part(self.to_dense())
+
+    def trace(self, name: str = "trace") -> Any:
+        """The sum of the diagonal."""
+        return self._trace()
+
+    def _trace(self) -> Any:
+        return reduce_sum(self.diag_part(), axis=-1)
+
+    def add_to_tensor(self, x: Any, name: str = "add_to_tensor") -> Any:
+        """`A + x` as a tensor."""
+        x = to_tensor(x, hint=self.dtype)
+        self._check_input_dtype(x)
+        return self._add_to_tensor(x)
+
+    def _add_to_tensor(self, x: Any) -> Any:
+        return self.to_dense() + x
+
+    def eigvals(self, name: str = "eigvals") -> Any:
+        """The eigenvalues of a self-adjoint operator."""
+        if not self.is_self_adjoint:
+            raise NotImplementedError("Only self-adjoint matrices are supported.")
+        return self._eigvals()
+
+    def _eigvals(self) -> Any:
+        return eigvalsh(self.to_dense())
+
+    def cond(self, name: str = "cond") -> Any:
+        """The largest singular value divided by the smallest."""
+        return self._cond()
+
+    def _cond(self) -> Any:
+        values = ops.abs(self._eigvals()) if self.is_self_adjoint else svd(self.to_dense(), compute_uv=False)
+        return reduce_max(values, axis=-1) / reduce_min(values, axis=-1)

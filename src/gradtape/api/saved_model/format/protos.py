@@ -1,0 +1,192 @@
+"""Messages as bytes and as plain values: `decoded` gives records, `encoded` takes dicts; `schema.py` lists them.
+
+Beside `tf.train.Example`, whose messages a program makes field by field, these are read whole and written whole. Only
+what is there is kept: a field of a record that was not in the bytes is its kind's empty value, and None for a message.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....core import wire
+from .schema import SCHEMA
+
+_EMPTY: dict[str, Any] = {
+    "int": 0, "zigzag": 0, "bool": False, "float": 0.0, "double": 0.0, "str": "", "bytes": b"", "raw": b"",
+}  # fmt: skip
+_VARINTS = ("int", "bool", "zigzag")
+_FIELD = re.compile(r"(\d+) (\w+) (\*?)(\{(?:(int): )?)?(\w+)\}?")
+
+
+class Field(NamedTuple):
+    """A field: where it is, and what is in it."""
+
+    number: int
+    name: str
+    kind: str
+    repeated: bool
+    keys: str  # the kind of the keys of a map, else nothing
+
+
+class Record:
+    """A message that was read: its fields are attributes."""
+
+    def __init__(self, kind: str, values: dict[str, Any]) -> None:
+        self.kind, self.values = kind, values
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            pass
+        field = next((field for field in _messages()[self.kind] if field.name == name), None)
+        if field is None:
+            raise AttributeError(f"a {self.kind} has no field {name!r}")
+        empty: Any = {} if field.keys else [] if field.repeated else _EMPTY.get(field.kind)
+        return self.values.setdefault(name, empty) if field.keys or field.repeated else empty
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.values})"
+
+
+@cache
+def _messages() -> dict[str, list[Field]]:
+    found = {}
+    for line in re.sub(r"\n +", " ", SCHEMA).splitlines():
+        name, _, fields = line.partition(":")
+        found[name] = [
+            Field(int(n), title, kind, bool(star), (key or "str") if brace else "")
+            for n, title, star, brace, key, kind in _FIELD.findall(fields)
+        ]
+    return found
+
+
+@cache
+def _by_number(kind: str) -> dict[int, Field]:
+    return {field.number: field for field in _messages()[kind]}
+
+
+def decoded(kind: str, data: bytes) -> Record:
+    """The message in these bytes; `wire.DecodeError` where there is none."""
+    known = _by_number(kind)
+    values: dict[str, Any] = {}
+    for number, form, value in wire.fields(data):
+        field = known.get(number)
+        if field is None:
+            continue
+        if field.keys:
+            key, part = _entry(field, value)
+            values.setdefault(field.name, {})[key] = part
+        elif field.repeated:
+            values.setdefault(field.name, []).extend(_many(field.kind, form, value))
+        elif field.name in values and isinstance(values[field.name], Record):  # a message in parts
+            values[field.name].values.update(decoded(field.kind, _as_bytes(form, value)).values)
+        else:
+            values[field.name] = _one(field.kind, form, value)
+    return Record(kind, values)
+
+
+def _entry(field: Field, data: Any) -> tuple[Any, Any]:
+    parts = {number: (form, value) for number, form, value in wire.fields(_as_bytes(wire.BYTES, data))}
+    key = _one(field.keys, *parts[1]) if 1 in parts else _EMPTY[field.keys]
+    if 2 in parts:
+        return key, _one(field.kind, *parts[2])
+    return key, _EMPTY[field.kind] if field.kind in _EMPTY else Record(field.kind, {})
+
+
+def _many(kind: str, form: int, value: Any) -> list[Any]:
+    if form == wire.BYTES and kind in ("int", "bool"):
+        return [_number(kind, n) for n in wire.integers(form, value).tolist()]
+    if form == wire.BYTES and kind == "float":
+        return wire.floats(form, value).tolist()
+    return [_one(kind, form, value)]
+
+
+def _one(kind: str, form: int, value: Any) -> Any:
+    if kind in _VARINTS:
+        if form != wire.VARINT:
+            raise wire.DecodeError("a number was expected")
+        return _number(kind, value)
+    if kind == "float" and form == wire.FIXED32:
+        return struct.unpack("<f", value)[0]
+    if kind == "double" and form == wire.FIXED64:
+        return struct.unpack("<d", value)[0]
+    data = _as_bytes(form, value)
+    if kind == "str":
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise wire.DecodeError("text was expected") from None
+    return data if kind in ("bytes", "raw") else decoded(kind, data)
+
+
+def _number(kind: str, value: int) -> Any:
+    if kind == "bool":
+        return bool(value)
+    if kind == "zigzag":
+        return value >> 1 ^ -(value & 1)
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def _as_bytes(form: int, value: Any) -> bytes:
+    if form != wire.BYTES:
+        raise wire.DecodeError("bytes were expected")
+    return value
+
+
+def encoded(kind: str, values: Mapping[str, Any]) -> bytes:
+    """The bytes of a message; fields that are None are left out, and so are numbers and texts that are empty.
+
+    In a message of which one field counts (an `AttrValue`, a `StructuredValue`) an empty one stays: it says which.
+    """
+    parts: list[bytes] = []
+    names = {field.name for field in _messages()[kind]}
+    if not names >= values.keys():
+        raise ValueError(f"a {kind} has no field {', '.join(values.keys() - names)}")
+    for field in _messages()[kind]:
+        value = values.get(field.name)
+        if value is None:
+            continue
+        if field.keys:
+            for key in sorted(value):
+                entry = _part(1, field.keys, key) + _part(2, field.kind, value[key])
+                parts.append(wire.field(field.number, entry))
+        elif field.repeated:
+            parts.extend(_repeated(field, list(value)))
+        elif value or field.kind not in _EMPTY or kind in ("AttrValue", "StructuredValue"):
+            parts.append(_part(field.number, field.kind, value))
+    return b"".join(parts)
+
+
+def _repeated(field: Field, value: list[Any]) -> Iterator[bytes]:
+    if field.kind in ("int", "bool"):
+        if value:
+            yield wire.field(field.number, wire.varints([int(n) for n in value]))
+    elif field.kind == "float":
+        if value:
+            yield wire.field(field.number, wire.packed_floats(value))
+    else:
+        yield from (_part(field.number, field.kind, one) for one in value)
+
+
+def _part(number: int, kind: str, value: Any) -> bytes:
+    if kind in ("int", "bool"):
+        return wire.number_field(number, int(value))
+    if kind == "zigzag":
+        return wire.number_field(number, (value << 1) ^ (value >> 63))
+    if kind == "float":
+        return wire.varint(number << 3 | wire.FIXED32) + np.float32(value).tobytes()
+    if kind == "double":
+        return wire.varint(number << 3 | wire.FIXED64) + struct.pack("<d", value)
+    if kind == "str":
+        return wire.field(number, value.encode())
+    return wire.field(number, value if kind in ("bytes", "raw") else encoded(kind, value))

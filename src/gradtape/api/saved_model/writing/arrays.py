@@ -1,0 +1,199 @@
+"""Ops of a program that change shapes, or choose entries, as TensorFlow's nodes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....core import dtypes
+from .generalisation import Size, Step
+from .translation import number, translates
+from .writer import Ref, Unsaved, Writer
+
+
+def _static(values: Any, what: str) -> list[int]:
+    found = list(values)
+    if any(isinstance(value, Size) for value in found):
+        raise Unsaved(f"{what} depends on the sizes of its inputs. Give the function an input signature without None")
+    return found
+
+
+@translates("reshape")
+def _reshape(w: Writer, s: Step, x: Ref, shape: Any) -> Ref:
+    sizes = [i for i, n in enumerate(shape) if isinstance(n, Size)]
+    if sizes and 0 not in shape:  # one of them follows from the others: best that which is no size of a tensor
+        at = next((i for i in sizes if not w.has(shape[i])), sizes[0])
+        shape = [-1 if i == at else n for i, n in enumerate(shape)]
+    return w.Reshape(x, w.shape(shape))
+
+
+@translates("transpose")
+def _transpose(w: Writer, s: Step, x: Ref, perm: Any) -> Ref:
+    return w.Transpose(x, list(perm))
+
+
+@translates("broadcast_to")
+def _broadcast_to(w: Writer, s: Step, x: Ref, shape: Any) -> Ref:
+    return w.BroadcastTo(x, w.shape(shape))
+
+
+@translates("concat")
+def _concat(w: Writer, s: Step, *xs: Ref, axis: int) -> Ref:
+    return w.ConcatV2(xs, axis) if len(xs) > 1 else w.Identity(xs[0])
+
+
+@translates("stack")
+def _stack(w: Writer, s: Step, *xs: Ref, axis: int) -> Ref:
+    return w.Pack(xs, axis=axis)
+
+
+@translates("split")
+def _split(w: Writer, s: Step, x: Ref, sizes: Any, axis: int) -> list[Ref]:
+    return w.SplitV(x, w.shape(sizes), axis, num_split=len(sizes))
+
+
+@translates("unstack", "rows")
+def _unstack(w: Writer, s: Step, x: Ref, axis: int = 0) -> list[Ref]:
+    return w.Unpack(x, num=len(s.outputs), axis=axis)
+
+
+@translates("identity_n")
+def _identity_n(w: Writer, s: Step, *xs: Ref) -> list[Ref]:
+    return w.IdentityN(xs)
+
+
+@translates("add_n")
+def _add_n(w: Writer, s: Step, *xs: Ref) -> Ref:
+    return w.AddN(xs)
+
+
+@translates("after", "assigned")
+def _first(w: Writer, s: Step, x: Ref, *others: Ref, **attrs: Any) -> Ref:
+    return w.Identity(x)
+
+
+@translates("custom_gradient")
+def _custom_gradient(w: Writer, s: Step, *xs: Ref, rule: Any, counts: Any) -> list[Ref]:
+    return [w.Identity(x) for x in xs[counts[0] : counts[0] + counts[1]]]
+
+
+@translates("pad")
+def _pad(w: Writer, s: Step, x: Ref, paddings: Any, value: Any = None) -> Ref:
+    return padded(w, x, paddings, (b"" if x.dtype is dtypes.string else 0) if value is None else value)
+
+
+def padded(w: Writer, x: Ref, paddings: Any, value: Any) -> Ref:
+    """A tensor with values around it."""
+    if any(isinstance(n, Size) for pair in paddings for n in pair):
+        widths = w.Pack([w.shape(pair) for pair in paddings])
+    else:
+        widths = w.ref(np.array(paddings, np.int32).reshape(len(paddings), 2))
+    return w.PadV2(x, widths, number(w, value, x))
+
+
+@translates("reverse")
+def _reverse(w: Writer, s: Step, x: Ref, axis: Any) -> Ref:
+    return w.ReverseV2(x, list(axis))
+
+
+@translates("roll")
+def _roll(w: Writer, s: Step, x: Ref, shift: Any, axis: Any) -> Ref:
+    return w.Roll(x, w.shape(shift), list(axis))
+
+
+@translates("slice")
+def _slice(w: Writer, s: Step, x: Ref, key: Any) -> Ref:
+    begin, end, strides, masks = _bounds(key)
+    return w.StridedSlice(x, w.shape(begin), w.shape(end), w.shape(strides), **masks)
+
+
+def _bounds(key: Any) -> tuple[list[Any], list[Any], list[Any], dict[str, int]]:
+    """A key as TensorFlow's ops have it: three numbers for each entry, and what else it says as bits."""
+    begin: list[Any] = []
+    end: list[Any] = []
+    strides: list[Any] = []
+    masks = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0)
+    for i, item in enumerate(key):
+        start, stop, step = 0, 0, 1
+        if item is None:
+            masks["new_axis_mask"] |= 1 << i
+        elif item is Ellipsis:
+            masks["ellipsis_mask"] |= 1 << i
+        elif isinstance(item, slice):
+            start, stop, step = item.start, item.stop, 1 if item.step is None else item.step
+            masks["begin_mask"] |= (start is None) << i
+            masks["end_mask"] |= (stop is None) << i
+            start, stop = start or 0, stop or 0
+        else:
+            start, stop = item, 1
+            masks["shrink_axis_mask"] |= 1 << i
+        begin.append(start)
+        end.append(stop)
+        strides.append(step)
+    return begin, end, strides, {name: mask for name, mask in masks.items() if mask}
+
+
+@translates("gather")
+def _gather(w: Writer, s: Step, x: Ref, indices: Ref, axis: int = 0, batch: int = 0) -> Ref:
+    return w.GatherV2(x, indices, axis, batch_dims=batch)
+
+
+@translates("gather_rows")
+def _gather_rows(w: Writer, s: Step, x: Ref, indices: Ref) -> Ref:
+    return w.GatherV2(x, indices, 0)
+
+
+@translates("scatter_add")
+def _scatter_add(w: Writer, s: Step, x: Ref, indices: Ref, shape: Any, axis: int = 0, batch: int = 0) -> Ref:
+    if axis or batch:
+        raise Unsaved("it adds at indices of another axis than the first (the gradient of a gather)")
+    return w.ScatterNd(w.ExpandDims(indices, -1), x, w.ref(list(shape), indices.dtype))
+
+
+@translates("put_rows", "max_rows", "min_rows")
+def _put_rows(w: Writer, s: Step, x: Ref, indices: Ref, u: Ref) -> Ref:
+    name = {"put_rows": "TensorScatterUpdate", "max_rows": "TensorScatterMax", "min_rows": "TensorScatterMin"}
+    return getattr(w, name[s.op.name])(x, w.ExpandDims(indices, -1), u)
+
+
+@translates("put_row")
+def _put_row(w: Writer, s: Step, x: Ref, index: Ref, u: Ref) -> Ref:
+    return w.TensorScatterUpdate(x, w.Reshape(index, [1, 1]), w.ExpandDims(u, 0))
+
+
+@translates("from_start")
+def _from_start(w: Writer, s: Step, indices: Ref, size: Any) -> Ref:
+    return w.SelectV2(w.Less(indices, number(w, 0, indices)), w.AddV2(indices, w.ref(size, indices.dtype)), indices)
+
+
+@translates("ravel_index")
+def _ravel_index(w: Writer, s: Step, indices: Ref, dims: Any) -> Ref:
+    rest = _static(dims[1:], "the shape that is indexed")
+    strides = [math.prod(rest[i:]) for i in range(len(rest) + 1)][: len(dims)]
+    wide = w.Cast(indices, DstT=dtypes.int64)
+    return w.Sum(w.Mul(wide, w.ref(np.array(strides, np.int64))), [-1])
+
+
+@translates("take_along")
+def _take_along(w: Writer, s: Step, x: Ref, indices: Ref, axis: int) -> Ref:
+    last = len(s.inputs[0].dims) - 1
+    order = [i for i in range(last + 1) if i != axis] + [axis]
+    if axis == last:
+        return w.GatherV2(x, indices, axis, batch_dims=axis)
+    found = w.GatherV2(w.Transpose(x, order), w.Transpose(indices, order), last, batch_dims=last)
+    return w.Transpose(found, [order.index(i) for i in range(last + 1)])
+
+
+@translates("one_hot")
+def _one_hot(w: Writer, s: Step, indices: Ref, on: Ref, off: Ref, depth: Any, axis: int) -> Ref:
+    if indices.dtype not in (dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.int64):
+        indices = w.Cast(indices, DstT=dtypes.int64)
+    return w.OneHot(indices, w.ref(depth, dtypes.int32), on, off, axis=axis)
+
+
+@translates("place")
+def _place(w: Writer, s: Step, x: Ref, key: Any, shape: Any) -> Ref:
+    begin, end, strides, masks = _bounds(key)
+    return w.StridedSliceGrad(w.shape(shape), w.shape(begin), w.shape(end), w.shape(strides), x, **masks)

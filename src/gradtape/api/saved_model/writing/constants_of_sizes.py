@@ -1,0 +1,117 @@
+"""Constants that depend on sizes, as nodes that make them: zeros of a shape, numbers in a row, masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....core import dtypes
+from .generalisation import Place, Size, size_of
+from .writer import Ref, Unsaved, Writer
+
+
+def constant(writer: Writer, place: Place) -> Ref:
+    """The constant at a place, which may be another one for other sizes."""
+    arrays = place.constants
+    assert arrays is not None
+    if all(array is arrays[0] or _same(array, arrays[0]) for array in arrays[1:]):
+        return writer.constant(arrays[0], place.dtype)
+    if not place.dims:
+        return _number(writer, place, arrays)
+    for attempt in (_filled, _listed, _rising, _triangle):
+        found = attempt(writer, place, arrays)
+        if found is not None:
+            return found
+    raise Unsaved(
+        f"a constant in it, of shape {place.dims}, depends on the sizes of its inputs, and is neither one value, nor "
+        "numbers in a row, nor a triangle. Give the function an input signature without None"
+    )
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same values, to the last bit."""
+    if a.shape != b.shape:
+        return False
+    return np.array_equal(a, b) if a.dtype == object else a.tobytes() == b.tobytes()
+
+
+def _number(writer: Writer, place: Place, arrays: list[Any]) -> Ref:
+    numbers = [array.item() for array in arrays]
+    if all(isinstance(n, int) or (isinstance(n, float) and n.is_integer()) for n in numbers):
+        return writer.ref(Size(tuple(int(n) for n in numbers)), place.dtype)
+    inverse = [1 / n if n else 0 for n in numbers]
+    whole = [round(n) for n in inverse]
+    if place.dtype.is_floating and all(abs(a - b) < 1e-4 * max(b, 1) for a, b in zip(inverse, whole, strict=True)):
+        size = writer.ref(Size(tuple(whole)), place.dtype)
+        return writer.Reciprocal(size)
+    raise Unsaved(f"a number in it depends on the sizes of its inputs: it is {' or '.join(map(str, numbers))}")
+
+
+def _filled(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
+    """One value everywhere."""
+    if any(not array.size or (array != array.flat[0]).any() for array in arrays):
+        return None
+    values = [array.flat[0] for array in arrays]
+    if any(value != values[0] for value in values):
+        return None
+    return writer.Fill(writer.shape(place.dims), writer.constant(np.asarray(values[0]), place.dtype))
+
+
+def _listed(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
+    """A few integers, such as a shape."""
+    if len(place.dims) != 1 or isinstance(place.dims[0], Size) or not place.dtype.is_integer:
+        return None
+    sizes = [size_of([int(array[i]) for array in arrays]) for i in range(place.dims[0])]
+    return writer.Pack([writer.ref(size, place.dtype) for size in sizes])
+
+
+def _rising(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
+    """Numbers that rise evenly along one axis, and are the same along the others."""
+    if place.dtype is dtypes.bool or place.dtype is dtypes.string:
+        return None
+    for axis, size in enumerate(place.dims):
+        rows = [np.moveaxis(array, axis, -1) for array in arrays]
+        if any(row.shape[-1] < 2 for row in rows):
+            continue
+        start, step = rows[0].flat[0], rows[0][..., 1].flat[0] - rows[0].flat[0]
+        wanted = [np.broadcast_to(start + step * np.arange(row.shape[-1]), row.shape) for row in rows]
+        if not all(np.allclose(row, want) for row, want in zip(rows, wanted, strict=True)):
+            continue
+        count = writer.Range(0, writer.ref(size, dtypes.int32), 1)
+        numbers = writer.Cast(count, DstT=place.dtype) if place.dtype is not dtypes.int32 else count
+        numbers = writer.AddV2(writer.Mul(numbers, writer.ref(step, place.dtype)), writer.ref(start, place.dtype))
+        return _along(writer, numbers, place, axis)
+    return None
+
+
+def _along(writer: Writer, numbers: Ref, place: Place, axis: int) -> Ref:
+    """A row of numbers as an array of this shape."""
+    if len(place.dims) == 1:
+        return numbers
+    column = writer.Reshape(numbers, [-1 if i == axis else 1 for i in range(len(place.dims))])
+    return writer.BroadcastTo(column, writer.shape(place.dims))
+
+
+def _triangle(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
+    """Truth values, or two numbers, that are parted by a diagonal of the last two axes."""
+    if len(place.dims) < 2:
+        return None
+    tests = {"GreaterEqual": np.greater_equal, "Greater": np.greater, "LessEqual": np.less_equal, "Less": np.less,
+             "Equal": np.equal, "NotEqual": np.not_equal}  # fmt: skip
+    for name, test in tests.items():
+        grids = [test.outer(np.arange(array.shape[-2]), np.arange(array.shape[-1])) for array in arrays]
+        inside = {array[..., grid].flat[0] for array, grid in zip(arrays, grids, strict=True) if grid.any()}
+        outside = {array[..., ~grid].flat[0] for array, grid in zip(arrays, grids, strict=True) if not grid.all()}
+        if len(inside) != 1 or len(outside) != 1:
+            continue
+        (yes,), (no,) = inside, outside
+        if not all(np.array_equal(array, np.broadcast_to(np.where(grid, yes, no), array.shape))
+                   for array, grid in zip(arrays, grids, strict=True)):  # fmt: skip
+            continue
+        rows, columns = (writer.Range(0, writer.ref(n, dtypes.int32), 1) for n in place.dims[-2:])
+        holds = getattr(writer, name)(writer.Reshape(rows, [-1, 1]), columns)
+        values = [writer.constant(np.asarray(value), place.dtype) for value in (yes, no)]
+        chosen = writer.SelectV2(holds, *values)
+        return writer.BroadcastTo(chosen, writer.shape(place.dims)) if len(place.dims) > 2 else chosen
+    return None

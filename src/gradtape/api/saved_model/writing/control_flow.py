@@ -1,0 +1,110 @@
+"""Branches and loops of a program as nodes that call functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....core import dtypes
+from .generalisation import Place, Program, Size, Step
+from .translation import translates
+from .writer import Ref, Writer
+
+
+@translates("cond")
+def _cond(w: Writer, s: Step, index: Ref, *inputs: Ref, branches: Sequence[Program]) -> list[Ref]:
+    functions = [w.library.inner(branch, f"branch_{i}") for i, branch in enumerate(branches)]
+    stateful = any(w.library.is_stateful(name) for name in functions)
+    at = index if index.dtype is dtypes.int32 else w.Cast(index, DstT=dtypes.int32)
+    kinds = [place.dtype for place in s.outputs]
+    return (w.Case if stateful else w.StatelessCase)(at, inputs, Tout=kinds, branches=functions)
+
+
+@translates("loop")
+def _loop(w: Writer, s: Step, *inputs: Ref, rounds: Any, body: Program, test: Program | None) -> list[Ref]:
+    """A loop over a counter, what is carried, the rows to take one of in each round, what is fixed, and lists.
+
+    What is emitted goes into lists: a loop that is counted writes the entry of its round, another one adds at the end.
+    """
+    return _Loop(w, s, inputs, rounds, body, test).outputs()
+
+
+class _Loop:
+    """A loop as it is written."""
+
+    def __init__(
+        self, w: Writer, s: Step, inputs: Sequence[Ref], rounds: Any, body: Program, test: Program | None
+    ) -> None:
+        self.w, self.inputs, self.rounds, self.body, self.test = w, inputs, rounds, body, test
+        self.places = s.inputs
+        self.emitted = body.outputs[rounds.carried :]
+        count = rounds.count
+        if test is None and count is None:
+            count = s.inputs[rounds.carried].dims[0]
+        self.count = None if count is None else w.ref(count, dtypes.int32)
+        self.size = len(inputs)
+
+    def outputs(self) -> list[Ref]:
+        w = self.w
+        zero = w.ref(0, dtypes.int32)
+        lists = [self._new_list(place) for place in self.emitted]
+        given = [zero, *([] if self.count is None else [self.count]), *self.inputs, *lists]
+        test, body = self._test(given), self._body(given)
+        stateful = any(w.library.is_stateful(name) for name in (test, body))
+        found = (w.While if stateful else w.StatelessWhile)(given, cond=test, body=body)
+        first = len(given) - len(lists) - self.size
+        state = list(found[first : first + self.rounds.carried])
+        stacks = [
+            w.TensorListStack(ref, _element_shape(place), element_dtype=place.dtype)
+            for ref, place in zip(found[len(given) - len(lists) :], self.emitted, strict=True)
+        ]
+        return [*state, *stacks]
+
+    def _new_list(self, place: Place) -> Ref:
+        w = self.w
+        if self.count is None:
+            return w.EmptyTensorList(_element_shape(place), -1, element_dtype=place.dtype)
+        return w.TensorListReserve(_element_shape(place), self.count, element_dtype=place.dtype)
+
+    def _arguments(self, inner: Writer, given: Sequence[Ref]) -> list[Ref]:
+        refs = [inner.argument(f"arg_{i}", ref.dtype) for i, ref in enumerate(given)]
+        first = len(given) - len(self.emitted) - self.size
+        for ref, place in zip(refs[first : first + self.size], self.places, strict=True):
+            inner.knows(ref, place)
+        return refs
+
+    def _test(self, given: Sequence[Ref]) -> str:
+        library = self.w.library
+        inner = library.writer()
+        refs = self._arguments(inner, given)
+        if self.test is None:
+            holds = inner.Less(refs[0], refs[1])
+        else:
+            own = refs[1 if self.count is None else 2 :][: self.size]
+            state, _, fixed = self.rounds.divided(own)
+            (holds,) = library.written(inner, self.test, [*state, *fixed])
+        return library.finish(inner, "loop_test", [holds])
+
+    def _body(self, given: Sequence[Ref]) -> str:
+        library = self.w.library
+        inner = library.writer()
+        refs = self._arguments(inner, given)
+        start = 1 if self.count is None else 2
+        own, lists = refs[start : start + self.size], refs[start + self.size :]
+        state, scanned, fixed = self.rounds.divided(own)
+        at = refs[0]
+        if self.rounds.reverse:
+            at = inner.Sub(inner.Sub(refs[1], refs[0]), 1)
+        rows = [inner.GatherV2(x, at, 0) for x in scanned]
+        results = library.written(inner, self.body, [*state, *rows, *fixed])
+        carried, emitted = results[: self.rounds.carried], results[self.rounds.carried :]
+        filled = [
+            inner.TensorListPushBack(ref, y) if self.count is None else inner.TensorListSetItem(ref, at, y)
+            for ref, y in zip(lists, emitted, strict=True)
+        ]
+        onward = [inner.AddV2(refs[0], 1), *refs[1:start], *carried, *scanned, *fixed, *filled]
+        return library.finish(inner, "loop_body", onward)
+
+
+def _element_shape(place: Place) -> Any:
+    return [-1 if isinstance(n, Size) else n for n in place.dims]

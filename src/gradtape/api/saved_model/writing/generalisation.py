@@ -1,0 +1,179 @@
+"""One program for all sizes, made of the graphs of a function for some.
+
+A graph is for certain shapes. A SavedModel's function is for any, where its signature has None. So the function is
+traced for several sizes, and the graphs are laid one over another: they must do the same steps. A number that is the
+same in all of them is a constant; one that is not is a `Size`, for which the writer finds out what it is a function of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....core.dtypes import DType
+from ....graph.ir.effects import guard, shape_guard
+from ....graph.ir.graph import Graph, Value
+
+
+class Differs(Exception):
+    """The graphs for two sizes are not the same program."""
+
+
+class Size:
+    """A number that depends on the sizes of the inputs: what it is in each of the graphs."""
+
+    __slots__ = ("examples",)
+
+    def __init__(self, examples: tuple[int, ...]) -> None:
+        self.examples = examples
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is Size and other.examples == self.examples
+
+    def __hash__(self) -> int:
+        return hash(self.examples)
+
+    def __repr__(self) -> str:
+        return f"Size{self.examples}"
+
+
+class Place:
+    """What one place of the program holds: its shape, in which there may be sizes, and its arrays if it is constant."""
+
+    __slots__ = ("constants", "dims", "dtype")
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        if len({len(value.shape) for value in values}) > 1:
+            raise Differs(f"a value has shapes of different ranks: {[value.shape for value in values]}")
+        self.dims = tuple(map(size_of, zip(*(value.shape for value in values), strict=True)))
+        self.dtype: DType = values[0].dtype
+        if len({value.dtype for value in values}) > 1 or len({value.constant is None for value in values}) > 1:
+            raise Differs("a value has different dtypes, or is not always a constant")
+        self.constants = None if values[0].constant is None else [np.asarray(value.constant) for value in values]
+
+
+class Step(NamedTuple):
+    """One op on places."""
+
+    op: Any
+    inputs: tuple[Place, ...]
+    attrs: dict[str, Any]
+    outputs: tuple[Place, ...]
+
+
+class Program(NamedTuple):
+    """A function for all sizes."""
+
+    name: str
+    inputs: tuple[Place, ...]
+    steps: list[Step]
+    outputs: tuple[Place, ...]
+    variables: tuple[tuple[Any, Place], ...]
+    updates: tuple[tuple[Any, Place], ...]
+
+    @property
+    def looks_at_values(self) -> bool:
+        """Whether a step looks at the value of a tensor that is no constant."""
+        return any(step.op is guard and step.inputs[0].constants is None for step in self.all_steps())
+
+    @property
+    def shaped_by_values(self) -> list[Place]:
+        """The tensors whose shapes depend on values, and not on sizes alone."""
+        found = [step.inputs[0] for step in self.all_steps() if step.op is shape_guard]
+        return [place for place in found if place.constants is None]
+
+    def all_steps(self) -> Iterator[Step]:
+        """The steps, and those of the programs inside them."""
+        for step in self.steps:
+            yield step
+            for value in step.attrs.values():
+                for inner in value if isinstance(value, tuple | list) and not isinstance(value, Program) else (value,):
+                    if isinstance(inner, Program):
+                        yield from inner.all_steps()
+
+
+def size_of(examples: Sequence[int]) -> int | Size:
+    """The number that stands in all graphs, or a size."""
+    return examples[0] if len(set(examples)) == 1 else Size(tuple(examples))
+
+
+def merged(graphs: Sequence[Graph]) -> Program:
+    """The graphs as one program; `Differs` if they are not the same but for sizes."""
+    return _Merging().program(graphs)
+
+
+class _Merging:
+    """Graphs laid over another: which values are at the same place."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[Sequence[Value], Place]] = {}
+
+    def program(self, graphs: Sequence[Graph]) -> Program:
+        first = graphs[0]
+        inputs = self._all([graph.inputs for graph in graphs])
+        variables = self._held([graph.variables for graph in graphs])
+        if len({len(graph.nodes) for graph in graphs}) > 1:
+            raise Differs(f"it does {' or '.join(str(len(graph.nodes)) for graph in graphs)} steps")
+        steps = []
+        for nodes in zip(*(graph.nodes for graph in graphs), strict=True):
+            if len({id(node.op) for node in nodes}) > 1:
+                raise Differs(f"one step is {' or '.join(dict.fromkeys(node.op.name for node in nodes))}")
+            given = self._all([node.inputs for node in nodes])
+            if nodes[0].op is guard:  # a value that was looked at: it may be a size
+                attrs = {"values": [np.asarray(node.attrs["value"]) for node in nodes]}
+            else:
+                attrs = self._attributes([node.attrs for node in nodes])
+            steps.append(Step(nodes[0].op, given, attrs, self._all([node.outputs for node in nodes])))
+        outputs, updates = self._all([g.outputs for g in graphs]), self._held([g.updates for g in graphs])
+        return Program(first.name, inputs, steps, outputs, variables, updates)
+
+    def _all(self, rows: Sequence[Sequence[Value]]) -> tuple[Place, ...]:
+        if len({len(row) for row in rows}) > 1:
+            raise Differs(f"there are {' or '.join(str(len(row)) for row in rows)} values")
+        return tuple(map(self._place, zip(*rows, strict=True)))
+
+    def _held(self, rows: Sequence[Sequence[tuple[Any, Value]]]) -> tuple[tuple[Any, Place], ...]:
+        found = self._all([[value for _, value in row] for row in rows])
+        for pairs in zip(*rows, strict=True):
+            if len({id(variable) for variable, _ in pairs}) > 1:
+                raise Differs("other variables are used")
+        return tuple((variable, place) for (variable, _), place in zip(rows[0], found, strict=True))
+
+    def _place(self, values: Sequence[Value]) -> Place:
+        known = self._places.get(id(values[0]))
+        if known is not None:
+            if values[0].constant is None and any(a is not b for a, b in zip(known[0], values, strict=True)):
+                raise Differs("a step takes other values")
+            if values[0].constant is None:
+                return known[1]
+        place = Place(values)
+        self._places[id(values[0])] = (values, place)
+        return place
+
+    def _attributes(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        if len({tuple(row) for row in rows}) > 1:
+            raise Differs("a step has other attributes")
+        return {name: self._attribute([row[name] for row in rows]) for name in rows[0]}
+
+    def _attribute(self, values: Sequence[Any]) -> Any:
+        first = values[0]
+        if isinstance(first, Graph):
+            return self.program(values)
+        if type(first) is int:
+            return size_of(values)
+        if isinstance(first, slice):
+            return slice(*(self._attribute([getattr(v, part) for v in values]) for part in ("start", "stop", "step")))
+        if isinstance(first, tuple | list):
+            if len({len(value) for value in values}) > 1:
+                raise Differs(f"an attribute is {' or '.join(map(str, values))}")
+            parts = [self._attribute(part) for part in zip(*values, strict=True)]
+            return type(first)._make(parts) if hasattr(first, "_make") else type(first)(parts)
+        if isinstance(first, np.ndarray | np.generic):
+            if not all(np.array_equal(first, value) for value in values):
+                raise Differs("an array that a step is told differs")
+            return first
+        if isinstance(first, str | float | bool | DType | np.dtype | type(None)) and any(v != first for v in values):
+            raise Differs(f"an attribute is {' or '.join(map(str, values))}")
+        return first

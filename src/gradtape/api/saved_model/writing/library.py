@@ -1,0 +1,171 @@
+"""The functions of a SavedModel in the making: programs become `FunctionDef`s."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ....core.dtypes import resource, string
+from ....graph.ir.effects import assertion, guard, never, output, shape_guard
+from ....graph.ir.graph import unique
+from ...lookup.static_tables import StaticHashTable
+from ..format.options import Asset
+from ..format.structures import shape_proto
+from . import arrays, control_flow, elementwise, images, products, reductions  # noqa: F401  say how ops are written
+from .constants_of_sizes import constant
+from .generalisation import Place, Program
+from .translation import translated
+from .writer import Ref, Unsaved, Writer
+
+_LEFT_OUT = (assertion, output, shape_guard)  # checks, and what is printed
+
+
+class FunctionWriter(Writer):
+    """A writer that knows the functions there are."""
+
+    def __init__(self, library: FunctionLibrary) -> None:
+        super().__init__()
+        self.library = library
+        self.is_stateful = False
+        self.captured: dict[int, Ref] = {}  # variables by their ids, and paths by those of their arrays
+        self.reads: list[str] = []  # the nodes that read variables: what is assigned is assigned after them
+        self.updates: list[Ref] = []  # what variables become
+
+    def captured_resource(self, value: Any) -> Ref:
+        """A table that the function captures."""
+        if id(value) not in self.captured:
+            raise Unsaved("it looks something up in a table inside of a branch or a loop: do that outside")
+        return self.captured[id(value)]
+
+    def add(self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = ()) -> Any:
+        """Adds a node."""
+        self.is_stateful |= op in ("Case", "While", "StatefulPartitionedCall", "AssignVariableOp", "RandomUniformInt")
+        return super().add(op, inputs, attrs, before)
+
+
+class FunctionLibrary:
+    """The functions that were written so far."""
+
+    def __init__(self, assets: dict[int, Any] | None = None) -> None:
+        self.functions: dict[str, dict[str, Any]] = {}
+        self._assets = assets or {}  # by the array of its path
+
+    def writer(self) -> FunctionWriter:
+        """A function to be written."""
+        return FunctionWriter(self)
+
+    def is_stateful(self, name: str) -> bool:
+        """Whether a function does more than to compute its outputs."""
+        return bool(self.functions[name]["signature"].get("is_stateful"))
+
+    def inner(self, program: Program, name: str) -> str:
+        """Writes a part of another function; gives its name."""
+        writer = self.writer()
+        refs = []
+        for i, place in enumerate(program.inputs):
+            refs.append(writer.argument(f"arg_{i}", place.dtype))
+            writer.knows(refs[-1], place)
+        return self.finish(writer, name, self.written(writer, program, refs))
+
+    def written(self, writer: FunctionWriter, program: Program, inputs: Sequence[Ref]) -> list[Ref]:
+        """Writes the steps of a program, which is given these inputs; gives its outputs."""
+        made: dict[Place, Ref] = dict(zip(program.inputs, inputs, strict=True))
+
+        def ref(place: Place) -> Ref:
+            if place not in made:
+                path = None if place.constants is None else writer.captured.get(id(place.constants[0]))
+                made[place] = constant(writer, place) if path is None else path
+            return made[place]
+
+        for place, its in zip(program.inputs, inputs, strict=True):
+            writer.knows(its, place)
+        for variable, place in program.variables:
+            made[place] = writer.ReadVariableOp(writer.captured[id(variable)], dtype=variable.dtype)
+            writer.reads.append(made[place].node)
+            writer.knows(made[place], place)
+        for step in program.steps:
+            if step.op in _LEFT_OUT or (step.op is guard and step.inputs[0].constants is not None):
+                continue
+            if step.op is guard and writer.knows_values(ref(step.inputs[0]), step.attrs["values"]):
+                continue
+            if step.op is guard or step.op is never:
+                raise Unsaved(
+                    "what it does depends on the value of a tensor that is no size. Use tf.cond, tf.while_loop or "
+                    "AutoGraph for that, or give a Python value"
+                )
+            for place, its in zip(step.outputs, translated(writer, step, [ref(p) for p in step.inputs]), strict=True):
+                made[place] = its
+                writer.knows(its, place)
+        writer.updates += [ref(place) for _, place in program.updates]
+        return [ref(place) for place in program.outputs]
+
+    def capture(self, writer: FunctionWriter, value: Any) -> Ref:
+        """A variable, or the path of an asset, as a further input of a function."""
+        if isinstance(value, Asset):
+            return writer.argument("asset_path", string)
+        if isinstance(value, StaticHashTable):
+            return writer.argument("table_handle", resource)
+        details = {"dtype": value.dtype.as_datatype_enum, "shape": shape_proto(value.shape)}
+        return writer.argument(f"{value.name.partition(':')[0]}_resource", resource, handle_data=[details])
+
+    def finish(
+        self, writer: FunctionWriter, name: str, outputs: Sequence[Ref], names: Sequence[str] = (),
+        effects: Sequence[str] = (),
+    ) -> str:  # fmt: skip
+        """The function with these outputs, and with nodes that are to be run besides; gives its name."""
+        name = unique(name, self.functions)
+        results: list[dict[str, Any]] = []
+        returned: dict[str, str] = {}
+        for i, ref in enumerate(outputs):
+            title = unique(_argument_name(names[i]) if names else f"output_{i}", returned)
+            returned[title] = writer.add("Identity", [ref], {}, effects).text
+            results.append({"name": title, "type": ref.dtype.as_datatype_enum})
+        signature = {
+            "name": name,
+            "input_arg": writer.arguments,
+            "output_arg": results,
+            "control_output": list(effects),
+            "is_stateful": writer.is_stateful or any(a["type"] == resource.as_datatype_enum for a in writer.arguments),
+        }
+        self.functions[name] = {
+            "signature": signature,
+            "node_def": writer.nodes,
+            "ret": returned,
+            "control_ret": {effect: effect for effect in effects},
+        }
+        return name
+
+    def function(self, program: Program, name: str, names: Sequence[str]) -> tuple[str, list[Any]]:
+        """Writes a whole function, whose tensors have these names; its name, and the variables that it captures."""
+        writer = self.writer()
+        inputs = [writer.argument(title, place.dtype) for title, place in zip(names, program.inputs, strict=True)]
+        captured: dict[int, tuple[Any, Ref]] = {}
+        for variable, _ in (*program.variables, *program.updates):
+            if id(variable) not in captured:
+                captured[id(variable)] = (variable, self.capture(writer, variable))
+        for at, value in (*self._used_assets(program), *_used_tables(program)):
+            captured.setdefault(at, (value, self.capture(writer, value)))
+        writer.captured = {at: ref for at, (_, ref) in captured.items()}
+        outputs = self.written(writer, program, inputs)
+        effects = [
+            writer.add("AssignVariableOp", [captured[id(variable)][1], ref], {"dtype": variable.dtype}, writer.reads)
+            for (variable, _), ref in zip(program.updates, writer.updates, strict=True)
+        ]
+        name = self.finish(writer, name, outputs, effects=effects)
+        return name, [value for value, _ in captured.values()]
+
+    def _used_assets(self, program: Program) -> list[tuple[int, Any]]:
+        """The assets whose paths are constants of a program, by the arrays of the paths."""
+        places = [place for step in program.steps for place in step.inputs] + list(program.outputs)
+        known = {id(place.constants[0]) for place in places if place.constants is not None}
+        return [(at, asset) for at, asset in self._assets.items() if at in known]
+
+
+def _used_tables(program: Program) -> list[tuple[int, Any]]:
+    tables = [getattr(step.attrs.get("function"), "table", None) for step in program.steps]
+    return list({id(table): table for table in tables if table is not None}.items())
+
+
+def _argument_name(name: str) -> str:
+    return re.sub(r"\W", "_", name).lower().lstrip("_0123456789") or "output"

@@ -1,0 +1,103 @@
+"""Reductions, scans and sorts of a program as TensorFlow's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....core import dtypes
+from ....core.dtypes import as_dtype
+from .generalisation import Step
+from .translation import number, translates
+from .writer import Ref, Writer
+
+
+@translates("sum", "mean", "max", "min", "prod", "all", "any", "euclidean_norm")
+def _reduction(w: Writer, s: Step, x: Ref, axis: Any, keepdims: bool = False) -> Ref:
+    return getattr(w, s.op.title)(x, list(axis), keep_dims=bool(keepdims))
+
+
+@translates("logsumexp")
+def _logsumexp(w: Writer, s: Step, x: Ref, axis: Any, keepdims: bool = False) -> Ref:
+    top = w.Max(x, list(axis), keep_dims=True)
+    top = w.SelectV2(w.IsFinite(top), top, number(w, 0, top))
+    total = w.Log(w.Sum(w.Exp(w.Sub(x, top)), list(axis), keep_dims=bool(keepdims)))
+    if not keepdims:
+        top = w.Sum(top, list(axis), keep_dims=False)  # over axes of size 1
+    return w.AddV2(total, top)
+
+
+@translates("argmax", "argmin")
+def _position(w: Writer, s: Step, x: Ref, axis: int, dtype: Any) -> Ref:
+    return (w.ArgMax if s.op.name == "argmax" else w.ArgMin)(x, axis, output_type=as_dtype(dtype))
+
+
+@translates("cumsum", "cumprod", "cumulative_logsumexp")
+def _scan(w: Writer, s: Step, x: Ref, axis: int, exclusive: bool = False, reverse: bool = False) -> Ref:
+    return getattr(w, s.op.title)(x, axis, exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+@translates("softmax", "log_softmax")
+def _softmax(w: Writer, s: Step, x: Ref, axis: int) -> Ref:
+    return on_last_axis(w, s, x, axis, w.Softmax if s.op.name == "softmax" else w.LogSoftmax)
+
+
+def on_last_axis(w: Writer, s: Step, x: Ref, axis: int, function: Callable[[Ref], Ref]) -> Ref:
+    """What a function of the last axis gives along another."""
+    rank = len(s.inputs[0].dims)
+    order = list(range(rank))
+    order[axis], order[-1] = order[-1], order[axis]
+    if axis in (rank - 1, -1):
+        return function(x)
+    return w.Transpose(function(w.Transpose(x, order)), order)
+
+
+@translates("top_k")
+def _top_k(w: Writer, s: Step, x: Ref, k: Any) -> list[Ref]:
+    return w.TopKV2(x, w.ref(k, dtypes.int32))
+
+
+@translates("sort", "argsort")
+def _sort(w: Writer, s: Step, x: Ref, axis: int, descending: bool = False) -> Ref:
+    """The largest come first from `TopKV2`, so what is to rise is turned round."""
+    size = s.inputs[0].dims[axis]
+    turn = w.Invert if x.dtype.is_integer else w.Neg
+
+    def on_rows(x: Ref) -> Ref:
+        values, places = w.TopKV2(x if descending else turn(x), w.ref(size, dtypes.int32))
+        return places if s.op.name == "argsort" else values if descending else turn(values)
+
+    return on_last_axis(w, s, x, axis, on_rows)
+
+
+@translates("in_top_k")
+def _in_top_k(w: Writer, s: Step, targets: Ref, predictions: Ref, k: int) -> Ref:
+    return w.InTopKV2(predictions, targets, w.ref(k, targets.dtype))
+
+
+@translates("unique")
+def _unique(w: Writer, s: Step, x: Ref, dtype: Any) -> list[Ref]:
+    return w.UniqueWithCounts(x, out_idx=as_dtype(dtype))
+
+
+@translates("bincount")
+def _bincount(w: Writer, s: Step, x: Ref, *weights: Ref, size: Any, dtype: Any, binary: bool = False) -> Ref:
+    kind = as_dtype(dtype)
+    given = weights[0] if weights else w.constant(np.zeros(0, kind.numpy), kind)
+    return w.DenseBincount(x, w.ref(size, x.dtype), given, binary_output=bool(binary))
+
+
+@translates("search_sorted")
+def _search_sorted(w: Writer, s: Step, sequence: Ref, values: Ref, side: str, dtype: Any) -> Ref:
+    return (w.LowerBound if side == "left" else w.UpperBound)(sequence, values, out_type=as_dtype(dtype))
+
+
+@translates("segment_sum", "segment_prod", "segment_max", "segment_min")
+def _segments(w: Writer, s: Step, x: Ref, ids: Ref, count: Any, empty: Any = None) -> Ref:
+    found = getattr(w, f"Unsorted{s.op.title}")(x, ids, w.ref(count, dtypes.int32))
+    if empty is None:
+        return found
+    there = w.UnsortedSegmentSum(w.OnesLike(x), ids, w.ref(count, dtypes.int32))
+    return w.SelectV2(w.Greater(there, number(w, 0, there)), found, number(w, empty, found))

@@ -1,0 +1,241 @@
+"""A function of a `GraphDef` in the making: nodes with names and attributes, and sizes that are computed in it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial, reduce
+from itertools import combinations_with_replacement
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....core import dtypes
+from ....core.dtypes import DType, as_dtype
+from ....core.errors import UnimplementedError
+from ....core.tensor import Tensor, wrap
+from ....graph.ir.graph import unique
+from ...raw.definitions import definition_of
+from ..format.structures import shape_proto, tensor_bytes
+from .generalisation import Place, Size
+
+RESOURCE = dtypes.resource
+
+
+class Ref(NamedTuple):
+    """A tensor in the function: how nodes refer to it, and its dtype."""
+
+    text: str
+    dtype: DType
+
+    @property
+    def node(self) -> str:
+        """The node that makes it."""
+        return self.text.partition(":")[0]
+
+
+class Unsaved(UnimplementedError):
+    """Something in a function has no counterpart in TensorFlow's graphs."""
+
+
+def attribute(kind: str, value: Any) -> dict[str, Any]:
+    """An `AttrValue` of this kind."""
+    if kind.startswith("list("):
+        field, values = _FIELDS[kind[5:-1]], list(value)
+        return {"list": {field[0]: [field[1](one) for one in values]}}
+    name, convert = _FIELDS[kind]
+    return {name: convert(value)}
+
+
+def _as_bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+_FIELDS: dict[str, tuple[str, Any]] = {
+    "type": ("type", lambda x: as_dtype(x).as_datatype_enum), "int": ("i", int), "bool": ("b", bool),
+    "float": ("f", float), "string": ("s", _as_bytes), "shape": ("shape", shape_proto),
+    "tensor": ("tensor", tensor_bytes), "func": ("func", lambda name: {"name": name}),
+}  # fmt: skip
+
+
+class Writer:
+    """The nodes of one function. `writer.Sum(x, axes, keep_dims=True)` adds a node of that op, and gives its output.
+
+    An input may be a number, an array or a list of sizes: it becomes a constant, or is computed.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.arguments: list[dict[str, Any]] = []
+        self._names: set[str] = set()
+        self._known: dict[tuple[int, ...], Callable[[], Ref]] = {}  # where to take what is so much in the graphs
+        self._sizes: dict[Size, Ref] = {}
+        self._constants: dict[Any, Ref] = {}
+        self._kept_alive: list[Any] = []
+
+    def argument(self, name: str, dtype: DType, **details: Any) -> Ref:
+        """A further input of the function."""
+        name = unique(re.sub(r"\W", "_", name).lower().lstrip("_0123456789") or "arg", self._names)
+        self._names.add(name)
+        self.arguments.append({"name": name, "type": dtype.as_datatype_enum, **details})
+        return Ref(name, dtype)
+
+    def named(self, name: str) -> str:
+        """A name that no other node has."""
+        name = unique(name, self._names)
+        self._names.add(name)
+        return name
+
+    def __getattr__(self, op: str) -> Any:
+        if definition_of(op) is None:
+            raise AttributeError(f"there is no op {op}")
+        return lambda *inputs, **attrs: self.add(op, inputs, attrs)
+
+    def add(self, op: str, inputs: Sequence[Any], attrs: dict[str, Any], before: Sequence[str] = ()) -> Any:
+        """Adds a node; gives its output, or all of them where the op has several, or none."""
+        definition = definition_of(op)
+        assert definition is not None
+        found: dict[str, Any] = dict(attrs)
+        given: list[Ref] = []
+        for argument, value in zip(definition.inputs, inputs, strict=True):
+            wanted = found.get(argument.dtype, argument.dtype if argument.dtype not in definition.attributes else None)
+            if argument.several or argument.number:
+                refs = [self.ref(one, wanted) for one in value]
+                if argument.several:
+                    found[argument.several] = [ref.dtype for ref in refs]
+                else:
+                    found[argument.number] = len(refs)
+                    if argument.dtype in definition.attributes:
+                        found[argument.dtype] = refs[0].dtype
+                given += refs
+            else:
+                ref = self.ref(value, wanted)
+                if argument.dtype in definition.attributes:
+                    found[argument.dtype] = ref.dtype
+                given.append(ref)
+        name = self.named(op)
+        self.nodes.append(
+            {
+                "name": name,
+                "op": op,
+                "input": [*(ref.text for ref in given), *(f"^{other}" for other in before)],
+                "attr": {key: attribute(definition.attributes[key], value) for key, value in found.items()},
+            }
+        )
+        outputs: list[Any] = []
+        for argument in definition.outputs:
+            kinds = found[argument.several] if argument.several else None
+            if kinds is None:
+                dtype = as_dtype(found.get(argument.dtype, definition.usual.get(argument.dtype, argument.dtype)))
+                kinds = [dtype] * (found[argument.number] if argument.number else 1)
+            refs = [Ref(f"{name}:{argument.name}:{i}", as_dtype(kind)) for i, kind in enumerate(kinds)]
+            outputs.append(refs if argument.several or argument.number else refs[0])
+        if not outputs:
+            return name
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def ref(self, value: Any, dtype: Any = None) -> Ref:
+        """A value as a tensor of the function: a constant, where it is none yet."""
+        if isinstance(value, Ref):
+            return value
+        if isinstance(value, Size):
+            size = self.size(value)
+            return size if dtype in (None, dtypes.int32, "int32") else self.Cast(size, DstT=as_dtype(dtype))
+        if isinstance(value, list | tuple) and any(isinstance(one, Size) for one in value):
+            return self.Pack([self.ref(one, dtype or dtypes.int32) for one in value])
+        if isinstance(value, list | tuple) and not value:
+            value = np.zeros(0, np.int32)
+        if isinstance(value, int | list | tuple) and not isinstance(value, bool) and dtype is None:
+            dtype = dtypes.int32
+        kind = None if dtype is None else as_dtype(dtype)
+        array = np.asarray(value, None if kind is None else kind.numpy)
+        return self.constant(array, kind or dtypes.of_numpy(array.dtype))
+
+    def constant(self, array: Any, dtype: DType) -> Ref:
+        """A constant; one node for all that are the same small array."""
+        array = np.asarray(array)
+        small = array.size <= 64 and dtype is not dtypes.string
+        key: Any = (dtype, array.shape, array.tobytes()) if small else (id(array),)
+        if key not in self._constants:
+            self._kept_alive.append(array)
+            value = wrap(array, dtype) if dtype is dtypes.string else Tensor(array, dtype)
+            self._constants[key] = self.add("Const", (), {"value": value, "dtype": dtype})
+        return self._constants[key]
+
+    # Sizes.
+
+    def knows(self, ref: Ref, place: Place) -> None:
+        """Says that this tensor has the shape of a place, so that sizes can be taken from it."""
+        for axis, size in enumerate(place.dims):
+            if isinstance(size, Size):
+                self._known.setdefault(size.examples, partial(self._size_of, ref, axis))
+
+    def knows_values(self, ref: Ref, values: Sequence[Any]) -> bool:
+        """Says that a tensor has these values in the graphs, so that sizes can be taken from it; whether they can."""
+        same = len({value.shape for value in values}) > 1 or np.array_equal(values[0], values[-1])
+        if same or not ref.dtype.is_integer:
+            return False  # whatever it was looked at for, it was no size, or nothing is known of other values
+        flat = self.Reshape(self.Cast(ref, DstT=dtypes.int32), [-1])
+        for i, examples in enumerate(zip(*(value.ravel().tolist() for value in values), strict=True)):
+            if len(set(examples)) > 1:
+                self._known.setdefault(tuple(map(int, examples)), partial(self._entry, flat, i))
+        return True
+
+    def _size_of(self, ref: Ref, axis: int) -> Ref:
+        return self._entry(self.Shape(ref, out_type=dtypes.int32), axis)
+
+    def _entry(self, numbers: Ref, i: int) -> Ref:
+        return self.StridedSlice(numbers, [i], [i + 1], [1], shrink_axis_mask=1)
+
+    def has(self, size: Size) -> bool:
+        """Whether a size is that of an axis of a tensor."""
+        return size.examples in self._known
+
+    def size(self, size: Size) -> Ref:
+        """A size as a number of dtype int32, computed from the shapes of tensors."""
+        if size not in self._sizes:
+            self._sizes[size] = self._computed(size)
+        return self._sizes[size]
+
+    def shape(self, dims: Sequence[Any]) -> Any:
+        """A shape as an input of a node."""
+        return self.ref(list(dims), dtypes.int32)
+
+    def _computed(self, size: Size) -> Ref:
+        """The size of an axis, a multiple of one with something added, or a multiple of a product of some."""
+        if size.examples in self._known:
+            return self._known[size.examples]()
+        for known in self._known:
+            found = _linear(known, size.examples)
+            if found is not None:
+                factor, offset = found
+                y = self._known[known]()
+                if factor != 1:
+                    y = self.Mul(y, factor.numerator) if factor.numerator != 1 else y
+                    y = self.AddV2(y, int(offset * factor.denominator)) if factor.denominator != 1 and offset else y
+                    y = self.FloorDiv(y, factor.denominator) if factor.denominator != 1 else y
+                return self.AddV2(y, int(offset)) if offset and factor.denominator == 1 else y
+        for count in (2, 3):
+            for chosen in combinations_with_replacement(self._known, count):
+                ratios = {Fraction(n, math.prod(ks) or 1) for n, *ks in zip(size.examples, *chosen, strict=True)}
+                if len(ratios) == 1 and (ratio := ratios.pop()).denominator == 1:
+                    sizes = [self._known[known]() for known in chosen]
+                    return reduce(self.Mul, sizes, self.ref(int(ratio), dtypes.int32))
+        raise Unsaved(
+            f"a size in it ({', '.join(map(str, size.examples))} for some sizes of the inputs) could not be told from "
+            "the shapes of tensors. Give the function an input signature without None"
+        )
+
+
+def _linear(known: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[Fraction, Fraction] | None:
+    """The factor and the offset by which the wanted numbers follow from the known ones, if they do."""
+    across = known[-1] - known[0]
+    if not across:
+        return None
+    factor = Fraction(wanted[-1] - wanted[0], across)
+    offset = wanted[0] - factor * known[0]
+    if factor <= 0 or any(factor * k + offset != n for k, n in zip(known, wanted, strict=True)):
+        return None
+    return factor, offset

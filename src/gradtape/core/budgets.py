@@ -1,0 +1,61 @@
+"""Memory budgets as users write them: bytes, `"512MB"`, or a fraction of what would be kept."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from typing import Any
+
+_UNITS = {"": 1, "B": 1} | {
+    f"{prefix}{suffix}": base**power
+    for suffix, base in (("B", 1000), ("iB", 1024))
+    for power, prefix in enumerate("KMGT", 1)
+}
+_SPELLINGS = {unit.upper(): size for unit, size in _UNITS.items()}
+_WRITTEN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*", re.IGNORECASE)
+_EXPECTED = "a number of bytes, a string such as '512MB', '2GiB' or '25%', or a fraction between 0 and 1"
+
+
+def parse_budget(budget: Any, name: str = "memory_budget") -> int | float:
+    """A budget in bytes, an int, or a fraction, a float between 0 and 1, of what would be kept without it.
+
+    `name` is that of the argument, for errors.
+
+    >>> parse_budget("512MB"), parse_budget("2GiB"), parse_budget(4096), parse_budget(0.25), parse_budget("10%")
+    (512000000, 2147483648, 4096, 0.25, 0.1)
+    """
+    if isinstance(budget, str):
+        return _of_text(budget, name)
+    try:
+        if isinstance(budget, bool):
+            raise TypeError
+        value: int | float = operator.index(budget)
+    except TypeError:
+        if isinstance(budget, bool) or not hasattr(budget, "__float__") or getattr(budget, "shape", ()) != ():
+            raise TypeError(f"{name} must be {_EXPECTED}, got {budget!r} of type {type(budget).__name__}") from None
+        value = float(budget)
+    return _checked(value, budget, name)
+
+
+def _of_text(budget: str, name: str) -> int | float:
+    written = _WRITTEN.fullmatch(budget)
+    if written is None:
+        raise ValueError(f"{name} must be {_EXPECTED}, got {budget!r}")
+    number, unit = float(written[1]), written[2]
+    if unit == "%":
+        if not 0 < number < 100:
+            raise ValueError(f"{name} must be between 0% and 100% of what would be kept, got {budget!r}")
+        return number / 100
+    size = _SPELLINGS.get(unit.upper())
+    if size is None:
+        raise ValueError(f"{name} has the unit {unit!r}, which is none of {', '.join(_UNITS)[2:]}: got {budget!r}")
+    return _checked(round(number * size) if unit else number, budget, name)
+
+
+def _checked(value: int | float, budget: Any, name: str) -> int | float:
+    if isinstance(value, float) and 0 < value < 1:
+        return value
+    if not math.isfinite(value) or value <= 0 or value != int(value) or value == 1.0:
+        raise ValueError(f"{name} must be {_EXPECTED}, got {budget!r}. Without a budget (None) everything is kept")
+    return int(value)

@@ -1,0 +1,66 @@
+"""Variables of strategies that mirror them but have one replica: plain ones, with what distributed ones are asked."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.run.convert import readable, register
+from ..state.variable import Variable, _converted
+from ..state.variable_creators import variable_creator_scope
+from .values import DistributedValues
+from .variables import check_aggregation, kind_of, plain
+
+
+class OnlyCopy(DistributedValues):
+    """What a variable is besides, in the scope of a strategy that mirrors variables but has one replica."""
+
+    _strategy: Any = None
+
+    @property
+    def _values(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return (self,)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The copy of each replica: the variable itself."""
+        return (self,)
+
+    @property
+    def distribute_strategy(self) -> Any:
+        """The strategy whose variable it is."""
+        return self._strategy
+
+    def __reduce__(self) -> Any:
+        variable: Any = self
+        return plain, (variable.numpy(), variable._trainable, variable._title.removesuffix(":0"))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}:{{\n  0: {Variable.__repr__(self)}\n}}"  # type: ignore[arg-type]
+
+    __str__ = __repr__
+
+
+@functools.cache
+def _only_copy(kind: type[Variable], name: str) -> Any:
+    """A class of variables, which may be those of a device, with what `OnlyCopy` adds: they are read as fast."""
+    made = type(name, (OnlyCopy, kind), {"__module__": __name__})
+    register(made, _converted, 0)
+    readable.add(made)
+    return made
+
+
+def created_alone(strategy: Any) -> Any:
+    """A context in which new variables are those of the only replica of the strategy."""
+
+    def create(next_creator: Callable[..., Any], **arguments: Any) -> Any:
+        kind, arguments = kind_of(arguments)
+        variable = next_creator(**arguments)
+        check_aggregation(variable)
+        if isinstance(variable, Variable) and not isinstance(variable, DistributedValues):
+            variable.__class__ = _only_copy(type(variable), kind.__name__)
+            variable._strategy = strategy  # type: ignore[attr-defined]
+        return variable
+
+    return variable_creator_scope(create)

@@ -1,0 +1,34 @@
+"""Inside a call of a function, which is one record on a tape: where a derivative ends there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.run.source_lines import Line
+from ...graph.ir.graph import Graph, Node, Value
+
+
+def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
+    """The op without a derivative that an argument of a call goes through on its way to the results, and its line."""
+    if getattr(op, "family", None) != "call":
+        return None
+    graph: Graph = op.forward
+    node = _first_constant(graph, graph.all_inputs[argument])
+    return None if node is None else (node.op, node.line)
+
+
+def _first_constant(graph: Graph, start: Value) -> Node | None:
+    """The first node, computed from `start`, that has no derivative and leads on to an output."""
+    leading = set(graph.outputs)
+    for node in reversed(graph.nodes):
+        if not leading.isdisjoint(node.outputs):
+            leading.update(node.inputs)
+    reached = {start}
+    for node in graph.nodes:
+        if reached.isdisjoint(node.inputs) or leading.isdisjoint(node.outputs):
+            continue
+        integers = not any(y.dtype.differentiable for y in node.outputs)
+        if integers or getattr(node.op, "vjp", None) is None:
+            return node
+        reached.update(node.outputs)
+    return None

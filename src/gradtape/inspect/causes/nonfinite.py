@@ -1,0 +1,254 @@
+"""Where an infinity or NaN came from: the first op that made one out of finite values, or the first rule that did.
+
+A target that is not finite is followed back through values that are not finite to the op whose inputs still were. If
+the target is finite and a gradient is not, the sweep is repeated and the first rule is found that gave what is not
+finite for a finite cotangent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...engine.run.source_lines import Line
+from ..records.reading import Reading, short, source_text
+from .inside_calls import replayed
+from .remedies import Scene, backward_remedy, forward_remedy
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was found; `ok` says that everything is finite.
+
+    `direction` is "forward" (an op made it), "backward" (a rule did) or "given" (it was there from the start);
+    `values` are the numbers at `index`, by name.
+    """
+
+    ok: bool
+    symptom: str
+    direction: str | None = None
+    op: str | None = None
+    position: int | None = None
+    line: Line | None = None
+    index: tuple[int, ...] | None = None
+    values: dict[str, float] = field(default_factory=dict)
+    count: str = ""
+    remedy: str = ""
+    where_trap: bool = False
+
+    def __str__(self) -> str:
+        if self.ok:
+            return self.symptom
+        where = "" if self.line is None else f" at {short(self.line)}"
+        began = {
+            "forward": f"It began in {self.op}{where}: an op that made {self.count} from finite values.",
+            "backward": f"It began in the backward rule of {self.op}{where}: finite gradients came in, {self.count} "
+            "went out.",
+            "given": f"It was there from the start: {self.op}{where} holds {self.count}.",
+            None: "Where it began is not known: this tape did not keep the values on the way. Make it with "
+            "check='nan' or trace=True.",
+        }[self.direction]
+        lines = [self.symptom, began]
+        if text := source_text(self.line):
+            lines.append(f"    {text}")
+        if self.values:
+            index = f"at index {self.index}: " if self.index else ""
+            lines.append(f"  {index}" + ", ".join(f"{name} = {value:.7g}" for name, value in self.values.items()))
+        if self.remedy:
+            lines.append(self.remedy)
+        if self.line is None and self.direction is not None:
+            lines.append("GradientTape(trace=True) adds the line of the program.")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def diagnose(tape: Any, target: Any = None, sources: Any = None) -> Diagnosis:
+    """Where the first infinity or NaN between `target` and `sources` came from; see `GradientTape.diagnose`.
+
+    >>> import gradtape as tf
+    >>> x = tf.Variable([4.0, 0.0])
+    >>> with tf.GradientTape(persistent=True) as tape:
+    ...     loss = tf.reduce_sum(tf.where(x > 0.0, tf.math.log(x), 0.0))
+    >>> found = tf.inspect.diagnose(tape, loss, x)
+    >>> found.op, found.direction, found.where_trap
+    ('log', 'backward', True)
+    """
+    reading = Reading(tape, target, sources, "diagnose this tape")
+    bad = [value for value in reading.target_values if not _sound(value)]
+    if bad:
+        return _forward(reading, f"The target is not finite: {_count(bad[0])}.")
+    grads = [(name, reading.cotangents.get(at)) for name, _, at in reading.sources if at is not None]
+    for name, g in grads:
+        if g is not None and not _sound(g):
+            return _backward(reading, f"The target is finite, but the gradient for `{name}` is not: {_count(g)}.")
+    return Diagnosis(True, "Everything is finite: the target, and the gradients for all sources.")
+
+
+def _forward(reading: Reading, symptom: str) -> Diagnosis:
+    values = reading.values
+    bad = {at for at in reading.seeds if at in values and not _sound(values[at])}
+    stack = list(bad)
+    while stack:
+        for p in reading.parents(stack.pop()):
+            if p not in bad and p in values and not _sound(values[p]):
+                bad.add(p)
+                stack.append(p)
+    for at in sorted(bad):
+        if any(p in bad for p in reading.parents(at)):
+            continue
+        first = reading.records[at] if type(reading.records[at]) is int else at
+        if reading.records[at] is None:
+            return _given(reading, symptom, at, values[at], reading.name(at))
+        inputs = reading.inputs(first)
+        for i, x in enumerate(inputs):
+            if x is not None and not _sound(x):
+                op = reading.operation(at)
+                name = f"argument {_argument_names(op, len(inputs))[i]} of {op.name}, which is not on the tape,"
+                return _given(reading, symptom, at, x, name)
+        return _made(reading, symptom, at, inputs)
+    return Diagnosis(False, symptom)
+
+
+def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:
+    remedy = (
+        "If it is a variable, an earlier update made it so (lower the learning rate, clip gradients, or use "
+        "check='nan' in every step to see the first one); if it is data, clean it: tf.debugging.check_numerics finds "
+        "it at the door."
+    )
+    index = _first_bad(value)
+    numbers = {"value": value[index].item()}
+    return Diagnosis(False, symptom, "given", name, at, reading.line(at), index, numbers, _count(value), remedy)
+
+
+def _made(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnosis:
+    op = reading.operation(at)
+    if op.family == "call" and (inside := _inside(op, [], symptom)) is not None:
+        return inside
+    y = reading.values[at]
+    index = _first_bad(y)
+    numbers = _at(inputs, index, y.shape, _argument_names(op, len(inputs)))
+    scene = Scene(reading, at, op.name, numbers, y.dtype)
+    numbers = {**numbers, "result": y[index].item()}
+    remedy = forward_remedy(scene)
+    return Diagnosis(False, symptom, "forward", op.name, at, reading.line(at), index, numbers, _count(y), remedy)
+
+
+def _backward(reading: Reading, symptom: str) -> Diagnosis:
+    grads = reading.cotangents
+    for at in reversed(reading.path):
+        record = reading.records[at]
+        if type(record) is not tuple:
+            continue
+        incoming = [grads.get(i) for i in range(at, at + len(record[3] or (None,)))]
+        if all(g is None for g in incoming) or not all(g is None or _sound(g) for g in incoming):
+            continue
+        if all(p not in grads or _sound(grads[p]) for p in record[1] if p >= 0):
+            continue
+        for i, contribution in enumerate(reading.vjp(at)):
+            if contribution is not None and not _sound(contribution):
+                inside = _inside(record[0], incoming, symptom) if record[0].family == "call" else None
+                return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)
+    return Diagnosis(False, f"{symptom} Each rule gives finite numbers; their sum overflows.")
+
+
+def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution: Any) -> Diagnosis:
+    op = reading.operation(at)
+    index = _first_bad(contribution)
+    inputs = reading.inputs(at)
+    names = _argument_names(op, len(inputs))
+    numbers = _at(inputs, index, contribution.shape, names)
+    incoming = None
+    if g is not None and g.shape == contribution.shape:
+        incoming = g[index].item()
+        numbers["incoming gradient"] = incoming
+    zero_came_in = incoming == 0 or (incoming is None and g is not None and not np.all(g) and g.size > 1)
+    choice = _choice_after(reading, at) if zero_came_in and np.isnan(contribution[index]) else None
+    scene = Scene(reading, at, op.name, numbers, contribution.dtype)
+    numbers = {**numbers, f"gradient for {names[i]}": contribution[index].item()}
+    if choice is not None:
+        chosen = reading.operation(choice).name
+        where = short(reading.line(choice))
+        remedy = (
+            f"This is the `where` trap: {chosen}{f' at {where}' if where else ''} does not take this value, so the "
+            f"gradient that comes in is 0; but both branches are computed, the derivative of {op.name} is infinite "
+            "here, and 0 * inf is NaN. Make the input harmless before the op, not only its result: "
+            f"{_harmless(op.name)}. Or ask with tape.gradient(..., nan_safe=True)."
+        )
+    else:
+        remedy = backward_remedy(scene)
+    return Diagnosis(
+        False, symptom, "backward", op.name, at, reading.line(at), index, numbers, _count(contribution), remedy,
+        choice is not None,
+    )  # fmt: skip
+
+
+def _inside(call: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
+    """Where it began inside the call of a traced function, if its ops can be run once more."""
+    found = replayed(call, incoming or [None])
+    if found is None:
+        return None
+    tape, lines = found
+    diagnosis = diagnose(tape)
+    if diagnosis.ok or diagnosis.position is None:
+        return None
+    where = f"{symptom} It is inside the function {call.name}."
+    return replace(diagnosis, symptom=where, line=lines.get(diagnosis.position))
+
+
+def _harmless(op: str) -> str:
+    call = {"div": "1 / safe", "reciprocal": "1 / safe", "pow": "safe ** p"}.get(op, f"{op}(safe)")
+    return f"safe = tf.where(ok, x, 1.0); y = tf.where(ok, {call}, 0.0)"
+
+
+_CHOICES = ("where", "masked", "maximum", "minimum", "multiply_no_nan", "divide_no_nan", "max", "min", "relu")
+
+
+def _choice_after(reading: Reading, at: int) -> int | None:
+    """The nearest record after `at`, on the way to the target, that passes on only some of the values it is given."""
+    reached = {at}
+    for i in reading.path:
+        record = reading.records[i]
+        if i > at and type(record) is tuple and reached.intersection(record[1]):
+            if record[0].name in _CHOICES:
+                return i
+            reached.add(i)
+    return None
+
+
+def _sound(array: Any) -> bool:
+    return array.dtype.kind not in "fcV" or bool(np.isfinite(array).all())
+
+
+def _first_bad(array: Any) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape))
+
+
+def _count(array: Any) -> str:
+    """`2 NaN and 1 inf of 12 entries`."""
+    nan = int(np.isnan(array).sum())
+    infinite = int(np.isinf(array).sum())
+    kinds = [f"{n} {kind}" for n, kind in ((nan, "NaN"), (infinite, "inf")) if n]
+    if array.size == 1:
+        return str(array.reshape(())[()])
+    return f"{' and '.join(kinds)} among {array.size} entries"
+
+
+def _argument_names(op: Any, count: int) -> list[str]:
+    names = [name for name in getattr(op, "args", ()) if not name.startswith("*")]
+    return (names + [f"input {i}" for i in range(len(names), count)])[:count]
+
+
+def _at(inputs: list[Any], index: tuple[int, ...], shape: tuple[int, ...], names: list[str]) -> dict[str, float]:
+    """What the inputs hold at `index` of `shape`, where they have that index."""
+    found = {}
+    for name, x in zip(names, inputs, strict=True):
+        if x is None or x.dtype.kind not in "fciub":
+            continue
+        try:
+            found[name] = np.broadcast_to(x, shape)[index].item()
+        except ValueError:
+            continue
+    return found

@@ -1,0 +1,96 @@
+"""How a value came to be: the steps back from it, through what a tape recorded and what its witness saw beside it.
+
+A step is a position on the tape or an `Event` of the witness.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...engine.run.dispatch import note
+from ...engine.tape.log import Log
+from ..records.witness import Event, TracingLog, witness
+
+Step = int | Event
+
+
+def step_of(log: Log, mark: Any) -> Step | None:
+    """The step that made a value with this mark: one on the tape, if there is one."""
+    at = note(mark, log.key)
+    return at if at is not None else note(mark, witness.key)
+
+
+def steps_before(log: Log, step: Step) -> Iterator[Step]:
+    """The steps whose results went into a step."""
+    if isinstance(step, Event):
+        found = (step_of(log, mark) for mark in step.inputs)
+        yield from (before for before in found if before is not None)
+        return
+    record = log.records[step]
+    if type(record) is int:
+        yield record
+    elif record is None:
+        if isinstance(log, TracingLog) and step in log.origins:
+            yield log.origins[step]
+    else:
+        inputs = log.notes[step][3] if step in log.notes else ()
+        for i, p in enumerate(record[1]):
+            if p >= 0:
+                yield p
+            elif i < len(inputs):  # it was not on the tape then, though it may be by now
+                yield witness.event_of(inputs[i])
+
+
+def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[Step] | None:
+    """The shortest way from a step that `is_start` to `end`, in order of execution; None if there is none."""
+    later: dict[int, Step] = {}  # by its identity: the step that each was reached from
+    queue = deque([end])
+    seen = {_identity(end)}
+    while queue:
+        step = queue.popleft()
+        if is_start(step):
+            path = [step]
+            while _identity(path[-1]) in later:
+                path.append(later[_identity(path[-1])])
+            return path
+        for before in steps_before(log, step):
+            identity = _identity(before)
+            if identity not in seen:
+                seen.add(identity)
+                later[identity] = step
+                queue.append(before)
+    return None
+
+
+def _identity(step: Step) -> int:
+    """Positions are themselves; an event, whose fields may be compared at length, is its address."""
+    return step if isinstance(step, int) else -id(step)
+
+
+def descendants(log: Log, start: int) -> set[int]:
+    """The positions on the tape that were computed from `start`, and itself."""
+    found = {start}
+    for at in range(start + 1, len(log.records)):
+        record = log.records[at]
+        if type(record) is int:
+            if record in found:
+                found.add(at)
+        elif record is not None and any(p in found for p in record[1]):
+            found.add(at)
+    return found
+
+
+def ancestors(log: Log, end: int) -> set[int]:
+    """The positions on the tape that `end` was computed from, and itself."""
+    found = {end}
+    stack = [end]
+    while stack:
+        record = log.records[stack.pop()]
+        before = () if record is None else (record,) if type(record) is int else record[1]
+        for p in before:
+            if p >= 0 and p not in found:
+                found.add(p)
+                stack.append(p)
+    return found

@@ -1,0 +1,386 @@
+"""A function's derivatives against differences of its values: reverse mode, forward mode, second order.
+
+Everything is computed in float64 where the function lets it be, along random directions; where a gradient is wrong, the
+entry that is most so is found by moving the inputs one by one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes, errors, nest
+from ...core.dtypes import DType
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry.cotangents import densify
+from ...engine.run import dispatch
+from ...engine.run.convert import to_tensor
+from ...engine.run.namespace import ops
+from ...engine.tape.forward import ForwardAccumulator
+from ...engine.tape.questions import native
+from ...engine.tape.tape import GradientTape
+from ...graph.function.function import settings
+from ..records.reading import known_array
+from ..records.tables import Printable, Table
+from ..records.wide import WideTensor, widened
+
+_EXACT = (dtypes.float64, dtypes.complex128)
+_ROUGH = {dtypes.float32: 1e-3, dtypes.complex64: 1e-3}  # how far what is computed in it may be off
+_MOST_ENTRIES = 400  # of an argument, that are moved one by one to find the worst
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One comparison: the derivative of the outputs along a random direction in one argument."""
+
+    kind: str  # "reverse", "forward" or "second order"
+    argument: str
+    computed: float | None
+    expected: float
+    ok: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class GradientCheck(Printable):
+    """What `check_gradients` found. `ok` says whether all of it is right."""
+
+    function: str
+    rows: list[CheckRow]
+    dtype: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether every comparison holds."""
+        return all(row.ok for row in self.rows)
+
+    def assert_ok(self) -> None:
+        """Raises AssertionError with the report if something is wrong."""
+        if not self.ok:
+            raise AssertionError(str(self))
+
+    def tables(self) -> list[Table]:
+        """The comparisons."""
+        state = "right" if self.ok else "WRONG"
+        table = Table(
+            f"The derivatives of {self.function} are {state} (in {self.dtype})",
+            ["", "mode", "argument", ">computed", ">by differences", "note"],
+        )
+        for r in self.rows:
+            computed = "None" if r.computed is None else f"{r.computed:.8g}"
+            table.rows.append(["✓" if r.ok else "✗", r.kind, r.argument, computed, f"{r.expected:.8g}", r.note])
+        return [table]
+
+
+def check_gradients(
+    f: Callable[..., Any], *args: Any, orders: tuple[int, ...] = (1, 2), rtol: float | None = None, seed: int = 0
+) -> GradientCheck:
+    """Compares the derivatives of `f` at `args` with differences of its values.
+
+    Args:
+      f: a function of tensors, or nests of them, whose results are tensors; what is not floating is left alone.
+      args: where to check. They are cast to float64 if `f` can be run in it. Of a function that computes in a smaller
+        dtype, as Keras models do, differences are taken in float64 all the same.
+      orders: which derivatives: 1, 2 or both.
+      rtol: how far a derivative may be off, relative to its size.
+      seed: of the random directions.
+
+    >>> import gradtape as tf
+    >>> tf.inspect.check_gradients(lambda x: tf.reduce_sum(x * tf.exp(x)), [0.5, 2.0]).ok
+    True
+    >>> @tf.custom_gradient
+    ... def wrong(x):
+    ...     return x * x, lambda g: g * x
+    >>> tf.inspect.check_gradients(wrong, [1.0, 3.0], orders=(1,)).ok
+    False
+    """
+    return _Check(f, args, rtol, seed).report(orders)
+
+
+class _Check:
+    """A function at a point, with random weights of its results and random directions of its arguments.
+
+    If it computes in float64 when it is given float64, everything is. If it computes in a smaller dtype whatever it is
+    given, as a Keras model does, its derivatives are taken as they are, and differences of its values in float64 all
+    the same, by way of `WideTensor`; where even that is not possible, in the smaller dtype, with a large step.
+    """
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], rtol: float | None, seed: int) -> None:
+        self.f = f
+        self.args = [_tensors(a) for a in args]
+        leaves = nest.flatten(self.args)
+        self.moving = [i for i, x in enumerate(leaves) if isinstance(x, Tensor) and x.dtype.differentiable]
+        if not self.moving:
+            raise ValueError("check_gradients needs an argument with floating values, got none")
+        self.leaves = leaves
+        self.names = _names(f, self.args, self.moving)
+        given = [np.asarray(leaves[i].array) for i in self.moving]
+        self.said = [leaves[i].dtype for i in self.moving]  # the dtypes of what `f` is given
+        self.wide = False  # whether differences are taken in float64 though `f` computes in less
+        self.arrays = [_widened(a) for a in given]
+        computed = self._computed_in()
+        if computed not in _EXACT:
+            self.wide = self._runs_wide()
+            if not self.wide:
+                self.arrays = given
+        self.dtype = computed.name
+        exact = computed in _EXACT
+        self.note = "" if exact else f"f computes in {computed.name}"
+        if not exact:
+            self.note += ", differences are in float64" if self.wide else ": differences are rough"
+        self.step = 1e-6 if exact or self.wide else 1e-2
+        self.rtol = rtol if rtol is not None else 1e-5 if exact else _ROUGH.get(computed, 5e-2) if self.wide else 5e-2
+        self.smallest = self.rtol * 1e-3  # what a derivative may be off, however small it is
+        rng = np.random.default_rng(seed)
+        with dispatch.recorded_by(()):
+            results = [np.asarray(y.array) for y in self.outputs(self.tensors(self.arrays))]
+        alone = sum(y.size for y in results) == 1  # then its own derivative is shown, not that of a multiple
+        self.weights = [np.ones_like(y) if alone else _noise(rng, y) for y in results]
+        self.directions = [_noise(rng, a) for a in self.arrays]
+        self.others = [_noise(rng, a) for a in self.arrays]
+
+    def _computed_in(self) -> DType:
+        """The smallest dtype that `f` computes in; from now on it is given float64 if it can be."""
+        given, self.said = self.said, [dtypes.of_numpy(a.dtype) for a in self.arrays]
+        try:
+            with dispatch.recorded_by(()):
+                results = self.outputs(self.tensors(self.arrays))
+        except (TypeError, ValueError, errors.InvalidArgumentError):
+            self.said = given
+            with dispatch.recorded_by(()):  # what is wrong with it beside the dtype is for the caller to see
+                results = self.outputs(self.tensors(self.arrays))
+        seen = {*self.said, *(y.dtype for y in results)}
+        xs: list[Any] = widened(self.arrays, self.said)
+        with suppress(Exception), dispatch.recorded_by(()):
+            self.outputs(xs, eagerly=True)
+            seen |= xs[0].seen
+        smallest = max(seen, key=_rounding)
+        if smallest not in _EXACT:
+            self.said = given
+        return smallest
+
+    def _runs_wide(self) -> bool:
+        try:
+            with dispatch.recorded_by(()):
+                results = self.outputs(widened(self.arrays, self.said), eagerly=True)
+        except Exception:  # it does with its arguments what only a plain tensor can
+            return False
+        return any(type(y) is WideTensor for y in results)
+
+    def tensors(self, arrays: list[Any]) -> list[Tensor]:
+        return [Tensor(a.astype(dtype.numpy)) for a, dtype in zip(arrays, self.said, strict=True)]
+
+    def outputs(self, tensors: list[Tensor], eagerly: bool = False) -> list[Tensor]:
+        leaves = list(self.leaves)
+        for i, x in zip(self.moving, tensors, strict=True):
+            leaves[i] = x
+        before = settings.run_eagerly
+        settings.run_eagerly = before or eagerly  # a function that met a wide tensor would not be a graph any more
+        try:
+            result = self.f(*nest.pack_sequence_as(self.args, leaves))
+        finally:
+            settings.run_eagerly = before
+        found = [to_tensor(y) for y in nest.flatten(result) if y is not None]
+        return [y for y in found if y.dtype.differentiable]
+
+    def values(self, arrays: list[Any]) -> list[Any]:
+        with dispatch.recorded_by(()):
+            xs = widened(arrays, self.said) if self.wide else self.tensors(arrays)
+            return [known_array(y) for y in self.outputs(xs, eagerly=self.wide)]
+
+    def total(self, arrays: list[Any]) -> float:
+        """Σ ⟨weight, output⟩: what is differentiated."""
+        return sum(_inner(w, y) for w, y in zip(self.weights, self.values(arrays), strict=True))
+
+    def gradients(self, arrays: list[Any], wide: bool = False) -> list[Any]:
+        xs = widened(arrays, self.said) if wide else self.tensors(arrays)
+        with GradientTape() as tape:
+            tape.watch(xs)
+            ys = self.outputs(xs, eagerly=wide)
+        found = tape.gradient(ys, xs, [Tensor(w) for w in self.weights])
+        return [_dense(g) for g in found]
+
+    def report(self, orders: tuple[int, ...]) -> GradientCheck:
+        rows: list[CheckRow] = []
+        if 1 in orders:
+            rows += self.reverse()
+            rows += self.forward()
+        if 2 in orders:
+            rows += self.second()
+        return GradientCheck(getattr(self.f, "__name__", repr(self.f)), rows, self.dtype)
+
+    def along(self, k: int, function: Callable[[list[Any]], float], directions: list[Any] | None = None) -> float:
+        """The derivative of `function` along a direction in argument `k`, by differences."""
+        step = self.step
+        direction = (directions or self.directions)[k]
+
+        def moved(sign: int) -> float:
+            arrays = list(self.arrays)
+            arrays[k] = (arrays[k] + sign * step * direction).astype(arrays[k].dtype)
+            return function(arrays)
+
+        return (moved(1) - moved(-1)) / (2 * step)
+
+    def close(self, got: float, expected: float, size: float) -> bool:
+        return abs(got - expected) <= self.rtol * (abs(expected) + size * 1e-2) + self.smallest
+
+    def close_in_float64(self, k: int, expected: float, wide: list[Any] | None) -> bool:
+        """Whether the same rules, run in float64, agree much better than the function's dtype lets them."""
+        if wide is None or wide[k] is None or not np.isfinite(wide[k]).all():
+            return True
+        got, size = _inner(wide[k], self.directions[k]), float(np.abs(wide[k] * self.directions[k]).sum())
+        return abs(got - expected) <= min(self.rtol, 1e-4) * (abs(expected) + size * 1e-2) + 1e-8
+
+    def wide_gradients(self) -> list[Any] | None:
+        if self.wide:
+            with suppress(Exception):  # a rule of the user's may do what only plain tensors can
+                return self.gradients(self.arrays, wide=True)
+        return None
+
+    def reverse(self) -> list[CheckRow]:
+        rows = []
+        gradients = self.gradients(self.arrays)
+        wide = self.wide_gradients()
+        for k, (name, g) in enumerate(zip(self.names, gradients, strict=True)):
+            expected = self.along(k, self.total)
+            if g is None:
+                ok = self.close(0.0, expected, 0.0)
+                note = "" if ok else "the gradient is None: tape.explain says why"
+                rows.append(CheckRow("reverse", name, None, expected, ok, note))
+                continue
+            got = _inner(g, self.directions[k])
+            ok = self.close(got, expected, float(np.abs(g * self.directions[k]).sum()))
+            ok = ok and self.close_in_float64(k, expected, wide)
+            rows.append(CheckRow("reverse", name, got, expected, ok, self.note if ok else self.worst(k, g)))
+        return rows
+
+    def worst(self, k: int, g: Any) -> str:
+        """The entry of argument `k` whose derivative is most wrong."""
+        x = self.arrays[k]
+        if x.size > _MOST_ENTRIES or x.dtype.kind == "c":
+            return f"too many entries ({x.size}) to look for the worst"
+        error, text = -1.0, ""
+        for index in np.ndindex(x.shape):
+            unit = np.zeros_like(x)
+            unit[index] = 1
+            directions = list(self.directions)
+            directions[k] = unit
+            expected = self.along(k, self.total, directions)
+            off = abs(float(g[index]) - expected)
+            if off > error:
+                where = f"at {index} " if index else ""
+                error, text = off, f"{where}it is {float(g[index]):.6g}, should be {expected:.6g}"
+        return text
+
+    def forward(self) -> list[CheckRow]:
+        rows = []
+        for k, name in enumerate(self.names):
+            xs = self.tensors(self.arrays)
+            try:
+                with ForwardAccumulator(xs[k], self.tensors(self.directions)[k]) as accumulator:
+                    ys = self.outputs(xs)
+                tangents = accumulator.jvp(ys)
+            except (NotImplementedError, LookupError) as reason:
+                rows.append(CheckRow("forward", name, None, self.along(k, self.total), True, f"not checked: {reason}"))
+                continue
+            pairs = [(w, _dense(t)) for w, t in zip(self.weights, tangents, strict=True) if t is not None]
+            got = sum(_inner(w, t) for w, t in pairs)
+            expected = self.along(k, self.total)
+            size = sum(float(np.abs(w * t).sum()) for w, t in pairs)
+            rows.append(CheckRow("forward", name, got, expected, self.close(got, expected, size), self.note))
+        return rows
+
+    def second(self) -> list[CheckRow]:
+        """The derivative of ⟨gradient, direction⟩, along another direction."""
+        xs = self.tensors(self.arrays)
+        with GradientTape() as outer:
+            outer.watch(xs)
+            with GradientTape() as inner:
+                inner.watch(xs)
+                ys = self.outputs(xs)
+            first = inner.gradient(ys, xs, [Tensor(w) for w in self.weights])
+            terms = []
+            for g, direction in zip(first, self.tensors(self.directions), strict=True):
+                if g is not None:
+                    g = densify(ops, g) if isinstance(g, IndexedSlices) else g
+                    product = (ops.conj(g) if g.dtype.is_complex else g) * direction
+                    product = ops.real(product) if product.dtype.is_complex else product
+                    terms.append(ops.sum(product, axis=tuple(range(len(product.dims))), keepdims=False))
+            total = sum(terms[1:], terms[0]) if terms else None
+        found = [None] * len(xs) if total is None else outer.gradient(total, xs)
+
+        def slope(arrays: list[Any]) -> float:
+            pairs = zip(self.gradients(arrays, self.wide), self.directions, strict=True)
+            return sum(_inner(g, d) for g, d in pairs if g is not None)
+
+        rows = []
+        for k, (name, h) in enumerate(zip(self.names, map(_dense, found), strict=True)):
+            got = 0.0 if h is None else _inner(h, self.others[k])
+            size = 0.0 if h is None else float(np.abs(h * self.others[k]).sum())
+            expected = self.along(k, slope, self.others)
+            ok = abs(got - expected) <= 10 * self.rtol * (abs(expected) + size * 1e-2 + 1e-3)
+            rows.append(CheckRow("second order", name, got, expected, ok, self.note))
+        return rows
+
+
+def _tensors(structure: Any) -> Any:
+    """An argument with its numbers as tensors: lists of numbers are one tensor, nests of tensors stay nests."""
+
+    def tensor(x: Any) -> Any:
+        x = native(x)
+        if not isinstance(x, Tensor) and hasattr(x, "_as_tensor"):
+            return x._as_tensor()
+        return x if isinstance(x, Tensor | str | bool | type(None)) else to_tensor(x)
+
+    flat = nest.flatten(structure)
+    if isinstance(structure, list | tuple) and all(isinstance(x, int | float | complex) for x in flat):
+        return to_tensor(structure)
+    return nest.map_structure(tensor, structure)
+
+
+def _rounding(dtype: DType) -> float:
+    """How coarse a dtype is; those that NumPy does not know are coarser than the others."""
+    return 1.0 if dtype.narrow else float(np.finfo(dtype.numpy).eps)
+
+
+def _widened(array: Any) -> Any:
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def _names(f: Callable[..., Any], args: list[Any], moving: list[int]) -> list[str]:
+    try:
+        known = list(inspect.signature(f).parameters)
+    except (TypeError, ValueError):
+        known = []
+    names = []
+    for i, arg in enumerate(args):
+        name = known[i] if i < len(known) and len(known) >= len(args) else f"argument {i}"
+        leaves = nest.flatten(arg)
+        names += [name] if len(leaves) == 1 else [f"{name}, part {k}" for k in range(len(leaves))]
+    return [names[i] for i in moving]
+
+
+def _noise(rng: Any, like: Any) -> Any:
+    noise = rng.standard_normal(like.shape)
+    if like.dtype.kind == "c":
+        noise = noise + 1j * rng.standard_normal(like.shape)
+    return np.asarray(noise, dtypes.of_numpy(like.dtype).numpy)
+
+
+def _inner(a: Any, b: Any) -> float:
+    return float(np.real(np.vdot(_widened(a), _widened(b))))
+
+
+def _dense(g: Any) -> Any:
+    if g is None:
+        return None
+    if isinstance(g, IndexedSlices):
+        with dispatch.recorded_by(()):
+            g = densify(ops, g)
+    return known_array(g)

@@ -1,0 +1,1 @@
+"""What a step costs in memory and time, and how its gradients flow."""

@@ -1,0 +1,281 @@
+"""What tapes keep alive: the arrays held for derivatives, by op and line; the tapes there are, and who holds them."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor
+from ...engine.registry.devices import DeviceTensor
+from ...engine.run import dispatch
+from ...engine.run.source_lines import Line, line_at
+from ...engine.tape.log import Log
+from ...engine.tape.tape import GradientTape
+from ..records.reading import kept_log, known_array, readable_bytes, short
+from ..records.tables import Printable, Table
+
+_OLD = 60.0  # seconds, after which a persistent tape is worth a word
+_MANY = 3  # so many tapes made at one line are one for each step: a leak
+_MOST_ROWS = 12
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One array that a tape keeps, and the record it keeps it for."""
+
+    bytes: int
+    shape: tuple[int, ...]
+    dtype: str
+    op: str
+    position: int
+    line: Line | None
+    for_derivative: bool = True  # else it is kept for explanations only, by a traced or checked tape
+
+
+@dataclass(frozen=True, repr=False)
+class Memory(Printable):
+    """What a tape keeps alive for its derivatives, and for explanations if it is traced or checked; no variables."""
+
+    kept: list[Kept]
+    records: int
+    variables: int  # bytes of the watched variables' values, which are alive anyway
+
+    @property
+    def total(self) -> int:
+        """The bytes kept."""
+        return sum(k.bytes for k in self.kept)
+
+    @property
+    def by_op(self) -> dict[str, int]:
+        """The bytes kept for each op, most first."""
+        return _summed((k.op, k.bytes) for k in self.kept)
+
+    @property
+    def by_line(self) -> dict[Line | None, int]:
+        """The bytes kept for each line of the program, most first."""
+        return _summed((k.line, k.bytes) for k in self.kept)
+
+    @property
+    def biggest(self) -> list[Kept]:
+        """The arrays, biggest first."""
+        return sorted(self.kept, key=lambda k: -k.bytes)
+
+    def tables(self) -> list[Table]:
+        """The whole, by op, by line, and the biggest arrays."""
+        title = f"This tape keeps {readable_bytes(self.total)} in {len(self.kept)} arrays for {self.records} records"
+        notes = [f"The variables it watches hold {readable_bytes(self.variables)} more, which are alive anyway."]
+        if explaining := sum(k.bytes for k in self.kept if not k.for_derivative):
+            kept = readable_bytes(explaining)
+            notes.append(f"{kept} of it are kept for explanations only (trace=True, check='nan').")
+        ops = Table(title, ["op", ">kept", ">share"], notes=notes)
+        ops.rows = [[op, readable_bytes(n), _share(n, self.total)] for op, n in self.by_op.items()][:_MOST_ROWS]
+        arrays = Table("The biggest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
+        for k in self.biggest[:_MOST_ROWS]:
+            arrays.rows.append([str(list(k.shape)), k.dtype, readable_bytes(k.bytes), k.op, short(k.line)])
+        if not any(self.by_line):
+            ops.notes.append("GradientTape(trace=True) adds the lines of the program.")
+            return [ops, arrays]
+        lines = Table("By line", ["line", ">kept", ">share"])
+        known = [(line, n) for line, n in self.by_line.items() if line is not None]
+        lines.rows = [[short(line), readable_bytes(n), _share(n, self.total)] for line, n in known[:_MOST_ROWS]]
+        return [ops, lines, arrays]
+
+
+def memory(tape: Any) -> Memory:
+    """What `tape` keeps alive; see `GradientTape.memory`.
+
+    >>> import gradtape as tf
+    >>> x = tf.Variable(tf.ones([1000]))
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.exp(x * 2.0)
+    >>> tf.inspect.memory(tape).by_op
+    {'exp': 4000, 'mul': 4}
+    """
+    log = kept_log(tape, "measure the memory of this tape")
+    records = sum(type(r) is tuple for r in log.records)
+    return Memory(list(kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())))
+
+
+def kept_arrays(log: Log) -> Iterator[Kept]:
+    """The arrays that a tape keeps, each once, for the first record that needs it; those of variables are left out."""
+    seen = set(_variables(log))
+    line = getattr(log, "line", lambda at: None)
+    for at, op, values, for_derivative in (*_held_for_derivatives(log), *_held_for_explanations(log)):
+        for array in _arrays(values):
+            owner = _owner(array)
+            if id(owner) not in seen:
+                seen.add(id(owner))
+                yield Kept(_bytes(owner), array.shape, str(array.dtype), op, at, line(at), for_derivative)
+
+
+def _held_for_derivatives(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
+    for at, record in enumerate(log.records):
+        if type(record) is tuple:
+            yield at, record[0].name, (record[2], getattr(record[0], "_kept", ())), True
+
+
+def _held_for_explanations(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
+    """What a traced log has noted of its records; a checked one keeps outputs, some of which are on no tape."""
+    for at, (_, outputs, _, inputs, _) in log.notes.items():
+        yield at, log.records[at][0].name, (outputs, tuple(inputs)), False
+    for y in getattr(log, "outputs", ()):
+        if (position := log.position(y)) is not None:
+            record = log.records[position]
+            first = record if type(record) is int else position
+            yield first, "a watched tensor" if record is None else log.records[first][0].name, y, False
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    if isinstance(value, np.ndarray | np.generic):
+        yield value
+    elif isinstance(value, Tensor):
+        yield _array_of(value)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _arrays(part)
+
+
+def _array_of(x: Tensor) -> Any:
+    """The array that a tensor holds, on its device if it is on one."""
+    return x.buffer if type(x) is DeviceTensor else known_array(x)
+
+
+def _owner(array: Any) -> Any:
+    """The array that holds the memory of a view."""
+    while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _bytes(array: Any) -> int:
+    return int(array.nbytes)
+
+
+def _variables(log: Log) -> dict[int, Any]:
+    with dispatch.recorded_by(()):
+        held = [_owner(_array_of(variable._as_tensor())) for variable in log.variables]
+    return {id(owner): owner for owner in held}
+
+
+def _summed(pairs: Any) -> dict[Any, int]:
+    sums: Counter[Any] = Counter()
+    for key, count in pairs:
+        sums[key] += count
+    return dict(sums.most_common())
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else ""
+
+
+@dataclass(frozen=True)
+class LiveTape:
+    """A tape that is alive: its age (None unless it was made persistent or traced), what it keeps, who holds it."""
+
+    age: float | None
+    line: Line | None
+    persistent: bool
+    records: int
+    bytes: int
+    held_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class LiveTapes(Printable):
+    """The tapes that are alive and hold records, those that keep most first."""
+
+    rows: list[LiveTape]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What looks like a leak."""
+        found = []
+        made = Counter(row.line for row in self.rows if row.line is not None)
+        for line, count in made.items():
+            kept = sum(row.bytes for row in self.rows if row.line == line)
+            if count >= _MANY:
+                found.append(
+                    f"{count} tapes made at {short(line)} are alive and keep {readable_bytes(kept)}: one for each "
+                    "step? Drop each after use (`del tape`); do not store tapes, or closures over them, in lists."
+                )
+        for row in self.rows:
+            if row.persistent and row.line is not None and (row.age or 0) > _OLD and made[row.line] < _MANY:
+                found.append(
+                    f"A persistent tape made at {short(row.line)} is {row.age:.0f} s old and keeps "
+                    f"{readable_bytes(row.bytes)}. `del tape` when its gradients have been taken."
+                )
+        return found
+
+    def tables(self) -> list[Table]:
+        """The tapes, and the warnings."""
+        table = Table(
+            f"{len(self.rows)} tapes are alive", ["made at", ">age", "kind", ">records", ">keeps", "held by"],
+            notes=[f"Warning: {text}" for text in self.warnings],
+        )  # fmt: skip
+        for row in self.rows:
+            age = "" if row.age is None else f"{row.age:.0f} s"
+            kind = "persistent" if row.persistent else "one question"
+            holders = "; ".join(row.held_by) or "a local variable"
+            table.rows.append([short(row.line), age, kind, str(row.records), readable_bytes(row.bytes), holders])
+        return [table]
+
+
+def live_tapes() -> LiveTapes:
+    """The tapes that are alive and hold records: how old they are, what they keep, who holds them.
+
+    >>> import gradtape as tf
+    >>> x = tf.Variable(tf.ones([1000]))
+    >>> with tf.GradientTape(persistent=True) as tape:
+    ...     y = tf.exp(x)
+    >>> found = tf.inspect.live_tapes()
+    >>> any(row.persistent and row.bytes == 4000 for row in found.rows)
+    True
+    """
+    tapes = [x for x in gc.get_objects() if issubclass(type(x), GradientTape)]
+    rows = []
+    for tape in tapes:
+        log = tape._log or tape._past
+        if log is None or not log.records:
+            continue
+        born = tape._born
+        age, line = (None, None) if born is None else (time.monotonic() - born[0], line_at(born[1]))
+        kept = sum(k.bytes for k in kept_arrays(log))
+        records = sum(type(r) is tuple for r in log.records)
+        rows.append(LiveTape(age, line, tape._persistent, records, kept, tuple(_holders(tape, tapes))))
+    return LiveTapes(sorted(rows, key=lambda row: -row.bytes))
+
+
+def _holders(tape: Any, tapes: list[Any]) -> Iterator[str]:
+    """Who refers to a tape, as far as the garbage collector can tell."""
+    for referrer in gc.get_referrers(tape):
+        if referrer is tapes or isinstance(referrer, FrameType):
+            continue
+        if isinstance(referrer, dict):
+            name = _key_of(referrer, tape)
+            owners = [o for o in gc.get_referrers(referrer) if getattr(o, "__dict__", None) is referrer]
+            if not owners:
+                yield f"key {name} of a dict"
+            elif isinstance(owners[0], ModuleType):
+                yield f"global {name} of {owners[0].__name__}"
+            else:
+                yield f"attribute {name} of a {type(owners[0]).__name__}"
+        elif isinstance(referrer, list | tuple | set):
+            yield f"a {type(referrer).__name__} of {len(referrer)}"
+        elif type(referrer).__name__ == "cell":
+            yield "a closure"
+        elif hasattr(referrer, "__dict__"):
+            yield f"attribute {_key_of(vars(referrer), tape)} of a {type(referrer).__name__}"
+
+
+def _key_of(items: dict[Any, Any], value: Any) -> str:
+    for key, found in items.items():
+        if found is value:
+            return repr(key)
+    return "?"

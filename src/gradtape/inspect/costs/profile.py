@@ -1,0 +1,210 @@
+"""What a step costs: time and kept bytes, forward and backward, by op, by layer and by line of the program.
+
+Forward times are those between one record and the next, so they hold what Python did between them as well. Backward
+times are those of a second sweep, which keeps everything. What the process has waited for others since the tape began
+is a row of its own; forward it is a part of its op's time too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import Any
+
+from ...core.waits import waits_since
+from ...engine.registry.cotangents import PendingProduct
+from ...engine.registry.devices import DeviceTensor
+from ...engine.run import dispatch
+from ...engine.run.namespace import raw
+from ...engine.run.source_lines import Line
+from ...engine.tape.backprop import SparseCotangents, sweep
+from ..records.layers import layer_paths
+from ..records.reading import Reading, readable_bytes, readable_time, short, source_text
+from ..records.tables import Printable, Table
+from ..records.witness import TracingLog
+from .memory import kept_arrays
+
+_MOST_ROWS = 15
+
+
+@dataclass
+class Cost:
+    """What some records cost: seconds forward (None if the tape was not traced) and backward, bytes kept."""
+
+    records: int = 0
+    forward: float | None = None
+    backward: float = 0.0
+    kept: int = 0
+
+    @property
+    def time(self) -> float:
+        """Forward and backward together."""
+        return (self.forward or 0.0) + self.backward
+
+    def add(self, other: Cost) -> None:
+        """Takes the cost of further records in."""
+        self.records += other.records
+        if other.forward is not None:
+            self.forward = (self.forward or 0.0) + other.forward
+        self.backward += other.backward
+        self.kept += other.kept
+
+
+@dataclass(frozen=True, repr=False)
+class Profile(Printable):
+    """The costs of a tape's records; `of_records` by position."""
+
+    of_records: dict[int, Cost]
+    ops: dict[int, str] = field(default_factory=dict)
+    lines: dict[int, Line | None] = field(default_factory=dict)
+    layers: dict[int, str] = field(default_factory=dict)
+    collectives: Cost | None = None  # a record a call; None if there were none, or the tape was not traced
+
+    @property
+    def total(self) -> Cost:
+        """Everything together."""
+        return _gathered((0, cost) for cost in self.of_records.values()).get(0, Cost())
+
+    @property
+    def by_op(self) -> dict[str, Cost]:
+        """The cost of each op, the dearest first."""
+        return _gathered((self.ops[at], cost) for at, cost in self.of_records.items())
+
+    @property
+    def by_line(self) -> dict[Line, Cost]:
+        """The cost of each line of the program, the dearest first."""
+        known = ((self.lines[at], cost) for at, cost in self.of_records.items())
+        return _gathered((line, cost) for line, cost in known if line is not None)
+
+    @property
+    def by_layer(self) -> dict[str, Cost]:
+        """The cost of each layer, the dearest first: name scopes, Keras layers, or calls of the program's functions."""
+        known = ((self.layers.get(at, ""), cost) for at, cost in self.of_records.items())
+        return _gathered((layer, cost) for layer, cost in known if layer)
+
+    def tables(self) -> list[Table]:
+        """By op, by layer, then by line."""
+        total = self.total
+        traced = total.forward is not None
+        spent = readable_time(total.time) if total.records else "nothing"
+        title = f"{total.records} records, {spent}, {readable_bytes(total.kept)} kept"
+        numbers = [">records", ">forward", ">backward", ">share", ">kept"]
+        ops = Table(title, ["op", *numbers])
+        ops.rows = [[op, *_cells(cost, total)] for op, cost in list(self.by_op.items())[:_MOST_ROWS]]
+        if self.collectives is not None:
+            waited = self.collectives
+            share = waited.time / (total.time + waited.backward)
+            cells = [str(waited.records), readable_time(waited.forward or 0.0), readable_time(waited.backward)]
+            ops.rows.append(["collectives", *cells, f"{share:.0%}", ""])
+            ops.notes.append("Collectives: how long this process waited for others, outside of programs of XLA.")
+        if not traced:
+            ops.notes.append("GradientTape(trace=True) adds forward times and the lines of the program.")
+            return [ops]
+        ops.notes.append("A forward time is the time since the record before: it includes what Python did between.")
+        layers = Table("By layer", ["layer", *numbers])
+        layers.rows = [[layer, *_cells(cost, total)] for layer, cost in list(self.by_layer.items())[:_MOST_ROWS]]
+        lines = Table("By line", ["line", *numbers, ""])
+        for line, cost in list(self.by_line.items())[:_MOST_ROWS]:
+            lines.rows.append([short(line), *_cells(cost, total), source_text(line)[:60]])
+        return [ops, *([layers] if len(layers.rows) > 1 else []), lines]
+
+
+def _cells(cost: Cost, total: Cost) -> list[str]:
+    forward = "" if cost.forward is None else readable_time(cost.forward)
+    share = f"{cost.time / total.time:.0%}" if total.time else ""
+    return [str(cost.records), forward, readable_time(cost.backward), share, readable_bytes(cost.kept)]
+
+
+def _gathered(pairs: Any) -> dict[Any, Cost]:
+    sums: dict[Any, Cost] = {}
+    for key, cost in pairs:
+        sums.setdefault(key, Cost()).add(cost)
+    return dict(sorted(sums.items(), key=lambda item: -item[1].time))
+
+
+def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
+    """The costs of the records on `tape`; see `GradientTape.profile`.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(tf.ones([100, 100]))
+    >>> with tf.GradientTape(trace=True) as tape:
+    ...     y = tf.reduce_sum(v @ v)
+    >>> found = tf.inspect.profile(tape, y, v)
+    >>> sorted(found.by_op), found.total.forward > 0 and found.total.backward > 0
+    (['matmul', 'sum'], True)
+    """
+    reading = Reading(tape, target, sources, "profile this tape")
+    positions = [at for at, record in enumerate(reading.records) if type(record) is tuple]
+    costs = {at: Cost(records=1) for at in positions}
+    collectives = _collectives(reading.log) if isinstance(reading.log, TracingLog) else None
+    if isinstance(reading.log, TracingLog):
+        before = reading.log.started
+        for at in positions:
+            if (note := reading.log.notes.get(at)) is not None:
+                costs[at].forward = (note[2] - before) * 1e-9
+                before = note[2]
+    for at, seconds in backward_times(reading).items():
+        costs[at].backward = seconds
+    for kept in kept_arrays(reading.log):
+        if kept.for_derivative:
+            costs[kept.position].kept += kept.bytes
+    names = {at: reading.records[at][0].name for at in positions}
+    layers = {at: "/".join(path) for at, path in layer_paths(reading, positions)}
+    return Profile(costs, names, {at: reading.line(at) for at in positions}, layers, collectives)
+
+
+def _collectives(log: TracingLog) -> Cost | None:
+    """The time that was waited for other processes: forward, until the last record was made, and after it."""
+    waits = waits_since(log.started)
+    forward_ends = max([note[2] for note in log.notes.values()], default=log.started)
+    forward, after = (
+        sum([wait.end - wait.start for wait in waits if (wait.start < forward_ends) is early]) * 1e-9
+        for early in (True, False)
+    )
+    return Cost(len(waits), forward, after) if waits else None
+
+
+class _Clock:
+    """The hooks of a sweep, which asks for a position's when its cotangent is complete: then its rule's time begins.
+
+    Products that wait to be multiplied out belong to the time of the position they are the cotangent of.
+    """
+
+    def __init__(self, grads: SparseCotangents) -> None:
+        self.started: list[tuple[int, int]] = []
+        self._grads = grads
+
+    def __contains__(self, position: int) -> bool:
+        if type(self._grads[position]) is DeviceTensor:
+            self._grads[position].module.synchronize()
+        self.started.append((position, perf_counter_ns()))
+        if type(self._grads[position]) is PendingProduct:
+            self._grads[position].value()
+        return False
+
+    def __getitem__(self, position: int) -> Any:
+        raise KeyError(position)
+
+
+def backward_times(reading: Reading) -> dict[int, float]:
+    """Seconds that the rule of each record took in a sweep."""
+    plain = reading.namespace is raw
+    grads = SparseCotangents({at: g.array if plain else g for at, g in reading.seeds.items()})
+    clock: Any = _Clock(grads)
+    path = reading.path
+    with dispatch.recorded_by(()):
+        sweep(
+            reading.log, grads, {at for _, _, at in reading.sources if at is not None}, m=reading.namespace,
+            order=reversed(path), need=set(path), release=False, hooks=clock,
+        )  # fmt: skip
+    ends = [time for _, time in clock.started[1:]] + [perf_counter_ns()][: len(clock.started)]
+    found: dict[int, float] = {}
+    for (at, start), end in zip(clock.started, ends, strict=True):
+        record = reading.records[at]
+        if record is None:  # what is done at a leaf is what the rules of its users have left to be done
+            owners = [i for i in path if type(reading.records[i]) is tuple and at in reading.records[i][1]]
+        else:
+            owners = [record if type(record) is int else at]
+        for owner in owners:
+            found[owner] = found.get(owner, 0.0) + (end - start) * 1e-9 / len(owners)
+    return found

@@ -1,0 +1,1 @@
+"""Tapes in files: saved, loaded elsewhere, compared."""

@@ -1,0 +1,112 @@
+"""Two recordings of a step side by side: the first thing in which they part."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...engine.run.source_lines import Line
+from ..records.reading import short, source_text
+from .recordings import Recording, SavedStep
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Where two recordings part; `same` says that they do not.
+
+    `kind` is "input" (they started from other values, or used other constants), "program" (an op is another one, or was
+    given other attributes or shapes) or "value" (the same op gave other numbers).
+    """
+
+    same: bool
+    kind: str | None = None
+    what: str = ""
+    lines: tuple[Line | None, Line | None] = (None, None)
+    difference: float = 0.0
+
+    def __str__(self) -> str:
+        if self.same:
+            return "The recordings are the same."
+        sides = zip("ab", self.lines, strict=True)
+        texts = [f"  {side}: {short(line)}  {source_text(line)}" for side, line in sides if line is not None]
+        return "\n".join([f"They part in {self.what}.", *texts])
+
+
+def compare(
+    first: str | os.PathLike[str], second: str | os.PathLike[str], tolerance: float = 0.0
+) -> Comparison:
+    """The first input or op in which two recordings differ, by more than `tolerance` times the largest number there.
+
+    >>> import gradtape as tf, os, tempfile
+    >>> def recorded(scale):
+    ...     v = tf.Variable([1.0, 2.0], name="v")
+    ...     with tf.GradientTape(trace=True) as tape:
+    ...         y = tf.reduce_sum(tf.exp(v) * scale)
+    ...     return tape.save(os.path.join(tempfile.mkdtemp(), "step.tape"), y, v)
+    >>> tf.inspect.compare(recorded(2.0), recorded(2.0)).same
+    True
+    >>> tf.inspect.compare(recorded(2.0), recorded(3.0)).kind
+    'input'
+    """
+    a, b = Recording(first), Recording(second)
+    for (key, name), (other, name_there) in zip(a.leaves.items(), b.leaves.items(), strict=False):
+        if name != name_there:
+            return Comparison(False, "program", f"what they start from: {name} in a, {name_there} in b")
+        apart = _apart(a.values[key], b.values[other], tolerance)
+        if apart is not None:
+            return Comparison(False, "input", f"the input {name}: {apart[0]}", difference=apart[1])
+    for number, (step, there) in enumerate(zip(a.steps, b.steps, strict=False)):
+        lines = (a.line(step), b.line(there))
+        if (change := _other_program(step, there)) is not None:
+            return Comparison(False, "program", f"op {number + 1}: {change}", lines)
+        for given, other in zip(step.inputs, there.inputs, strict=True):
+            if isinstance(given, dict) and isinstance(other, dict):
+                apart = _apart(a.constants[given["constant"]], b.constants[other["constant"]], tolerance)
+                if apart is not None:
+                    what = f"a constant of op {number + 1}, {step.op}: {apart[0]}"
+                    return Comparison(False, "input", what, lines, apart[1])
+        for key, other in zip(step.outputs, there.outputs, strict=True):
+            if key in a.values and other in b.values:
+                apart = _apart(a.values[key], b.values[other], tolerance)
+                if apart is not None:
+                    return Comparison(False, "value", f"op {number + 1}, {step.op}: {apart[0]}", lines, apart[1])
+    if len(a.steps) != len(b.steps):
+        return Comparison(False, "program", f"their length: a has {len(a.steps)} ops, b has {len(b.steps)}")
+    return Comparison(True)
+
+
+def _other_program(step: SavedStep, there: SavedStep) -> str | None:
+    """How two steps differ that should be the same."""
+    if step.op != there.op:
+        return f"{step.op} in a, {there.op} in b"
+    if repr(step.attrs) != repr(there.attrs):
+        return f"{step.op} with {step.attrs} in a, with {there.attrs} in b"
+    if len(step.outputs) != len(there.outputs) or len(step.inputs) != len(there.inputs):
+        return f"{step.op} of {len(step.inputs)} inputs in a, of {len(there.inputs)} in b"
+    return None
+
+
+def _apart(x: Any, y: Any, tolerance: float) -> tuple[str, float] | None:
+    """How two values differ, and by how much, if they do."""
+    if x.dtype is not y.dtype or x.dims != y.dims:
+        return f"{x.dtype.name} of shape {list(x.dims)} in a, {y.dtype.name} of shape {list(y.dims)} in b", float("inf")
+    a, b = np.asarray(x.array), np.asarray(y.array)
+    if a.dtype.kind not in "fciub" and x.dtype.name != "bfloat16":
+        return None if bool(np.all(a == b)) else ("the texts differ", float("inf"))
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    a, b = a.astype(wide), b.astype(wide)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if bool(np.all(same)):
+        return None
+    gaps = np.where(same, 0.0, np.abs(a - b))
+    gaps = np.where(np.isnan(gaps), np.inf, gaps)
+    index = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+    largest = float(np.max(np.abs(np.where(np.isfinite(a), a, 0.0)), initial=0.0))
+    if gaps[index] <= tolerance * largest:
+        return None
+    place = f"at index {tuple(map(int, index))} " if a.ndim else ""
+    text = f"{place}a has {a[index]:.9g}, b has {b[index]:.9g}; {int((~same).sum())} of {a.size} numbers differ"
+    return text, float(gaps[index])

@@ -1,0 +1,112 @@
+"""A tape that raises when a result is not finite: it keeps what is needed to find out where that began.
+
+On a finite run it pays for keeping the outputs, and for one look at the results; everything else happens on failure.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from numpy import add, isfinite
+
+from ...core import dtypes, errors
+from ...core.slices import IndexedSlices
+from ...core.tensor import Tensor
+from ...engine.registry.devices import REAL
+from ...engine.run.namespace import ops
+from .noting import NotingLog
+from .unobtrusive import say_once
+
+_FLOATS = dtypes.FLOAT | dtypes.COMPLEX | dtypes.NARROW
+_LATER = (
+    "a tape with check='nan' in a traced function: the target, or a gradient, is not finite. "
+    "tf.config.run_functions_eagerly(True) lets it say where that began"
+)
+
+
+class CheckedLog(NotingLog):
+    """A log that also keeps every output. Its mark says where it stands."""
+
+    keeps = True
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self.outputs: list[Any] = []
+
+    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        self.outputs.extend(outputs if type(outputs) is tuple else (outputs,))
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        super().constant(op, inputs, outputs)
+        self.outputs.extend(outputs if type(outputs) is tuple else (outputs,))
+
+    def watch(self, tensor: Tensor) -> None:
+        """Makes `tensor` a leaf of this log."""
+        super().watch(tensor)
+        self.outputs.append(tensor)
+
+    def forget(self) -> None:
+        """Nothing is let go: who asked for a check wants to know more when it fails."""
+
+
+def checked(tape: Any, targets: list[Any], gradients: list[Any]) -> list[Any]:
+    """The gradients, if they and the targets are finite: in a function that is being traced, when it is run."""
+    if not all(map(_is_finite, (*targets, *gradients))):
+        raise errors.InvalidArgumentError(_where_not_finite(tape))
+    unknown = [x for x in targets if isinstance(x, Tensor) and type(x) not in REAL and x.dtype.is_floating]
+    if not unknown:
+        return gradients
+    checks = [ops.check_numerics(x, message=_LATER) for x in unknown]
+
+    def checked(g: Any) -> Any:
+        if type(g) is IndexedSlices:
+            return IndexedSlices(checked(g.values), g.indices, g.dense_shape)
+        if g is None or not g.dtype.is_floating:
+            return g
+        for check in checks:
+            g = ops.after(g, check)
+        return ops.check_numerics(g, message=_LATER)
+
+    return list(map(checked, gradients))
+
+
+def _is_finite(x: Any) -> bool:
+    """Whether a target or gradient has neither infinities nor NaNs, as far as its value is known."""
+    if type(x) is IndexedSlices:
+        x = x.values
+    if type(x) not in REAL or not x.dtype.kind & _FLOATS:
+        return True
+    # Infinities and NaNs do not get lost in a sum, which takes half the time; one that overflows has to be looked at.
+    array = x.array
+    return bool(isfinite(add.reduce(array, axis=None)) or isfinite(array).all())
+
+
+def _where_not_finite(tape: Any) -> str:
+    """The diagnosis of the last question; if that fails, what is known without it."""
+    try:
+        return str(tape.diagnose())
+    except Exception as error:
+        say_once("diagnose")
+        return (
+            "The target, or a gradient, is not finite. Where that began could not be told: the diagnosis failed "
+            f"with {type(error).__name__}: {error}"
+        )
+
+
+def warn_of_nan(tape: Any, targets: list[Any], sources: list[Any]) -> None:
+    """Says that a target is NaN itself: that is no NaN of a branch that a mask leaves out, and zeros hide it."""
+    try:
+        where = str(tape.diagnose(targets, sources))
+    except Exception:  # a warning that cannot say where is still one
+        say_once("diagnose")
+        where = "tape.diagnose tells where that began."
+    warnings.warn(
+        "gradient(..., nan_safe=True) was asked about a target that is NaN itself. nan_safe ignores the NaNs of "
+        "branches that a mask leaves out; here the loss is NaN, and its gradients mean nothing, be they zeros. Mend "
+        f"the loss first, or use GradientTape(check='nan'), which raises instead.\n{where}",
+        RuntimeWarning,
+        stacklevel=3,  # the line that asks for the gradient
+    )

@@ -1,0 +1,38 @@
+"""Which layer a record belongs to: the scopes it was made in, or the call of the user's function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .reading import Reading
+from .witness import TracingLog
+
+
+def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[str, ...]]]:
+    """The groups each record is in: its scopes; without any, the call of the user's function that it happened in.
+
+    A function that goes back to an earlier instruction has been called again, or has begun its loop again.
+    """
+    log = reading.log
+    if not isinstance(log, TracingLog):
+        return [(at, ()) for at in positions]
+    calls: dict[int, tuple[str, int]] = {}
+    last: dict[Any, tuple[int, int]] = {}  # by function: the instruction it was at, and how often it has begun
+    for at, note in sorted(log.notes.items()):
+        (code, instruction), line = note[0], reading.line(at)
+        before, count = last.get(code, (-1, 0))
+        last[code] = (instruction, count + (instruction < before or not count))
+        if line is not None and line[2] != "<module>" and not log.scope(at):
+            calls[at] = (line[2], last[code][1])
+    often = {name for name, count in calls.values() if count > 1}
+    found = []
+    for at in positions:
+        # A variable belongs to its first use.
+        owner = at if reading.records[at] is not None else next(reading.users(at), at)
+        path = log.scope(at)
+        if not path and owner in calls:
+            name, count = calls[owner]
+            path = (f"{name} {count}" if name in often else name,)
+        found.append((at, path))
+    return found

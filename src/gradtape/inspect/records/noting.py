@@ -1,0 +1,37 @@
+"""Logs that note something of each op, for those who will ask about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...engine.tape.log import Log
+
+_NO_ATTRIBUTES: dict[str, Any] = {}
+
+
+class NotingLog(Log):
+    """A log that notes something of each op, whether it has recorded it or not."""
+
+    def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
+        """Records `y = op(x)` for plain tensors."""
+        _record(self, op, x, y)
+        self._note(op, (x,), y, _NO_ATTRIBUTES)
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor, _record: Any = Log.binary) -> None:
+        """Records `y = op(a, b)` for plain tensors."""
+        _record(self, op, a, b, y)
+        self._note(op, (a, b), y, _NO_ATTRIBUTES)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        if op.vjp is None:
+            self.constant(op, inputs, outputs)
+            return
+        Log.record(self, op, inputs, outputs, attrs)
+        self._note(op, inputs, outputs, attrs)
+
+    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Notes it."""
+        raise NotImplementedError

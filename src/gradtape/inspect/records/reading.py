@@ -1,0 +1,294 @@
+"""A tape read again: the value and the cotangent at every position between targets and sources, with names and lines.
+
+What is known of the forward values depends on the tape. A traced one has noted every output, a checked one keeps them;
+of any other, the values are known that some derivative needs.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.composites import tensors_for_gradients
+from ...core.tensor import Tensor
+from ...engine.registry.cotangents import finished, zeros
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops, raw
+from ...engine.run.source_lines import Line, LineReference, line_at
+from ...engine.tape.backprop import SparseCotangents, between, sweep
+from ...engine.tape.log import Log, Past
+from ...engine.tape.questions import differentiable, native, ones
+from .witness import TracingLog
+
+
+class Reading:
+    """One question to a tape, `target` by `sources`, and everything that is known on the way.
+
+    Without a target it is the last question the tape was asked, or about what it recorded last; without sources, about
+    all that it watches.
+    """
+
+    def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "look into this tape") -> None:
+        self.log = kept_log(tape, doing)
+        self.records = self.log.records
+        self._lines: dict[LineReference, Line] = {}
+        asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
+        if target is not None:
+            targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
+            cotangents = [None] * len(targets)
+        else:
+            targets, cotangents = asked_targets, asked_cotangents
+        self._targets = tuple(targets)
+        self.target_values = [known_array(t) for t in targets if isinstance(t, Tensor)]
+        self.seeds = self._seeds(targets, cotangents)
+        if sources is None and target is None and asked_sources:
+            sources = asked_sources
+        if sources is not None:
+            flat = tensors_for_gradients(nest.flatten(sources))
+            found = [(s, self.log.position(differentiable(s, "source"))) for s in flat]
+        else:
+            found = list(self._watched())
+        self.sources = [(source_name(s, self.line(at)), s, at) for s, at in found]
+
+    def _seeds(self, targets: Iterable[Any], cotangents: Iterable[Any]) -> dict[int, Any]:
+        seeds: dict[int, Any] = {}
+        for target, g in zip(targets, cotangents, strict=True):
+            at = self.log.position(target)
+            if at is not None:
+                g = ones(target) if g is None else g
+                seeds[at] = seeds[at] + g if at in seeds else g
+        if not seeds and not targets and (last := self._last_value()) is not None:
+            at, value = last
+            self.target_values = [value]
+            seeds[at] = ones(self.tensors[at])
+        return seeds
+
+    def _last_value(self) -> tuple[int, Any] | None:
+        """The last floating value recorded: what a tape that nobody has asked is most likely about."""
+        for at in reversed(range(len(self.records))):
+            if at in self.values and self.values[at].dtype.kind in "fc":
+                return at, self.values[at]
+        return None
+
+    def _watched(self) -> Iterator[tuple[Any, int]]:
+        leaves = set(self.log.leaves)
+        for variable, at in self.log.variable_positions():
+            if at >= 0:
+                leaves.discard(at)
+                yield variable, at
+        for at in sorted(leaves):
+            yield self.tensors.get(at), at
+
+    @cached_property
+    def path(self) -> list[int]:
+        """The positions between targets and sources, in order of execution."""
+        return between(self.log, self.seeds, {at for _, _, at in self.sources if at is not None})
+
+    @cached_property
+    def tensors(self) -> dict[int, Tensor]:
+        """The tensors known, by position."""
+        log, key = self.log, self.log.key
+        found: dict[int, Tensor] = {}
+
+        def see(x: Any) -> None:
+            if isinstance(x, Tensor):
+                at = dispatch.note(x.marks, key)
+                if at is not None:
+                    found.setdefault(at, x)
+            elif type(x) is tuple:
+                for part in x:
+                    see(part)
+
+        see(self._targets)
+        for record in log.records:
+            if type(record) is tuple:
+                see(record[2])
+        for note in log.notes.values():
+            see(note[1])
+            see(tuple(note[3]))
+        see(tuple(getattr(log, "outputs", ())))
+        for variable, at in log.variable_positions():
+            if at >= 0 and at not in found:
+                with dispatch.recorded_by(()):
+                    found[at] = variable._as_tensor()
+        return found
+
+    @cached_property
+    def values(self) -> dict[int, Any]:
+        """The arrays known, by position."""
+        return {at: known_array(x) for at, x in self.tensors.items()}
+
+    @cached_property
+    def cotangents(self) -> dict[int, Any]:
+        """The cotangent at each position of the path, as an array."""
+        return {at: _as_array(g) for at, g in self._swept.items()}
+
+    @cached_property
+    def _swept(self) -> dict[int, Any]:
+        """The same in what rules run on."""
+        path = self.path
+        m = self.namespace
+        grads = SparseCotangents({at: g.array if m is raw else g for at, g in self.seeds.items()})
+        with dispatch.recorded_by(()):
+            sweep(
+                self.log, grads, set(path), m=m, order=reversed(path), need=set(path), release=False, hooks={}
+            )  # fmt: skip
+            return {at: finished(m, g) for at, g in grads.items() if g is not None}
+
+    @property
+    def namespace(self) -> Any:
+        """What rules run on: bare arrays, unless something recorded is no plain tensor."""
+        return raw if self.log.plain else ops
+
+    def vjp(self, at: int) -> tuple[Any, ...]:
+        """What the rule of the record at `at` makes of its cotangent: an array or None for each input."""
+        op, parents, saved, outputs = self.records[at]
+        m = self.namespace
+        incoming = tuple(self._swept.get(i) for i in range(at, at + len(outputs or (None,))))
+        if outputs is not None:
+            incoming = tuple(
+                zeros(m, shape, dtype) if g is None and not op.takes_none else g
+                for g, (shape, dtype) in zip(incoming, outputs, strict=True)
+            )
+        given: Any = incoming if outputs is not None else incoming[0]
+        on_path = set(self.path)
+        parents = tuple(p if p in on_path else -1 for p in parents)
+        with dispatch.recorded_by(()):
+            found = (op.vjp_raw if m is raw else op.vjp)(m, given, saved, parents)
+            dense = [None if g is None else finished(m, g) for g in found]
+        return tuple(None if g is None else _as_array(g) for g in dense)
+
+    def inputs(self, at: int) -> list[Any]:
+        """The arrays that went into the record at `at`, None for one that is not known."""
+        op, parents, saved, _ = self.records[at]
+        if at in self.log.notes:
+            return [known_array(x) for x in self.log.notes[at][3]]
+        found = [self.values.get(p) if p >= 0 else None for p in parents]
+        kept = dict(zip(getattr(op, "kept", ()), saved, strict=False))
+        for i, name in enumerate(getattr(op, "args", ())[: len(found)]):
+            if found[i] is None and isinstance(kept.get(name), Tensor):
+                found[i] = known_array(kept[name])
+        return found
+
+    def users(self, at: int) -> Iterator[int]:
+        """The positions of the records that use the value at `at`."""
+        for i in range(at + 1, len(self.records)):
+            record = self.records[i]
+            if type(record) is tuple and at in record[1]:
+                yield i
+
+    def operation(self, at: int) -> Any:
+        """The op whose output stands at `at`; None for a leaf."""
+        record = self.records[at]
+        if record is None:
+            return None
+        return self.records[record][0] if type(record) is int else record[0]
+
+    def parents(self, at: int) -> tuple[int, ...]:
+        """The positions that the value at `at` was computed from."""
+        record = self.records[at]
+        if record is None:
+            return ()
+        return tuple(p for p in (self.records[record] if type(record) is int else record)[1] if p >= 0)
+
+    def line(self, at: int | None) -> Line | None:
+        """The line of the record at `at`, if the tape is a traced one."""
+        if at is None or not isinstance(self.log, TracingLog):
+            return None
+        first = self.records[at] if type(self.records[at]) is int else at
+        note = self.log.notes.get(first)
+        reference = self.log.watch_lines.get(first) if note is None else note[0]
+        if reference is not None and reference not in self._lines:  # a loop comes to the same line again and again
+            self._lines[reference] = line_at(reference)
+        return None if reference is None else self._lines[reference]
+
+    def name(self, at: int) -> str:
+        """What stands at `at`: a variable's name, or the op that made it."""
+        op = self.operation(at)
+        if op is not None:
+            return op.name
+        for variable, position in self.log.variable_positions():
+            if position == at:
+                return source_name(variable, None)
+        return "a watched tensor"
+
+
+def known_array(x: Any) -> Any:
+    """The array of a tensor as it is in this run.
+
+    That of a function that is being traced is looked at without making the graph depend on it; that of a batch has one
+    axis more, in front.
+    """
+    while hasattr(type(x), "value"):  # a traced or batched tensor, or one that `nan_safe` takes
+        x = x.value
+    return np.asarray(x.array)
+
+
+def _as_array(g: Any) -> Any:
+    return known_array(g) if isinstance(g, Tensor) else np.asarray(g)
+
+
+def kept_log(tape: Any, doing: str) -> Log:
+    """The log of a tape with all that was recorded, or an error that says how to have it kept."""
+    log = tape._log or tape._past
+    if log is None and not tape._entered:
+        raise RuntimeError(f"Cannot {doing}: it was never entered. Use `with tape:` first")
+    if log is None or any(type(op) is Past for op in log.ops):
+        raise RuntimeError(
+            f"Cannot {doing}: a GradientTape lets its records go when it is asked for a gradient. Make it with "
+            "trace=True (which also gives lines and times), check='nan' or persistent=True"
+        )
+    return log
+
+
+def source_name(source: Any, line: Line | None) -> str:
+    """What a variable or watched tensor is called: a Keras variable by its path."""
+    path = getattr(source, "path", None) or getattr(native(source), "path", None)
+    if isinstance(path, str):
+        return path
+    if source is not None and not isinstance(source, Tensor):
+        return str(native(source).name).partition(":")[0]
+    shape = "" if source is None else f" of shape {source.dims}"
+    return f"tensor{shape}" + ("" if line is None else f" watched at {short(line)}")
+
+
+def short(line: Line | None) -> str:
+    """`file.py:12 in step`, or nothing."""
+    if line is None:
+        return ""
+    file, number, function = line
+    return f"{os.path.basename(file)}:{number}" + ("" if function == "<module>" else f" in {function}")
+
+
+def source_text(line: Line | None) -> str:
+    """The text of a line of a program, where it can be read."""
+    return "" if line is None else linecache.getline(line[0], line[1]).strip()
+
+
+def line_data(line: Line) -> dict[str, Any]:
+    """A line of the program with its text, for JSON."""
+    file, number, function = line
+    return {"file": os.path.basename(file), "number": number, "function": function, "text": source_text(line)}
+
+
+def readable_bytes(count: float) -> str:
+    """`1.5 MB`."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError
+
+
+def readable_time(seconds: float) -> str:
+    """`1.5 ms`."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.2f} {unit}"
+    return f"{seconds * 1e6:.1f} µs"

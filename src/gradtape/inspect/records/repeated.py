@@ -1,0 +1,148 @@
+"""What a traced tape has recorded, run again: as it was, or in float64 throughout.
+
+The records are steps on a list: op, inputs, attributes, line. A call of a function, one record on the tape, is a step
+for each node of its graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...core.tensor import Tensor, wrap
+from ...engine.run import dispatch
+from ...engine.run.source_lines import Line
+from ...engine.tape.custom import OneCall
+from ...engine.tape.tape import GradientTape
+from ...graph.ir.graph import Graph
+from .reading import Reading, short
+from .wide import WideTensor, widened
+
+Key = Hashable  # of a value: its position on the tape, or that of a call with the value of the graph
+
+
+@dataclass(frozen=True)
+class Step:
+    """One op: which values it took (a tensor where it took a constant), and which it made."""
+
+    op: Any
+    inputs: tuple[Any, ...]
+    attrs: dict[str, Any]
+    outputs: tuple[Key, ...]
+    several: bool  # whether the outputs are a tuple
+    line: Line | None
+
+    def run(self, given: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The outputs for other inputs."""
+        op = self.op
+        if isinstance(op, OneCall):
+            if op.again is None:
+                raise _cannot(op, self.line, "its function is not known any more")
+            return op.again(given)
+        unrolled = getattr(op, "unrolled", None)  # of a branch or a loop
+        if unrolled is not None:
+            return tuple(unrolled(given, self.attrs))
+        result = dispatch.run(op, given, self.attrs)
+        return result if type(result) is tuple else (result,)
+
+
+def steps_of(reading: Reading) -> list[Step]:
+    """What was recorded, in order."""
+    found: list[Step] = []
+    for at, record in enumerate(reading.records):
+        if type(record) is not tuple:
+            continue
+        op, parents, _, several = record
+        note = reading.log.notes.get(at)
+        if note is None:
+            raise RuntimeError(
+                "Cannot repeat what this tape has recorded: it has not noted what its ops were given. Make it with "
+                "GradientTape(trace=True)"
+            )
+        inputs = tuple(x if p < 0 else p for x, p in zip(note[3], parents, strict=True))
+        outputs = tuple(range(at, at + len(several or (None,))))
+        line = reading.line(at)
+        if getattr(op, "family", None) == "call":
+            found += _inside(op, op.forward, at, inputs, outputs, line)
+        else:
+            found.append(Step(op, inputs, note[4], outputs, several is not None, line))
+    return found
+
+
+def _inside(
+    op: Any, graph: Graph, at: int, inputs: tuple[Any, ...], outputs: tuple[Key, ...], line: Line | None
+) -> list[Step]:
+    """The steps of a call."""
+    if graph.has_effects:
+        raise _cannot(op, line, "it draws random numbers, prints or calls Python")
+    keys: dict[Any, Any] = dict(zip(graph.all_inputs, inputs, strict=True))
+    named = dict(zip(graph.outputs, outputs, strict=False))
+    found = []
+    for node in graph.nodes:
+        given = tuple(keys[v] if v.constant is None else wrap(v.constant, v.dtype) for v in node.inputs)
+        made = tuple(named.get(v, (at, v)) for v in node.outputs)
+        keys.update(zip(node.outputs, made, strict=True))
+        found.append(Step(node.op, given, node.attrs, made, node.several, node.line or line))
+    return found
+
+
+def _cannot(op: Any, line: Line | None, why: str) -> RuntimeError:
+    where = "" if line is None else f" at {short(line)}"
+    return RuntimeError(
+        f"Cannot repeat the call of {op.name}{where} in float64: {why}. tf.config.run_functions_eagerly(True) makes it "
+        "ops that can be repeated"
+    )
+
+
+class Repetition:
+    """The steps run again, and differentiated: values and cotangents as arrays, by key."""
+
+    def __init__(self, reading: Reading, steps: Sequence[Step], wide: bool) -> None:
+        self.dtypes: dict[Key, Any] = {}
+        tensors: dict[Key, Tensor] = {}
+        with dispatch.recorded_by(()), GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            made = _leaves(reading, steps, wide)
+            tape.watch([_plain(x) for x in made.values() if x.dtype.differentiable])
+            for step in steps:
+                given = [made[x] if not isinstance(x, Tensor) else x for x in step.inputs]
+                made.update(zip(step.outputs, step.run(given), strict=True))
+            for key, x in made.items():
+                if x.dtype.is_floating:
+                    tensors[key], self.dtypes[key] = _plain(x), x.dtype
+        targets = [at for at in reading.seeds if at in tensors]
+        wanted = [at for _, _, at in reading.sources if at in tensors]
+        weights = [_as(reading.seeds[at], tensors[at]) for at in targets]
+        tape._log.question = ([tensors[at] for at in targets], weights, [tensors[at] for at in wanted])  # type: ignore[union-attr]
+        again = Reading(tape)
+        self.values = {key: x.array for key, x in tensors.items()}
+        self.cotangents = {
+            key: again.cotangents[place]
+            for key, x in tensors.items()
+            if (place := again.log.position(x)) is not None and place in again.cotangents
+        }
+
+
+def _leaves(reading: Reading, steps: Sequence[Step], wide: bool) -> dict[Key, Tensor]:
+    """What the steps start from."""
+    made = {key for step in steps for key in step.outputs}
+    taken = {x for step in steps for x in step.inputs if not isinstance(x, Tensor)}
+    keys = sorted(taken - made)  # positions: what a graph makes is made by a step
+    known = [reading.tensors[at] for at in keys]
+    if wide:
+        known = [
+            w if x.dtype.is_floating else x
+            for x, w in zip(known, widened([x.array for x in known], [x.dtype for x in known]), strict=True)
+        ]
+    else:
+        known = [wrap(x.array, x.dtype) for x in known]
+    return dict(zip(keys, known, strict=True))
+
+
+def _plain(x: Tensor) -> Tensor:
+    return x.value if type(x) is WideTensor else x
+
+
+def _as(weight: Tensor, x: Tensor) -> Tensor:
+    with dispatch.recorded_by(()):
+        return Tensor(weight.array.astype(x.array.dtype))

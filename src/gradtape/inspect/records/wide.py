@@ -1,0 +1,88 @@
+"""Tensors that are computed with in float64 whatever dtype they say they have.
+
+A Keras model computes in float32: it casts what it is given, and its variables are of that dtype. Differences of its
+values would be differences of roundings. A `WideTensor` takes an argument's place: to the function it is a float32
+tensor, its number is a float64, and so is what is computed from it; a cast to another floating dtype changes what it
+says, and rounds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import dtypes
+from ...core.dtypes import DType
+from ...core.tensor import Tensor
+from ...engine.run import dispatch
+from ...engine.run.namespace import ops
+
+_COMPLEX = {dtypes.float64: dtypes.complex128}  # of others, complex64
+
+
+class WideTensor(Tensor):
+    """`value`, of float64 or complex128, that says it is of `dtype`."""
+
+    __slots__ = ("level", "seen", "value")
+
+    def __init__(self, value: Tensor, dtype: DType, level: int, seen: set[DType]) -> None:
+        self.value = value
+        self.level = level
+        self.seen = seen  # the floating dtypes that would have been computed in, of all tensors of this level
+        self.dtype = dtype
+        self.mark = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self.value.dims
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":  # who looks at the number gets one of the dtype
+            return np.asarray(self.value.array).astype(self.dtype.numpy)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+        """Runs `op` in float64; recorders entered before are told of that, those entered after of the op as it is."""
+        level = self.level
+        recorders = dispatch.thread.recorders
+        self.seen.update(x.dtype for x in inputs if x.dtype.differentiable)
+        with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
+            if op.name == "cast" and attrs["dtype"].is_floating:
+                result: Any = WideTensor(self.value, attrs["dtype"], level, self.seen)
+            else:
+                result = dispatch.run(op, [_widened(x, level) for x in inputs], attrs)
+                several = type(result) is tuple
+                wrapped = tuple(self._said(y) for y in (result if several else (result,)))
+                result = wrapped if several else wrapped[0]
+        inner = tuple(r for r in recorders if r.level > level)
+        if inner and any(x.mark is not None for x in inputs):
+            dispatch.Several(inner).record(op, inputs, result, attrs)
+        return result
+
+    def _said(self, y: Tensor) -> Tensor:
+        """A result with the dtype it would have had."""
+        real = dtypes.float64 if self.dtype in (dtypes.float64, dtypes.complex128) else dtypes.float32
+        if y.dtype is dtypes.complex128:
+            return WideTensor(y, _COMPLEX.get(real, dtypes.complex64), self.level, self.seen)
+        if y.dtype is dtypes.float64:
+            return WideTensor(y, real if self.dtype.is_complex else self.dtype, self.level, self.seen)
+        return y
+
+
+def _widened(x: Tensor, level: int) -> Tensor:
+    if type(x) is WideTensor and x.level == level:
+        return x.value
+    if x.dtype.is_floating or x.dtype.is_complex:
+        return ops.cast(x, dtype=dtypes.complex128 if x.dtype.is_complex else dtypes.float64)
+    return x
+
+
+def widened(arrays: Sequence[Any], said: Sequence[DType]) -> list[Tensor]:
+    """Arrays as tensors that say they are of these dtypes."""
+    level, seen = dispatch.next_level(), set[DType]()
+    return [
+        WideTensor(Tensor(np.array(a, np.complex128 if np.iscomplexobj(a) else np.float64)), dtype, level, seen)
+        for a, dtype in zip(arrays, said, strict=True)
+    ]

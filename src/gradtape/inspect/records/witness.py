@@ -1,0 +1,278 @@
+"""A tape that remembers where: of each record the line, the value and the time; and a witness of what is not recorded.
+
+An explanation of a missing gradient needs to know what happened outside of the tape: before its block, after it, in
+another thread, with a value that was never watched. The witness is told of all that, in every thread, while `tracing`
+is on or a traced tape lives. It writes into the marks of tensors, as a tape does: an `Event` for each, which refers to
+the marks of what it was computed from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from sys import is_finalizing
+from time import perf_counter_ns
+from typing import Any, NamedTuple
+
+from ...core import scopes
+from ...core.tensor import Tensor, when_made
+from ...engine.registry.devices import DeviceTensor
+from ...engine.run import dispatch
+from ...engine.run.dispatch import note
+from ...engine.run.source_lines import Line, LineReference, here, line_at
+from ...engine.tape.log import new_key
+from .noting import NotingLog
+from .unobtrusive import unobtrusive
+
+_MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
+
+_tick = itertools.count(1).__next__
+_lock = threading.RLock()  # the collector may end a traced tape while it is held here
+_holders = 0
+
+
+class Event(NamedTuple):
+    """Something that no tape recorded: an op, the making of a constant (`op` is None), the reading of a variable.
+
+    `recording` are the keys of the tapes that were recording in this thread then; `steps` how many events deep it is.
+    """
+
+    op: Any
+    inputs: tuple[Any, ...]  # the marks of the op's inputs
+    variable: Any
+    reference: Any  # to the source line
+    clock: int
+    thread: int
+    recording: tuple[object, ...]
+    steps: int
+
+    @property
+    def line(self) -> Line:
+        """Where it happened."""
+        return line_at(self.reference)
+
+
+_new = tuple.__new__
+_MADE = (None, (), None, None, 0, 0, (), 0)  # of what was made nothing is asked but whether it is the same
+
+
+class Witness(dispatch.Recorder):
+    """Told of every op on tensors that no traced tape records."""
+
+    level = 0
+
+    def __init__(self) -> None:
+        self.key = new_key(self)
+
+    @unobtrusive()
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
+        """Marks the outputs as computed by `op` from the inputs."""
+        marks = tuple([self.mark_in(x) for x in inputs])
+        event = self._event(op, marks, None)
+        for y in outputs if type(outputs) is tuple else (outputs,):
+            y.mark = (self.key, event, y.marks)
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """The same for an op without a derivative."""
+        self.record(op, inputs, outputs)
+
+    def made(self, x: Tensor) -> Any:
+        """The mark of a tensor that is made from what is none."""
+        return (self.key, _new(Event, _MADE), None)
+
+    def mark_in(self, x: Tensor) -> Any:
+        """The mark of an input, which may be met here for the first time."""
+        if x.mark is None:
+            x.mark = self.made(x)
+        return x.marks
+
+    def event_of(self, x: Tensor) -> Event:
+        """What made a tensor, as far as is known."""
+        event: Event | None = note(x.marks, self.key)
+        if event is None:
+            event = _new(Event, _MADE)
+            x.mark = (self.key, event, x.marks)
+        return event
+
+    @unobtrusive(otherwise=lambda self, variable, rest: rest)
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark of a value that is read from `variable`."""
+        return (self.key, self._event(None, (), variable), rest)
+
+    def _event(self, op: Any, marks: tuple[Any, ...], variable: Any) -> Event:
+        deepest = max((e.steps for mark in marks if (e := note(mark, self.key)) is not None), default=0)
+        if deepest > _MOST_STEPS:
+            marks, deepest = (), 0
+        recording = tuple([r.key for r in dispatch.thread.recorders])
+        return Event(op, marks, variable, here(4), _tick(), threading.get_ident(), recording, deepest + 1)
+
+
+witness = Witness()
+
+
+def start() -> None:
+    """The witness is told from now on."""
+    global _holders
+    with _lock:
+        _holders += 1
+        if _holders == 1:
+            dispatch.set_witness(witness)
+            when_made(witness.made)
+            scopes.when_changed(_scope_changed)
+
+
+def stop() -> None:
+    """Takes one `start` back."""
+    global _holders
+    with _lock:
+        _holders -= 1
+        if _holders == 0:
+            dispatch.set_witness(None)
+            when_made(None)
+            scopes.when_changed(None)
+
+
+class Stay:
+    """As long as this lives, the witness is told."""
+
+    def __init__(self) -> None:
+        start()
+
+    def __del__(self, is_finalizing: Any = is_finalizing, stop: Any = stop) -> None:  # names may be gone at the end
+        if not is_finalizing():
+            stop()
+
+
+def _scope_changed() -> None:
+    for recorder in dispatch.thread.recorders:
+        if recorder.traces:
+            recorder._note_scope()
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """Inside the block every tape is a traced one, and what happens outside of tapes is remembered as well.
+
+    >>> import gradtape as tf
+    >>> v = tf.Variable(3.0)
+    >>> with tf.inspect.tracing():
+    ...     y = v * v
+    ...     with tf.GradientTape() as tape:
+    ...         z = y + 1.0
+    ...     print(tape.explain(z, v).reasons[0].cause)
+    before the tape
+    """
+    start()
+    try:
+        yield
+    finally:
+        stop()
+
+
+# Of a record: the source line, the outputs, when it had been recorded, and the inputs and attributes it came from.
+Note = tuple[LineReference, Any, int, Sequence[Tensor], dict[str, Any]]
+
+
+class TracingLog(NotingLog):
+    """A log that notes of each record its source line, its output, and the time; of what it does not record, it tells.
+
+    `spans` are the times it was recording, on the witness' clock.
+    """
+
+    traces = keeps = True
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self.notes: dict[int, Note] = {}  # by position, of first outputs: leaves have none, nor have further outputs
+        self.exit_lines: dict[int, LineReference] = {}  # of `exits`, by index
+        self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors
+        self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
+        self.thread = threading.get_ident()
+        self.spans: list[list[int]] = []
+        self.scopes: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # from which position on, the scopes it belongs to
+        self.started = perf_counter_ns()
+
+    def resumes(self) -> None:
+        """Recording begins, or goes on."""
+        self.spans.append([_tick()])
+        self._note_scope()
+
+    @unobtrusive()
+    def _note_scope(self) -> None:
+        self.scopes.append((len(self.ops), scopes.parts()))
+
+    def pauses(self) -> None:
+        """Recording ends, perhaps for a while."""
+        if self.spans and len(self.spans[-1]) == 1:
+            self.spans[-1].append(_tick())
+
+    @unobtrusive()
+    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
+        first = outputs[0] if type(outputs) is tuple else outputs
+        at = self.position(first)
+        if type(first) is DeviceTensor:
+            first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
+        if at is not None:
+            self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
+        elif type(outputs) is tuple or outputs.dtype.differentiable:
+            witness.record(op, inputs, outputs)  # `constant` has not told
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        at = len(self.ops)
+        super().constant(op, inputs, outputs)
+        witness.record(op, inputs, outputs)
+        for y in outputs if type(outputs) is tuple else (outputs,):
+            position = self.position(y)
+            if position is not None and position >= at:
+                self.origins[position] = event = witness.event_of(y)
+                self.watch_lines[position] = event.reference
+
+    def mark_of(self, variable: Any, rest: Any) -> Any:
+        """The mark a value read from `variable` now gets, on top of `rest`."""
+        mark = super().mark_of(variable, rest)
+        return witness.mark_of(variable, rest) if mark is rest else mark
+
+    mark_read = dispatch.Recorder.mark_read
+
+    def watch(self, tensor: Tensor) -> None:
+        """Makes `tensor` a leaf of this log."""
+        at = len(self.ops)
+        super().watch(tensor)
+        if len(self.ops) > at:
+            self._note_watch(at)
+
+    @unobtrusive()
+    def _note_watch(self, at: int) -> None:
+        self.watch_lines[at] = here(4)
+
+    def forget(self) -> None:
+        """Who traces wants to ask again: nothing is let go."""
+
+    def line(self, at: int) -> Line | None:
+        """The line of the record at a position."""
+        first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
+        noted = self.notes.get(first)
+        if noted is not None:
+            return line_at(noted[0])
+        return line_at(self.watch_lines[first]) if first in self.watch_lines else None
+
+    def scope(self, at: int) -> tuple[str, ...]:
+        """The name scopes and layers that the record at a position belongs to, the outermost first."""
+        return self.scopes[bisect_right(self.scopes, at, key=itemgetter(0)) - 1][1]
+
+    def left(self, x: Tensor, how: Any) -> None:
+        """Notes that the value at a position goes where it is not recorded."""
+        before = len(self.exits)
+        super().left(x, how)
+        if len(self.exits) > before:
+            self._note_exit_line(before)
+
+    @unobtrusive()
+    def _note_exit_line(self, i: int) -> None:
+        self.exit_lines[i] = here(4)

@@ -1,0 +1,1 @@
+"""The report: a recording as one page of HTML."""

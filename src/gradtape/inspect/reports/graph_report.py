@@ -1,0 +1,128 @@
+"""What the page shows of a traced function: its graph, with the graphs of branches and loops inside their nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.run.source_lines import Line
+from ...graph.ir.graph import Graph, Node, Value, subgraphs
+from ..records.reading import line_data
+from .grouping import in_pieces
+
+
+class _Gatherer:
+    """Numbers the values and nodes of a graph and of those inside it, from `first` on."""
+
+    def __init__(self, first: int = 0) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.made: dict[Value, int] = {}
+        self._first = first
+
+    def add(self, op: str, kind: str, ins: list[Value], outputs: tuple[Value, ...], line: Line | None = None) -> int:
+        at = self._first + len(self.nodes)
+        node: dict[str, Any] = {
+            "id": at,
+            "op": op,
+            "kind": kind,
+            "ins": sorted({self.made[v] for v in ins if v in self.made}),
+            "shape": list(outputs[0].shape) if outputs else None,
+            "dtype": outputs[0].dtype.name if outputs else None,
+            "onPath": True,
+            "marks": [],
+        }
+        if len(outputs) > 1:
+            node["outputs"] = len(outputs)
+        if line is not None:
+            node["line"] = line_data(line)
+        self.nodes.append(node)
+        for value in outputs:
+            self.made[value] = at
+        return at
+
+    def inputs(self, graph: Graph) -> list[Any]:
+        """Boxes for what a function is given."""
+        children = [self.add(f"argument {i}", "input", [], (value,)) for i, value in enumerate(graph.inputs)]
+        for variable, value in graph.variables:
+            children.append(self.add(variable.name.partition(":")[0], "variable", [], (value,)))
+        return children
+
+    def body(self, graph: Graph) -> list[Any]:
+        """The tree of a graph's nodes: ids, and groups for the graphs inside its nodes."""
+        children = [self.node(node) for node in graph.nodes]
+        for variable, value in graph.updates:
+            children.append(self.add(f"{variable.name.partition(':')[0]} becomes", "variable", [value], ()))
+        return children
+
+    def node(self, node: Node) -> Any:
+        inner = []
+        results: list[Value] = []
+        for graph in subgraphs(node):
+            inner.append({"name": graph.name, "children": in_pieces([*self._given(graph, node), *self.body(graph)])})
+            results += graph.outputs
+        ins = [*node.inputs, *results]
+        at = self.add(node.op.name, kind_of_node(node), ins, node.outputs, node.line)
+        return {"name": node.op.name, "children": [*inner, at]} if inner else at
+
+    def _given(self, graph: Graph, node: Node) -> list[Any]:
+        """Boxes for the arguments of a branch or a loop's body, each computed from what the node is given for it."""
+        given = node.inputs[len(node.inputs) - len(graph.inputs) :] if len(graph.inputs) <= len(node.inputs) else ()
+        return [
+            self.add(f"argument {i}", "input", [given[i]] if given else [], (value,))
+            for i, value in enumerate(graph.inputs)
+        ]
+
+
+def kind_of(op: Any) -> str:
+    """Which colour an op has."""
+    if op.family in ("custom", "call"):
+        return "call"
+    if op.family == "bilinear":
+        return "product"
+    if op.family == "reduction" or op.name in ("sum", "mean"):
+        return "reduction"
+    return "movement" if op.moves_data else "elementwise" if op.family == "elementwise" else "other"
+
+
+def kind_of_node(node: Node) -> str:
+    """Which colour a node has."""
+    return "call" if node.effect else kind_of(node.op)
+
+
+def graph_data(graph: Graph) -> dict[str, Any]:
+    """Everything the page shows of a traced function."""
+    gatherer = _Gatherer()
+    children = [*gatherer.inputs(graph), *gatherer.body(graph)]
+    results = {gatherer.made[value] for value in graph.outputs if value in gatherer.made}
+    for node in gatherer.nodes:
+        if node["id"] in results:
+            node["target"] = True
+    return {
+        "kind": "function",
+        "title": f"The graph of {graph.name}",
+        "facts": [["operations", str(len(graph.nodes))], ["arguments", str(len(graph.inputs))],
+                  ["variables", str(len(graph.variables))], ["effects", str(sum(n.effect for n in graph.nodes))]],
+        "traced": True,
+        "nodes": gatherer.nodes,
+        "tree": in_pieces(children),
+        "problems": [],
+        "sources": [],
+    }  # fmt: skip
+
+
+def call_data(
+    graph: Graph, outside: list[int | None], call: dict[str, Any], count: int, first: int
+) -> tuple[list[Any], list[dict[str, Any]]]:
+    """The tree and the nodes of what a call on a tape computed; `outside` has the ids of the call's arguments.
+
+    The call itself is computed from the results, the first `count` outputs: the others are kept for the way back.
+    """
+    gatherer = _Gatherer(first)
+    for value, at in zip(graph.all_inputs, outside, strict=False):
+        if at is not None:
+            gatherer.made[value] = at
+    tree = in_pieces(gatherer.body(graph))
+    for node in gatherer.nodes:
+        node["onPath"] = call["onPath"]
+    results = {gatherer.made[value] for value in graph.outputs[:count] if value in gatherer.made}
+    call["ins"] = sorted({*call["ins"], *results} - {call["id"]})
+    return tree, gatherer.nodes

@@ -1,0 +1,197 @@
+"""Several steps of a training run on one page, with a slider over them: `record_steps`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...engine.run import dispatch
+from ...engine.tape.tape import GradientTape
+from ..records.reading import Reading
+from ..records.tables import Printable, Table
+from ..records.unobtrusive import unobtrusive
+from ..records.witness import TracingLog, start, stop
+from .report import tape_data, write_page
+
+_OF_A_STEP = ("value", "gradient", "forward", "backward", "bytes", "marks")  # of a node: what differs between steps
+_EMPTY = (
+    "No step was recorded. Steps are the gradients that a GradientTape is asked for inside the block, in the thread "
+    "that entered it; what runs inside a tf.function is not seen: call tf.config.run_functions_eagerly(True), or "
+    "compile a Keras model with run_eagerly=True"
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step that was kept: its number, its loss, and the norms of the gradients by the names of the sources.
+
+    The loss is None if the target is no single number, a norm where there is no gradient.
+    """
+
+    number: int
+    loss: float | None
+    norms: dict[str, float | None]
+    graph: int = field(repr=False)  # which of the graphs the steps have
+    packed: bytes = field(repr=False)  # what the page shows of it, as compressed JSON
+
+
+class Steps(Printable):
+    """The steps that `record_steps` kept; iterate over it, index it, print it, or make a page of it.
+
+    It holds no arrays: of each step the numbers that the page shows, compressed.
+    """
+
+    def __init__(self, every: int = 1, keep: int = 50) -> None:
+        for name, value, least in (("every", every, 1), ("keep", keep, 2)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        self.every = every
+        self.seen = 0  # steps so far, kept or not
+        self._keep = keep
+        self._kept: list[Step] = []
+        self._graphs: dict[str, int] = {}  # nodes and tree without what differs between steps, as JSON
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, i: int) -> Step:
+        return self._kept[i]
+
+    def add(self, tape: GradientTape, target: Any = None, sources: Any = None, number: int | None = None) -> Step:
+        """Keeps a step that is on `tape`, made with `trace=True`; `record_steps` does it for those it chooses.
+
+        >>> import gradtape as tf
+        >>> w, steps = tf.Variable(2.0, name="w"), tf.inspect.Steps()
+        >>> with tf.GradientTape(trace=True) as tape:
+        ...     loss = w * w
+        >>> steps.add(tape, loss, w).norms
+        {'w': 4.0}
+        """
+        data = tape_data(tape, target, sources)
+        reading = Reading(tape, target, sources, "keep this step")
+        values = [value for value in reading.target_values if value.size == 1]
+        loss = sum(float(value.real) for value in values) if values else None
+        norms = {source["name"]: _norm(source["gradient"]) for source in data["sources"]}
+        if number is None:
+            number, self.seen = self.seen, self.seen + 1
+        step = Step(number, loss, norms, self._graph_of(data), zlib.compress(json.dumps(_changing(data)).encode()))
+        self._kept.append(step)
+        if len(self._kept) > self._keep:
+            self._thin()
+        return step
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the page of the last step with a slider over all of them to `path`, and returns the path."""
+        if not self._kept:
+            raise ValueError(_EMPTY)
+        graphs = [json.loads(text) for text in self._graphs]
+        last = graphs[self._kept[-1].graph]
+        steps = []
+        for kept in self._kept:
+            loss = kept.loss if kept.loss is not None and math.isfinite(kept.loss) else None  # JSON has no NaN
+            shown = json.loads(zlib.decompress(kept.packed))
+            steps.append({"step": kept.number, "loss": loss, "graph": kept.graph, **shown})
+        title = f"Steps {self._kept[0].number} to {self._kept[-1].number} of {last['title'].removeprefix('A step of ')}"
+        page = {"kind": "tape", "title": title, "traced": last["traced"], "graphs": graphs, "steps": steps}
+        return write_page(page, path)
+
+    def tables(self) -> list[Table]:
+        """Loss and gradients, step by step."""
+        table = Table(f"{len(self)} of {self.seen} steps", [">step", ">loss", ">gradient norm", "largest", "without"])
+        for step in self:
+            known = {name: norm for name, norm in step.norms.items() if norm is not None}
+            total = f"{math.sqrt(sum(norm * norm for norm in known.values())):.4g}" if known else ""
+            missing = ", ".join(name for name, norm in step.norms.items() if norm is None)
+            loss = "" if step.loss is None else f"{step.loss:.6g}"
+            table.rows.append([str(step.number), loss, total, max(known, key=known.__getitem__, default=""), missing])
+        return [table]
+
+    def _graph_of(self, data: dict[str, Any]) -> int:
+        nodes = [{key: value for key, value in node.items() if key not in _OF_A_STEP} for node in data["nodes"]]
+        graph = {"nodes": nodes, "tree": data["tree"], "title": data["title"], "traced": data["traced"]}
+        return self._graphs.setdefault(json.dumps(graph), len(self._graphs))
+
+    def _thin(self) -> None:
+        """Lets every second step go, so that those that stay are spread over the run."""
+        self.every *= 2
+        spread = [step for step in self._kept if step.number % self.every == 0]
+        self._kept = spread if 1 < len(spread) < len(self._kept) else self._kept[::2]
+
+
+def _norm(numbers: dict[str, Any] | None) -> float | None:
+    if numbers is None:
+        return None
+    return math.nan if numbers["nan"] else math.inf if numbers["inf"] else numbers.get("norm", 0.0)
+
+
+def _changing(data: dict[str, Any]) -> dict[str, Any]:
+    nodes = {
+        node["id"]: {key: node[key] for key in _OF_A_STEP if node.get(key) not in (None, [])} for node in data["nodes"]
+    }
+    return {"nodes": nodes, **{key: data[key] for key in ("facts", "problems", "sources")}}
+
+
+@contextmanager
+def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
+    """Inside the block, every so many steps of a training run are kept: `steps.report(path)` has a slider over them.
+
+    A step is a gradient that a tape is asked for, in this thread, and not inside another tape or a function. Those that
+    are kept are traced; the others run as ever. When there are more than `keep`, every second one is let go and `every`
+    doubles, so that the steps of a run of any length are spread over it.
+
+    >>> import gradtape as tf, os, tempfile
+    >>> w = tf.Variable(4.0, name="w")
+    >>> with tf.inspect.record_steps(every=2) as steps:
+    ...     for _ in range(5):
+    ...         with tf.GradientTape() as tape:
+    ...             loss = w * w
+    ...         _ = w.assign_sub(0.25 * tape.gradient(loss, w))
+    >>> [(step.number, step.loss, step.norms["w"]) for step in steps]
+    [(0, 16.0, 8.0), (2, 1.0, 2.0), (4, 0.0625, 0.5)]
+    >>> steps.report(os.path.join(tempfile.mkdtemp(), "training.html")).name
+    'training.html'
+    """
+    steps = Steps(every, keep)
+    thread = threading.get_ident()
+    traced = False
+
+    def trace(wanted: bool) -> None:
+        nonlocal traced
+        if wanted != traced:
+            (start if wanted else stop)()
+            traced = wanted
+
+    def answered(tape: GradientTape) -> None:
+        if before is not None:
+            before(tape)
+        if threading.get_ident() == thread and dispatch.unrecorded():
+            if traced:
+                _keep(steps, tape)
+            steps.seen += 1
+            trace(steps.seen % steps.every == 0)
+
+    before, GradientTape._answered = GradientTape._answered, answered
+    trace(True)
+    try:
+        yield steps
+    finally:
+        GradientTape._answered = before
+        trace(False)
+
+
+@unobtrusive()
+def _keep(steps: Steps, tape: GradientTape) -> None:
+    log = tape._log
+    if isinstance(log, TracingLog) and log.question is not None:
+        steps.add(tape, number=steps.seen)

@@ -1,0 +1,199 @@
+"""Reductions, and softmax, which is the derivative of one: many values of an axis become one, or are weighed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...backends.arrays import into
+from ...backends.tuning import SHORT_ROWS, TURNED_AT_ONCE
+from ...core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
+from ...engine.registry.families import conjugate, constant, opaque, reduction, shift_axes
+from ...engine.registry.op import sample
+from .scans import advanced, cumprod_back, delayed
+from .structure import sum_of
+
+REAL = INT | FLOAT | NARROW
+_SAMPLES = [
+    sample((3, 4, 2), axis=(0, 2)),
+    sample((3, 4), axis=(1,), keepdims=True),
+    sample((), axis=()),
+    sample((0, 3), axis=(1,)),
+]
+
+
+def _extreme(xp, x, axis, keepdims, name):
+    """The largest or smallest along the axes; of none at all, the value that loses to every other."""
+    if any(x.shape[i] == 0 for i in axis):
+        shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
+        low, high = (-np.inf, np.inf) if x.dtype.kind == "f" else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+        return xp.full(shape, low if name == "max" else high, x.dtype)
+    if xp is np and axis == (x.ndim - 1,) and x.ndim > 1 and 1 < x.shape[-1] <= SHORT_ROWS and x.size <= TURNED_AT_ONCE:
+        ufunc = np.maximum if name == "max" else np.minimum
+        y = ufunc.reduce(x.reshape(-1, x.shape[-1]).T.copy(), axis=0)
+        return y.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
+    return getattr(x, name)(axis=axis, keepdims=keepdims)
+
+
+def _share(m, x, y, axis):
+    """The weight of each element in an extreme: those that reach it share it evenly."""
+    reached = m.cast(m.equal(x, y), dtype=x.dtype)
+    return reached / m.sum(reached, axis=axis, keepdims=True)
+
+
+max_ = reduction(
+    "max", lambda xp, x, *, axis, keepdims=False: _extreme(xp, x, axis, keepdims, "max"), weight=_share, on=REAL,
+    kinks=True, samples=_SAMPLES,
+)  # fmt: skip
+min_ = reduction(
+    "min", lambda xp, x, *, axis, keepdims=False: _extreme(xp, x, axis, keepdims, "min"), weight=_share, on=REAL,
+    kinks=True, samples=_SAMPLES,
+)  # fmt: skip
+prod = reduction(
+    "prod", lambda xp, x, *, axis, keepdims=False: x.prod(axis=axis, dtype=x.dtype, keepdims=keepdims), on=NUMERIC,
+    weight=lambda m, x, axis: m.prod_of_others(x, axis=axis),
+    samples=[*_SAMPLES, sample(np.array([0.0, 2.0, 3.0, 0.0]), axis=(0,)), sample((0, 3), axis=(0,))],
+)  # fmt: skip
+
+
+def _rows(m, x, axis):
+    """`x` with `axis` moved to the end and made one."""
+    kept = tuple(i for i in range(len(x.shape)) if i not in axis)
+    return m.reshape(
+        m.transpose(x, perm=(*kept, *axis)),
+        shape=(*(x.shape[i] for i in kept), int(np.prod([x.shape[i] for i in axis], dtype=int))),
+    )
+
+
+def _unrows(m, rows, shape, axis):
+    """The inverse of `_rows`."""
+    order = (*(i for i in range(len(shape)) if i not in axis), *axis)
+    split = m.reshape(rows, shape=tuple(shape[i] for i in order))
+    return m.transpose(split, perm=tuple(np.argsort(order).tolist()))
+
+
+def _prod_of_others(xp, x, *, axis):
+    y = x.prod(axis=axis, dtype=x.dtype, keepdims=True)
+    if isinstance(y, np.ndarray | np.generic) and np.isfinite(y).all() and np.all(y):
+        return y / x
+    kept = tuple(i for i in range(x.ndim) if i not in axis)
+    order = (*kept, *axis)
+    moved = x.transpose(order)
+    rows = moved.reshape((*(x.shape[i] for i in kept), -1 if x.size else 0))
+    one = xp.ones_like(rows[..., :1])
+    left = xp.cumprod(xp.concatenate([one, rows[..., :-1]], axis=-1), axis=-1, dtype=x.dtype)
+    right = xp.cumprod(xp.concatenate([one, rows[..., :0:-1]], axis=-1), axis=-1, dtype=x.dtype)[..., ::-1]
+    return (left * right).reshape(moved.shape).transpose(tuple(np.argsort(order).tolist()))
+
+
+def _prod_of_others_back(m, g, x, axis):
+    """The product of others is that of all before times that of all after; each factor is a running product."""
+    last = len(x.shape) - len(axis)
+
+    def running(z):
+        before = delayed(m, z, last, m.ones_like)
+        return before, m.cumprod(before, axis=last)
+
+    def back(h, before, y):
+        return advanced(m, cumprod_back(m, h, before, y, last), last, m.zeros_like)
+
+    def flipped(z):
+        return m.reverse(z, axis=(last,))
+
+    z, h = _rows(m, x, axis), _rows(m, g, axis)
+    before, left = running(z)
+    after, right = running(flipped(z))
+    from_left = back(h * conjugate(m, flipped(right)), before, left)
+    from_right = flipped(back(flipped(h * conjugate(m, left)), after, right))
+    return _unrows(m, from_left + from_right, tuple(x.shape), axis)
+
+
+prod_of_others = opaque(
+    "prod_of_others", _prod_of_others, vjp=_prod_of_others_back, on=NUMERIC,
+    batch=lambda m, size, inputs, flags, attrs: m.prod_of_others(inputs[0], **shift_axes(attrs, size)),
+    samples=[
+        sample((3, 2, 2), axis=(0, 2)),
+        sample(np.array([0.0, 2.0, 3.0, 0.0]), axis=(0,)),
+        sample(np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 0.0]]), axis=(1,)),
+        sample((), axis=()),
+        sample((0, 3), axis=(0,)),
+    ],
+)  # fmt: skip
+
+
+def _logsumexp(xp, x, *, axis, keepdims=False):
+    top = _extreme(xp, x, axis, True, "max")
+    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    y = xp.log(sum_of(xp, into(xp.exp, x - top), axis=axis, keepdims=keepdims))
+    return y + (top if keepdims else top.reshape(y.shape))
+
+
+logsumexp = reduction(
+    "logsumexp", _logsumexp, weight=lambda m, x, y: m.exp(x - y), on=FLOAT | NARROW, samples=_SAMPLES
+)
+euclidean_norm = reduction(
+    "euclidean_norm", lambda xp, x, *, axis, keepdims=False: _euclidean_norm(xp, x, axis, keepdims), on=REAL,
+    weight=lambda x, y: x / y, samples=_SAMPLES, domain=(0.5, 2),
+)  # fmt: skip
+
+
+def _euclidean_norm(xp, x, axis, keepdims):
+    y = xp.sqrt((x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims))
+    return y.astype(x.dtype)
+
+
+_BOOLS = np.array([[True, False], [True, True]])
+all_ = constant(
+    "all", lambda xp, x, *, axis, keepdims=False: x.all(axis=axis, keepdims=keepdims), on=BOOL,
+    batch=lambda m, size, inputs, flags, attrs: m.all(inputs[0], **shift_axes(attrs, size)),
+    samples=[sample(_BOOLS, axis=(1,)), sample(_BOOLS, axis=(0, 1), keepdims=True)],
+)  # fmt: skip
+any_ = constant(
+    "any", lambda xp, x, *, axis, keepdims=False: x.any(axis=axis, keepdims=keepdims), on=BOOL,
+    batch=lambda m, size, inputs, flags, attrs: m.any(inputs[0], **shift_axes(attrs, size)),
+    samples=[sample(_BOOLS, axis=(1,)), sample(_BOOLS, axis=(0, 1), keepdims=True)],
+)  # fmt: skip
+
+
+def _weighed(xp, x, axis, whole):
+    """`whole(values, axis)`, which may overwrite its values, along one axis of a copy of `x`."""
+    n = x.shape[axis]
+    if xp is not np or x.ndim < 2 or axis != x.ndim - 1 or n > SHORT_ROWS or not x.size:
+        return whole(x - x.max(axis=axis, keepdims=True), axis) if x.size else x
+    rows, y = x.reshape(-1, n), np.empty(x.shape, x.dtype)
+    out = y.reshape(-1, n)
+    step = TURNED_AT_ONCE // n
+    for i in range(0, len(rows), step):
+        columns = rows[i : i + step].T.copy()
+        columns -= np.maximum.reduce(columns, axis=0)
+        out[i : i + step] = whole(columns, 0).T
+    return y
+
+
+def _softmax(xp, x, *, axis):
+    def whole(z, axis):
+        e = into(xp.exp, z)
+        return into(xp.divide, e, sum_of(xp, e, axis=(axis,), keepdims=True))
+
+    return _weighed(xp, x, axis, whole)
+
+
+def _log_softmax(xp, x, *, axis):
+    def whole(z, axis):
+        return into(xp.subtract, z, xp.log(sum_of(xp, xp.exp(z), axis=(axis,), keepdims=True)))
+
+    return _weighed(xp, x, axis, whole)
+
+
+_AXIS_SAMPLES = [sample((3, 4), axis=1), sample((2, 3, 2), axis=1), sample((4,), axis=0), sample((0, 3), axis=0)]
+softmax = opaque(
+    "softmax", _softmax, on=FLOAT | NARROW, fresh=True, samples=_AXIS_SAMPLES,
+    vjp=lambda m, g, y, axis: (g - m.sum(g * y, axis=(axis,), keepdims=True)) * y,
+    jvp=lambda m, inputs, y, attrs, ts: (ts[0] - m.sum(ts[0] * y, axis=(attrs["axis"],), keepdims=True)) * y,
+    batch=lambda m, size, inputs, flags, attrs: m.softmax(inputs[0], **shift_axes(attrs, size)),
+)  # fmt: skip
+log_softmax = opaque(
+    "log_softmax", _log_softmax, on=FLOAT | NARROW, fresh=True, samples=_AXIS_SAMPLES,
+    vjp=lambda m, g, y, axis: g - m.exp(y) * m.sum(g, axis=(axis,), keepdims=True),
+    jvp=lambda m, inputs, y, attrs, ts: ts[0] - m.sum(ts[0] * m.exp(y), axis=(attrs["axis"],), keepdims=True),
+    batch=lambda m, size, inputs, flags, attrs: m.log_softmax(inputs[0], **shift_axes(attrs, size)),
+)  # fmt: skip

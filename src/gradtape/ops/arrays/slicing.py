@@ -1,0 +1,236 @@
+"""`x[key]` is linear in x; its transpose places a value at `key` in zeros. Here is also what `key` may be.
+
+A key is a tuple of integers, slices, `None` and `...`, in TensorFlow's sense: an integer out of range is an error, a
+slice is clipped.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ...backends.arrays import put
+from ...core import dtypes, errors
+from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...engine.registry.examples import KEEPS
+from ...engine.registry.families import linear
+from ...engine.registry.op import sample
+from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
+from ...engine.run.namespace import ops
+
+_WHOLE = (slice(None), slice(0, None), slice(None, None, 1), slice(0, None, 1))
+
+
+def _rows_of_key(inputs: Any, flags: Any, attrs: dict[str, Any], count: int) -> Any:
+    """They stay if all of the first axis is asked for."""
+    key, shape = attrs["key"], attrs.get("shape", inputs[0].dims)
+    whole = bool(key and shape) and (key[0] in _WHOLE or key[0] in (slice(0, shape[0]), slice(0, shape[0], 1)))
+    return KEEPS if whole else None
+
+
+slice_ = linear(
+    "slice", lambda xp, x, *, key: x[key], rows=_rows_of_key,
+    transpose=lambda m, g, x_shape, key: m.place(g, key=key, shape=x_shape),
+    shift=lambda attrs, size: {"key": (slice(None), *attrs["key"])},
+    samples=[
+        sample((4, 5), key=(slice(3, None, -2), None, 1)),
+        sample((4, 2), key=(-1,)),
+        sample((2, 3, 4), key=(Ellipsis, None, slice(1, 3))),
+        sample((4,), key=(slice(4, 4),)),
+        sample((), key=(None,)),
+    ],
+)  # fmt: skip
+place = linear(
+    "place", lambda xp, x, *, key, shape: put(xp.zeros(shape, x.dtype), key, x), rows=_rows_of_key,
+    transpose=lambda m, g, key: m.slice(g, key=key),
+    shift=lambda attrs, size: {"key": (slice(None), *attrs["key"]), "shape": (size, *attrs["shape"])},
+    samples=[sample((2, 1), key=(slice(3, None, -2), None, 1), shape=(4, 5)), sample((), key=(2,), shape=(3,))],
+)  # fmt: skip
+
+
+def getitem(x: Tensor, key: Any) -> Tensor:
+    """`x[key]`."""
+    if type(key) is int:
+        key = (key,)
+    elif type(key) is not tuple or not all(type(k) is int or (type(k) is slice and _is_plain(k)) for k in key):
+        mask = _as_mask(key)
+        if mask is not None:
+            return masked(x, mask, 0)
+        key, moving = _normalised(key)
+        if moving:
+            return _gathered(x, key, moving)
+    if type(x) is not Tensor:
+        _check(key, x.dims)
+        return slice_(x, key=key)
+    try:
+        array = x.array[key]
+    except (IndexError, ValueError):
+        _check(key, x.dims)
+        raise
+    y = wrap(np.array(array, dtype=object) if type(array) is bytes else array, x.dtype)
+    if x.mark is not None:
+        recorder = thread.recorder
+        if recorder is not None:
+            recorder.record(slice_, (x,), y, {"key": key})
+    return y
+
+
+def iterate(x: Tensor) -> Iterator[Tensor]:
+    """The rows of `x`, all recorded as one op."""
+    if thread.trace is not None:
+        thread.trace.iterated()
+    if not x.dims:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    return iter(ops.unstack(x, axis=0))
+
+
+def masked(x: Tensor, mask: Tensor, axis: int) -> Tensor:
+    """The elements of `x`, from `axis` on, where `mask` is true."""
+    if not mask.dims:
+        raise ValueError("mask cannot be scalar.")
+    dims, count = x.dims, math.prod(mask.dims)
+    stop = axis + len(mask.dims)
+    if dims[axis:stop] != mask.dims:
+        raise ValueError(f"Shapes {dims[axis:stop]} and {mask.dims} are incompatible: a mask has the shape it masks")
+    places = ops.nonzero(ops.reshape(mask, shape=(count,)))
+    flat = ops.reshape(x, shape=(*dims[:axis], count, *dims[stop:]))
+    return ops.gather(flat, ops.reshape(places, shape=places.dims[:1]), axis=axis, batch=0)
+
+
+def _is_plain(s: slice) -> bool:
+    return all(n is None or type(n) is int for n in (s.start, s.stop, s.step))
+
+
+def _as_mask(key: Any) -> Tensor | None:
+    """The truth values, when the whole key is a mask."""
+    if isinstance(key, bool | np.bool_) or (isinstance(key, np.ndarray) and key.dtype.kind == "b"):
+        return Tensor(np.asarray(key))
+    return key if isinstance(key, Tensor) and key.dtype is dtypes.bool else None
+
+
+def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Any]]:
+    """The key in Python's integers, and the indices and slices in it whose values are not known now, by their place."""
+    items = tuple(key) if isinstance(key, list | tuple) else (key,)
+    if len(items) > 1 and isinstance(items[0], bool):
+        raise TypeError(f"Cannot convert {items[1]!r} to EagerTensor of dtype bool: a mask must be the whole key")
+    found: list[Any] = []
+    moving: dict[int, Any] = {}
+    for i, item in enumerate(items):
+        if item is None or item is Ellipsis:
+            found.append(item)
+        elif isinstance(item, slice) and _moves(item):
+            moving[i] = item
+            found.append(slice(None))
+        elif isinstance(item, slice):
+            found.append(slice(*(None if n is None else _index(n) for n in (item.start, item.stop, item.step))))
+        else:
+            tensor = _as_index_tensor(item)
+            if tensor is not None and type(tensor) is not Tensor:
+                moving[i] = tensor
+                found.append(slice(None))
+            else:
+                found.append(_index(item))
+    return tuple(found), moving
+
+
+def _moves(item: slice) -> bool:
+    """Whether a slice goes forward between bounds of which one is not known now."""
+    unknown = [is_tensor_like(n) and type(to_tensor(n)) is not Tensor for n in (item.start, item.stop)]
+    return any(unknown) and (item.step is None or (isinstance(item.step, int) and item.step > 0))
+
+
+def _as_index_tensor(item: Any) -> Tensor | None:
+    if not is_tensor_like(item):
+        return None
+    tensor = to_tensor(item)
+    if tensor.dtype not in (dtypes.int16, dtypes.int32, dtypes.int64) or tensor.dims:
+        raise _bad_index(item)
+    return tensor
+
+
+def _index(item: Any) -> int:
+    """An index or a bound as a Python integer."""
+    tensor = _as_index_tensor(item)
+    if tensor is not None:
+        return int(tensor.array)
+    if isinstance(item, Integral) or (isinstance(item, np.ndarray) and item.dtype.kind in "iu" and not item.shape):
+        return operator.index(item) if isinstance(item, Integral) else int(item)
+    raise _bad_index(item)
+
+
+def _bad_index(item: Any) -> Exception:
+    return TypeError(
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
+        f"valid indices, got {item!r}. Use tf.gather for a list of indices and tf.boolean_mask for a mask"
+    )
+
+
+def _gathered(x: Tensor, key: tuple[Any, ...], moving: dict[int, Any]) -> Tensor:
+    """`x[key]` for indices and bounds that are not known now: sliced first, then gathered along their axes."""
+    consumed = sum(k is not None and k is not Ellipsis for k in key)
+    if Ellipsis in key:
+        at = key.index(Ellipsis)
+        fill = len(x.dims) - consumed
+        key = (*key[:at], *(slice(None),) * fill, *key[at + 1 :])
+        moving = {i + (fill - 1 if i > at else 0): index for i, index in moving.items()}
+    y = x if all(k == slice(None) for k in key) else getitem(x, key)
+    for i in sorted(moving, reverse=True):
+        axis = i - sum(type(k) is int for k in key[:i])
+        index: Any = moving[i]
+        if type(index) is slice:
+            index = _positions(index, y.dims[axis])
+        else:
+            index = ops.where(index < 0, index + y.dims[axis], index)
+        y = ops.gather(y, index, axis=axis, batch=0)
+    return y
+
+
+def _positions(item: slice, size: int) -> Tensor:
+    """The positions that a slice takes of an axis. How many they are must be the same in every run."""
+    zero, end = to_tensor(0, dtypes.int64), to_tensor(size, dtypes.int64)
+
+    def bound(n: Any, default: Tensor) -> Tensor:
+        at: Any = default if n is None else _wide(n) if is_tensor_like(n) else to_tensor(n, dtypes.int64)
+        return ops.minimum(ops.maximum(ops.where(at < 0, at + end, at), zero), end)
+
+    start, stop = bound(item.start, zero), bound(item.stop, end)
+    step = item.step or 1
+    count = max(0, -(-int((stop - start).array) // step))
+    return start + to_tensor(np.arange(count) * step)
+
+
+def _wide(n: Any) -> Tensor:
+    tensor = _as_index_tensor(n)
+    return ops.cast(tensor, dtype=dtypes.int64)
+
+
+def _check(key: tuple[Any, ...], dims: tuple[int, ...]) -> None:
+    """Raises TensorFlow's error for a key that does not fit a value of shape `dims`."""
+    if sum(k is Ellipsis for k in key) > 1:
+        raise _invalid("Multiple ellipses in slice spec not allowed", dims)
+    consumed = sum(k is not None and k is not Ellipsis for k in key)
+    if consumed and not dims:
+        raise _invalid("Attempting to slice scalar input.", dims)
+    if consumed > len(dims):
+        raise _invalid(f"Index out of range using input dim {len(dims)}; input has only {len(dims)} dims", dims)
+    axis = 0
+    for k in key:
+        if k is Ellipsis:
+            axis += len(dims) - consumed
+        elif k is not None:
+            if type(k) is slice:
+                if k.step == 0:
+                    raise _invalid(f"strides[{axis}] must be non-zero", dims)
+            elif not -dims[axis] <= k < dims[axis]:
+                raise _invalid(f"slice index {k} of dimension {axis} out of bounds.", dims)
+            axis += 1
+
+
+def _invalid(text: str, dims: tuple[int, ...]) -> Exception:
+    return errors.InvalidArgumentError(f"{text} [Op:StridedSlice] on a tensor of shape {list(dims)}")

@@ -1,0 +1,248 @@
+"""Orders and counts. Where a value ends up is constant; the values that are moved there carry the gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.arrays import add_at, put, search_rows, stable_argsort
+from ...backends.tuning import WORTH_SELECTING
+from ...core.dtypes import FLOAT, INT, NARROW
+from ...core.errors import InvalidArgumentError
+from ...engine.registry.batching import spread
+from ...engine.registry.families import constant, linear, no_rule, opaque, shift_axes
+from ...engine.registry.op import sample
+
+REAL = INT | FLOAT | NARROW
+
+
+def _positions(xp, shape, axis, indices):
+    """Index arrays that pick `indices` along `axis` and everything along the other axes."""
+    grid = [xp.arange(n).reshape((-1, *(1,) * (len(shape) - i - 1))) for i, n in enumerate(shape)]
+    grid[axis] = indices
+    return tuple(grid)
+
+
+def _batch_along(m: Any, op: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+    return op(*(spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)), **shift_axes(attrs, size))
+
+
+take_along = linear(
+    "take_along", lambda xp, x, indices, *, axis: xp.take_along_axis(x, indices, axis),
+    transpose=lambda m, g, indices, x_shape, axis: m.add_along(g, indices, axis=axis, size=x_shape[axis]),
+    batch=lambda m, size, inputs, flags, attrs: _batch_along(m, m.take_along, size, inputs, flags, attrs),
+    samples=[
+        sample((2, 3), np.array([[0, 2, 2, 1], [1, 1, 0, 0]]), axis=1),
+        sample((3, 2), np.array([[2, 0]]), axis=0),
+        sample((2, 0), np.zeros((2, 0), int), axis=1),
+    ],
+)  # fmt: skip
+add_along = linear(
+    "add_along", lambda xp, x, indices, *, axis, size: add_at(
+        xp, xp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype), _positions(xp, x.shape, axis, indices), x
+    ),
+    transpose=lambda m, g, indices, axis: m.take_along(g, indices, axis=axis), moves_data=False,
+    batch=lambda m, size, inputs, flags, attrs: _batch_along(m, m.add_along, size, inputs, flags, attrs),
+    samples=[
+        sample((2, 4), np.array([[0, 2, 2, 1], [1, 1, 0, 0]]), axis=1, size=3),
+        sample((1, 2), np.array([[2, 0]]), axis=0, size=3),
+    ],
+)  # fmt: skip
+
+
+def _argsort(xp, x, *, axis, descending=False):
+    """Equal values keep their order, in both directions."""
+    if not descending:
+        return stable_argsort(xp, x, axis).astype(np.int32)
+    backwards = stable_argsort(xp, xp.flip(x, axis), axis)
+    return (x.shape[axis] - 1 - xp.flip(backwards, axis)).astype(np.int32)
+
+
+argsort = constant(
+    "argsort", _argsort, on=REAL,
+    batch=lambda m, size, inputs, flags, attrs: m.argsort(inputs[0], **shift_axes(attrs, size)),
+    samples=[sample((3, 4), axis=1), sample(np.array([2.0, 1.0, 2.0]), axis=0, descending=True)],
+)  # fmt: skip
+
+
+def _sort(xp, x, *, axis, descending=False):
+    y = xp.sort(x, axis=axis)
+    return xp.flip(y, axis) if descending else y
+
+
+sort = opaque(
+    "sort", _sort, on=REAL, kinks=True,
+    vjp=lambda m, g, x, axis, descending: m.add_along(
+        g, m.argsort(x, axis=axis, descending=bool(descending)), axis=axis, size=x.shape[axis]
+    ),
+    jvp=lambda m, inputs, y, attrs, ts: m.take_along(ts[0], m.argsort(inputs[0], **attrs), axis=attrs["axis"]),
+    batch=lambda m, size, inputs, flags, attrs: m.sort(inputs[0], **shift_axes(attrs, size)),
+    samples=[sample((3, 4), axis=1), sample((3, 2), axis=0, descending=True), sample((2, 0), axis=1)],
+)  # fmt: skip
+
+
+def _top_k(xp, x, *, k):
+    """The k largest along the last axis and where they are; of equal ones the first come first."""
+    n = x.shape[-1]
+    if k == 1 and x.dtype.kind != "f":
+        indices = xp.argmax(x, axis=-1)[..., None]
+    elif xp is np and n > WORTH_SELECTING and 0 < 8 * k < n:
+        indices = _select(x.reshape(-1, n), k).reshape((*x.shape[:-1], k))
+    else:
+        indices = _argsort(xp, x, axis=x.ndim - 1, descending=True)[..., :k]
+    return xp.take_along_axis(x, indices, axis=-1), indices.astype(np.int32)
+
+
+def _select(rows, k):
+    """The positions of the k largest of each row, found by partition: only those that reach the k-th are sorted."""
+    threshold = np.partition(rows, rows.shape[1] - k, axis=1)[:, rows.shape[1] - k]
+    indices = np.empty((len(rows), k), np.int32)
+    for i, row in enumerate(rows):
+        reached = np.flatnonzero(~(row < threshold[i]))
+        found = row[reached]
+        indices[i] = reached[_argsort(np, found, axis=0, descending=True)[:k]]
+    return indices
+
+
+top_k = opaque(
+    "top_k", _top_k, on=REAL, kinks=True,
+    vjp=lambda m, g, x_shape, ys: m.add_along(g[0], ys[1], axis=len(x_shape) - 1, size=x_shape[-1]),
+    jvp=lambda m, inputs, ys, attrs, ts: (m.take_along(ts[0], ys[1], axis=len(ts[0].shape) - 1), None),
+    batch=lambda m, size, inputs, flags, attrs: m.top_k(inputs[0], **attrs),
+    samples=[sample((3, 4), k=2), sample((5,), k=0), sample((1000,), k=3)],
+)  # fmt: skip
+
+
+def _extreme_position(xp, x, axis, dtype, name):
+    if not x.shape[axis]:
+        raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(x.shape)} [Op:{name.capitalize()}]")
+    found = getattr(xp, name)(x, axis=axis)
+    if x.dtype.kind == "f":
+        # NumPy prefers NaN to every number, TensorFlow every number to NaN.
+        chosen = xp.take_along_axis(x, xp.expand_dims(found, axis), axis)
+        if xp is not np or np.isnan(chosen).any():
+            found = getattr(xp, name)(xp.where(xp.isnan(x), -np.inf if name == "argmax" else np.inf, x), axis=axis)
+    return found.astype(dtype)
+
+
+_POSITION_SAMPLES = [sample((3, 4), axis=1, dtype=np.dtype("int64")), sample((3,), axis=0, dtype=np.dtype("int32"))]
+argmax = constant(
+    "argmax", lambda xp, x, *, axis, dtype: _extreme_position(xp, x, axis, dtype, "argmax"),
+    batch=lambda m, size, inputs, flags, attrs: m.argmax(inputs[0], **shift_axes(attrs, size)),
+    samples=_POSITION_SAMPLES,
+)  # fmt: skip
+argmin = constant(
+    "argmin", lambda xp, x, *, axis, dtype: _extreme_position(xp, x, axis, dtype, "argmin"),
+    batch=lambda m, size, inputs, flags, attrs: m.argmin(inputs[0], **shift_axes(attrs, size)),
+    samples=_POSITION_SAMPLES,
+)  # fmt: skip
+
+
+def _in_top_k(xp, targets, predictions, *, k):
+    classes = predictions.shape[1]
+    if not classes:
+        return xp.zeros(targets.shape, bool)
+    known = (targets >= 0) & (targets < classes)
+    chosen = xp.take_along_axis(predictions, xp.where(known, targets, 0)[:, None], axis=1)
+    return known & xp.isfinite(predictions).all(axis=1) & ((predictions > chosen).sum(axis=1) < k)
+
+
+in_top_k = constant(
+    "in_top_k", _in_top_k, samples=[sample(np.array([1, 0, 7]), (3, 4), k=2)],
+)  # fmt: skip
+
+
+def _unique(xp, x, *, dtype):
+    """The distinct values in order of appearance, where each value is among them, and how often."""
+    if x.dtype == object:
+        places: dict[Any, int] = {}
+        inverse = np.array([places.setdefault(value, len(places)) for value in x.tolist()], dtype)
+        values = np.array(list(places), dtype=object)
+        return values, inverse, np.bincount(inverse, minlength=len(values)).astype(dtype)
+    values, first, inverse, counts = xp.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+    )
+    order = xp.argsort(first)
+    return values[order], xp.argsort(order)[inverse].astype(dtype), counts[order].astype(dtype)
+
+
+unique = opaque(
+    "unique", _unique, vjp=no_rule("Unique. Which values are distinct has no derivative; use tf.stop_gradient"),
+    shaped_by_values=True, samples=[sample(np.array([4, 2, 4, 7]), dtype=np.dtype("int32"))],
+)  # fmt: skip
+
+
+def _unique_slices(xp, x, *, axis):
+    """Where the distinct slices along `axis` first stand, in rising order; which of them each slice is; how often."""
+    _, first, inverse, counts = xp.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
+    )
+    return first.astype(np.int32), inverse.reshape(-1).astype(np.int32), counts.astype(np.int32)
+
+
+unique_slices = constant(
+    "unique_slices", _unique_slices, shaped_by_values=True,
+    samples=[sample(np.array([4, 2, 4, 7]), axis=0), sample(np.array([[1.0, 0.0, 1.0], [2.0, 3.0, 2.0]]), axis=1)],
+)  # fmt: skip
+
+
+def _search_sorted(xp, sequence, values, *, side, dtype):
+    """Each row of `values` sought in the same row of `sequence`."""
+    return search_rows(xp, sequence, values, side).astype(dtype)
+
+
+search_sorted = constant(
+    "search_sorted", _search_sorted, on=REAL,
+    samples=[sample(np.array([[1, 3, 5]]), np.array([[0, 3, 9]]), side="left", dtype=np.dtype("int32"))],
+)  # fmt: skip
+
+
+def _bincount(xp, x, *weights, size, binary=False, dtype):
+    """How often each of 0 ... size-1 stands in each row of `x`, or the weights of those that do."""
+    shape = x.shape[:-1]
+    rows = xp.arange(int(np.prod(shape, dtype=int))).reshape((*shape, 1))
+    inside = x < size
+    if xp is not np:
+        counted = xp.where(inside, weights[0] if weights else 1, 0)
+        counts = add_at(xp, xp.zeros(rows.size * size, counted.dtype), rows * size + xp.where(inside, x, 0), counted)
+    else:
+        counted = weights[0][inside] if weights else None
+        counts = np.bincount((rows * size + x)[inside], counted, minlength=rows.size * size)
+    counts = counts.reshape((*shape, size))
+    return (xp.minimum(counts, 1) if binary else counts).astype(dtype)
+
+
+bincount = opaque(
+    "bincount", _bincount, vjp=no_rule("DenseBincount. Use tf.math.unsorted_segment_sum to count with gradients"),
+    samples=[sample(np.array([1, 1, 3, 0]), size=4, dtype=np.dtype("int32"))],
+)  # fmt: skip
+
+
+def _bins(xp, x, limits, *, count, dtype):
+    low, high = limits.astype(np.float64)  # the width of the range may be more than its dtype can hold
+    scaled = (x.astype(np.float64) - low) / ((high - low) / count)
+    return xp.clip(scaled, 0, count - 1).astype(dtype)
+
+
+histogram_bins = constant(
+    "histogram_bins", _bins, on=FLOAT | INT | NARROW,
+    samples=[sample((5,), np.array([-1.0, 1.0]), count=4, dtype=np.dtype("int32"))],
+)  # fmt: skip
+
+
+def _invert_permutation(xp, x):
+    if xp is not np:
+        return xp.argsort(x).astype(x.dtype)
+    outside = x[(x < 0) | (x >= len(x))]
+    if outside.size:
+        raise InvalidArgumentError(f"{outside[0]} is not between 0 and {len(x)} [Op:InvertPermutation]")
+    inverse = put(xp.full(x.shape, -1, x.dtype), x, xp.arange(len(x), dtype=x.dtype))
+    if (inverse < 0).any():
+        raise InvalidArgumentError("a value is duplicated in the input: it is not a permutation [Op:InvertPermutation]")
+    return inverse
+
+
+invert_permutation = constant(
+    "invert_permutation", _invert_permutation, on=INT, samples=[sample(np.array([2, 0, 1]))]
+)

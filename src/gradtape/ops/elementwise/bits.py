@@ -1,0 +1,51 @@
+"""Operations on the bits of integers, and on the bits of anything."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ...core.dtypes import INT, NUMERIC, int64, uint8, uint32
+from ...engine.registry.families import elementwise, no_rule, opaque
+from ...engine.registry.op import sample
+
+_PAIR = [sample(np.array([[5, -3], [12, 7]]), np.array([3, 6])), sample(np.array(5), np.array(3))]
+
+bitwise_and = elementwise("bitwise_and", operator.and_, args="a b", on=INT, samples=_PAIR, da=None, db=None)
+bitwise_or = elementwise("bitwise_or", operator.or_, args="a b", on=INT, samples=_PAIR, da=None, db=None)
+bitwise_xor = elementwise("bitwise_xor", operator.xor, args="a b", on=INT, samples=_PAIR, da=None, db=None)
+invert = elementwise("invert", operator.invert, args="x", on=INT, samples=[sample(np.array([5, -3]))], dx=None)
+
+
+def _distance(xp, a, b):
+    """How far to shift: at least 0 and less than the number of bits, beyond which a shift is not defined."""
+    return xp.clip(b, 0, 8 * a.dtype.itemsize - 1)
+
+
+left_shift = elementwise(
+    "left_shift", lambda xp, a, b: xp.left_shift(a, _distance(xp, a, b)), on=INT, samples=_PAIR, da=None, db=None
+)
+right_shift = elementwise(
+    "right_shift", lambda xp, a, b: xp.right_shift(a, _distance(xp, a, b)), on=INT, samples=_PAIR, da=None, db=None
+)
+
+
+def _bitcast(xp, x, *, dtype):
+    x = xp.asarray(x)
+    size, given = dtype.size, x.dtype.itemsize
+    if size > given:
+        if not x.shape or x.shape[-1] * given != size:
+            raise ValueError(
+                f"Cannot bitcast from {x.dtype.name} to {dtype.name}: the last dimension must be {size // given}"
+            )
+        return xp.ascontiguousarray(x).view(dtype.numpy)[..., 0]
+    split = xp.ascontiguousarray(x.reshape(*x.shape, 1)).view(dtype.numpy)
+    return split.reshape(x.shape) if size == given else split
+
+
+bitcast = opaque(
+    "bitcast", _bitcast, on=NUMERIC, moves_data=True, vjp=no_rule("Bitcast"),
+    batch=lambda m, size, inputs, flags, attrs: m.bitcast(inputs[0], **attrs),
+    samples=[sample(np.array([[1, 2], [3, 4]], np.int32), dtype=dtype) for dtype in (uint8, uint32, int64)],
+)  # fmt: skip

@@ -1,0 +1,200 @@
+"""Special functions: SciPy's kernels, with the derivatives that the textbooks give."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...backends.arrays import into, special
+from ...backends.tuning import FEW
+from ...engine.registry.families import elementwise
+from ...engine.registry.op import sample
+from .arithmetic import REAL_FLOATING
+
+
+def _scipy(name):
+    """The kernel that is SciPy's function of one argument; float16 is computed in float32 and rounded back."""
+    return lambda xp, x: getattr(special(xp), name)(x).astype(x.dtype)
+
+
+def _real(name, kernel, **record):
+    return elementwise(name, _scipy(kernel) if isinstance(kernel, str) else kernel, on=REAL_FLOATING, **record)
+
+
+# p in erf(x) = tanh(x p(x²)): fitted so that no value is off by more than 1e-7 of itself. p grows where |x| does.
+_ERF = (1.1283792739739844, 0.10276905854627967, -1.9183648273156647e-4, -6.19780207549949e-4, 8.76358060625406e-5,
+        -5.668249627494794e-6, 1.4184044585553182e-7)  # fmt: skip
+
+_WHERE_ERF_IS_NEARLY_MINUS_ONE = -2.5
+
+
+def erf_of(xp, x):
+    """The error function: for more than a few float32 numbers by NumPy's tanh, in a tenth of the time of SciPy's."""
+    if xp is not np or x.dtype != np.float32 or x.size < FEW:
+        return special(xp).erf(x)
+    square = x * x
+    p = _ERF[-1] * square + _ERF[-2]
+    for coefficient in _ERF[-3::-1]:
+        p = into(xp.add, into(xp.multiply, p, square), coefficient)
+    return into(xp.tanh, into(xp.multiply, p, x))
+
+
+erf = _real(
+    "erf", lambda xp, x: erf_of(xp, x).astype(x.dtype, copy=False),
+    dx=lambda m, x: 2 / math.sqrt(math.pi) * m.exp(-x * x),
+)  # fmt: skip
+
+
+def ndtr_of(xp, x):
+    """The probability that a normal number is less than `x`.
+
+    It is accurate in relation to itself where it is computed eagerly, and to 1 where it is a formula of a graph.
+    """
+    if xp is np and (x.dtype != np.float32 or x.size < FEW):
+        return special(xp).ndtr(x).astype(x.dtype)
+    y = 0.5 * (1 + erf_of(xp, x * math.sqrt(0.5)))
+    if type(x) is np.ndarray:
+        low = x < _WHERE_ERF_IS_NEARLY_MINUS_ONE
+        if low.any():
+            y[low] = special(xp).ndtr(x[low])
+    return y.astype(x.dtype, copy=False)
+
+
+ndtr = _real("ndtr", ndtr_of, dx=lambda m, x: m.exp(-0.5 * x * x) * math.sqrt(0.5 / math.pi))
+erfc = _real("erfc", "erfc", dx=lambda m, x: -2 / math.sqrt(math.pi) * m.exp(-x * x))
+erfinv = _real("erfinv", "erfinv", domain=(-0.9, 0.9), dx=lambda m, y: math.sqrt(math.pi) / 2 * m.exp(y * y))
+erfcinv = _real("erfcinv", "erfcinv", domain=(0.2, 1.8), dx=lambda m, y: -math.sqrt(math.pi) / 2 * m.exp(y * y))
+ndtri = _real("ndtri", "ndtri", domain=(0.1, 0.9), dx=lambda m, y: math.sqrt(2 * math.pi) * m.exp(y * y / 2))
+
+lgamma = _real("lgamma", "gammaln", domain=(0.5, 4), dx=lambda m, x: m.digamma(x))
+digamma = _real("digamma", "digamma", domain=(0.5, 4), dx=lambda m, x: m.polygamma(m.ones_like(x), x))
+
+
+def _polygamma(xp, n, x):
+    functions = special(xp)
+    higher = xp.where(n % 2 == 1, 1, -1) * functions.gamma(n + 1) * functions.zeta(n + 1, x)
+    y = xp.where(n == 0, functions.digamma(x), higher)
+    return xp.where((n < 0) | (n != xp.floor(n)), math.nan, y).astype(x.dtype)
+
+
+polygamma = _real(
+    "polygamma", _polygamma, domain=(0.5, 4), samples=[sample(np.array([0.0, 1.0, 2.0]), (2, 3))],
+    dn=None, dx=lambda m, n, x: m.polygamma(n + 1, x),
+)  # fmt: skip
+zeta = _real(
+    "zeta", lambda xp, x, q: special(xp).zeta(x, q).astype(x.dtype), domain=(1.5, 4),
+    dx=None, dq=lambda m, x, q: -x * m.zeta(x + 1, q),
+)  # fmt: skip
+
+
+def _gamma_density(m, a, x):
+    """x**(a-1) exp(-x) / gamma(a): the derivative of `igamma` by x."""
+    return m.exp(m.log(x) * (a - 1) - x - m.lgamma(a))
+
+
+def _bell(c):
+    """The complete Bell polynomial of c[0], c[1], ...: the n-th derivative of exp(f) over exp(f), of those of f."""
+    values = [1.0]
+    for n in range(len(c)):
+        values.append(sum(math.comb(n, k) * values[n - k] * c[k] for k in range(n + 1)))
+    return values[-1]
+
+
+_STEP = 0.05
+_NODES = np.arange(-5, 8, _STEP)
+
+
+def _igamma_by_a(xp, a, x, *, order):
+    """The `order`-th derivative by a of P(a, x), the integral of the gamma density from 0 to x.
+
+    The integral of the density's derivative, by the double exponential rule: over (0, x) or, with the opposite sign,
+    over (x, inf), whichever has no cancellation.
+    """
+    functions, dtype = special(xp), x.dtype
+    a, given = xp.asarray(a, dtype=xp.float64), xp.asarray(x, dtype=xp.float64)
+    x = xp.where(given > 0, given, 1.0)
+    lower = (x < a) | (x < 1)
+    width = xp.where(lower, 1 / xp.minimum(a, xp.sqrt(a)), xp.sqrt(x))
+    log_gamma = functions.gammaln(a)
+    signed_factorials = [(-1) ** k * math.factorial(k) for k in range(1, order)]
+    polygammas = [factor * functions.zeta(k + 1.0, a) for k, factor in enumerate(signed_factorials, 1)]
+    constants = [-functions.digamma(a), *polygammas]
+    total = xp.zeros_like(a + x)
+    for v in _NODES.tolist():
+        s = math.exp(v - math.exp(-v)) * width
+        t = xp.where(lower, x * xp.exp(-s), x + s)
+        log_t = xp.where(lower, xp.log(x) - s, xp.log(t))
+        # Below x the variable is log t, and dt = t d(log t) makes t**(a-1) a t**a.
+        density = xp.exp(log_t * xp.where(lower, a, a - 1) - t - log_gamma) * s * ((1 + math.exp(-v)) * _STEP)
+        total = total + density * _bell([log_t + constants[0], *constants[1:]])
+    value = xp.where(lower, total, -total)
+    return xp.where(given > 0, value, xp.where(given == 0, 0.0, math.nan)).astype(dtype)
+
+
+def _igamma_by_a_and_x(m, a, x, order):
+    constants = [-m.polygamma(k * m.ones_like(a), a) for k in range(1, order)]
+    return _gamma_density(m, a, x) * _bell([m.log(x) - m.digamma(a), *constants])
+
+
+igamma_by_a = _real(
+    "igamma_by_a", _igamma_by_a, domain=(0.5, 3),
+    samples=[sample((2, 3), (3,), order=1), sample((3,), (3,), order=2), sample((2,), (2,), domain=(5, 20), order=1)],
+    da=lambda m, a, x, order: m.igamma_by_a(a, x, order=order + 1), dx=_igamma_by_a_and_x,
+)  # fmt: skip
+igamma = _real(
+    "igamma", lambda xp, a, x: special(xp).gammainc(a, x).astype(x.dtype), domain=(0.5, 3),
+    da=lambda m, a, x: m.igamma_by_a(a, x, order=1), dx=_gamma_density,
+)  # fmt: skip
+igammac = _real(
+    "igammac", lambda xp, a, x: special(xp).gammaincc(a, x).astype(x.dtype), domain=(0.5, 3),
+    da=lambda m, a, x: -m.igamma_by_a(a, x, order=1), dx=lambda m, a, x: -_gamma_density(m, a, x),
+)  # fmt: skip
+
+
+def _beta_density(m, a, b, x):
+    """x**(a-1) (1-x)**(b-1) / beta(a, b)."""
+    log_beta = m.lgamma(a) + m.lgamma(b) - m.lgamma(a + b)
+    return m.exp(m.log1p(-x) * (b - 1) + m.log(x) * (a - 1) - log_beta)
+
+
+betainc = _real(
+    "betainc", lambda xp, a, b, x: special(xp).betainc(a, b, x).astype(x.dtype), domain=(0.2, 0.8),
+    da=None, db=None, dx=_beta_density,
+)  # fmt: skip
+
+
+def _slope(m, x, y, at_zero):
+    """y / x for a function with y(0) = 0 and that slope there."""
+    zero = m.equal(x, m.zeros_like(x))
+    return m.where(zero, at_zero, y / m.where(zero, 1, x))
+
+
+bessel_i0 = _real("bessel_i0", "i0", dx=lambda m, x: m.bessel_i1(x))
+bessel_i0e = _real("bessel_i0e", "i0e", dx=lambda m, x, y: m.bessel_i1e(x) - m.sign(x) * y, kinks=True)
+bessel_i1 = _real("bessel_i1", "i1", dx=lambda m, x, y: m.bessel_i0(x) - _slope(m, x, y, 0.5))
+bessel_i1e = _real(
+    "bessel_i1e", "i1e", dx=lambda m, x, y: m.bessel_i0e(x) - m.sign(x) * y - _slope(m, x, y, 0.5), kinks=True
+)
+bessel_j0 = _real("bessel_j0", "j0", dx=lambda m, x: -m.bessel_j1(x))
+bessel_j1 = _real("bessel_j1", "j1", dx=lambda m, x, y: m.bessel_j0(x) - _slope(m, x, y, 0.5))
+bessel_k0 = _real("bessel_k0", "k0", domain=(0.5, 3), dx=lambda m, x: -m.bessel_k1(x))
+bessel_k0e = _real("bessel_k0e", "k0e", domain=(0.5, 3), dx=lambda m, x, y: y - m.bessel_k1e(x))
+bessel_k1 = _real("bessel_k1", "k1", domain=(0.5, 3), dx=lambda m, x, y: -m.bessel_k0(x) - y / x)
+bessel_k1e = _real("bessel_k1e", "k1e", domain=(0.5, 3), dx=lambda m, x, y: y - m.bessel_k0e(x) - y / x)
+bessel_y0 = _real("bessel_y0", "y0", domain=(0.5, 3), dx=lambda m, x: -m.bessel_y1(x))
+bessel_y1 = _real("bessel_y1", "y1", domain=(0.5, 3), dx=lambda m, x, y: m.bessel_y0(x) - y / x)
+
+dawsn = _real("dawsn", "dawsn", dx=lambda x, y: 1 - 2 * x * y)
+expint = _real("expint", "expi", domain=(0.5, 2), dx=lambda m, x: m.exp(x) / x)
+fresnel_sin = _real(
+    "fresnel_sin", lambda xp, x: special(xp).fresnel(x)[0].astype(x.dtype),
+    dx=lambda m, x: m.sin(math.pi / 2 * x * x),
+)  # fmt: skip
+fresnel_cos = _real(
+    "fresnel_cos", lambda xp, x: special(xp).fresnel(x)[1].astype(x.dtype),
+    dx=lambda m, x: m.cos(math.pi / 2 * x * x),
+)  # fmt: skip
+spence = _real(
+    "spence", "spence", domain=(0.2, 0.8), dx=lambda m, x: -_slope(m, x - 1, m.log(x), 1.0)
+)

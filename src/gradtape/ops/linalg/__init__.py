@@ -1,0 +1,1 @@
+"""Products, decompositions, solvers, functions of matrices, and Fourier transforms."""

@@ -1,0 +1,238 @@
+"""Sums of products: matrix multiplication and pairwise contraction. Every rule is a contraction again.
+
+`contract(a, b, equation="ij,jk->ik")` sums the products over the letters its output lacks. No letter stands twice in
+one argument, and each letter of an argument is found in the other one or in the output: then a cotangent is the same
+contraction with its letters permuted, and one more letter batches it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...backends.arrays import put
+from ...backends.numpy.blocks import product
+from ...engine.registry.batching import aligned
+from ...engine.registry.cotangents import pending_product
+from ...engine.registry.examples import KEEPS, summed_by_letter
+from ...engine.registry.families import bilinear, linear, unbroadcast
+from ...engine.registry.op import sample
+from ...engine.run.namespace import raw
+
+
+def _product(xp, a, b):
+    """`xp.matmul`, with half precision computed in single: NumPy has no fast product of its own for it."""
+    if xp is np and a.dtype.char == "e":
+        return _product(xp, a.astype("f"), b.astype("f")).astype("e")
+    return product(a, b) if xp is np else xp.matmul(a, b)
+
+
+def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
+    if xp is np and a.ndim == b.ndim == 2 and a.dtype.char in "fd":  # the usual case, in less time
+        a, b = a.T if transpose_a else a, b.T if transpose_b else b
+        if a.shape[1] == b.shape[0]:
+            return np.dot(a, b)
+        transpose_a = transpose_b = False
+    if a.ndim < 2 or b.ndim < 2:
+        raise ValueError(
+            f"In[{int(a.ndim >= 2)}] ndims must be >= 2: use tf.linalg.matvec for a matrix and a vector, tf.tensordot "
+            "for two vectors"
+        )
+    a = a.swapaxes(-1, -2) if transpose_a else a
+    b = b.swapaxes(-1, -2) if transpose_b else b
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(
+            f"Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}: the columns of the first "
+            "(after transposing) must be as many as the rows of the second"
+        )
+    if b.ndim == 2 and a.ndim > 2 and (xp is not np or a.flags.c_contiguous):
+        # One large product instead of one for each member of the batch.
+        rows = a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))
+        return _product(xp, rows, b).reshape((*a.shape[:-1], b.shape[-1]))
+    return _product(xp, a, b)
+
+
+def _rows(m, x):
+    """All but the last axis made one."""
+    return m.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
+
+
+def _da(m, g, b, a_shape, transpose_a, transpose_b):
+    if m is raw and len(a_shape) == b.ndim == 2 and not (transpose_a or transpose_b) and g.dtype.char in "fd":
+        return np.dot(g, b.T)  # the usual case, in less time
+    if transpose_a:
+        return unbroadcast(m, m.matmul(b, g, transpose_a=bool(transpose_b), transpose_b=True), a_shape)
+    return unbroadcast(m, m.matmul(g, b, transpose_b=not transpose_b), a_shape)
+
+
+def _db(m, g, a, b_shape, transpose_a, transpose_b):
+    if len(b_shape) == 2 and not transpose_a and len(a.shape) > 2:
+        a, g = _rows(m, a), _rows(m, g)
+    if transpose_b:
+        return unbroadcast(m, m.matmul(g, a, transpose_a=True, transpose_b=bool(transpose_a)), b_shape)
+    pending = pending_product(m, a, g) if len(b_shape) == 2 and not transpose_a else None
+    return unbroadcast(m, m.matmul(a, g, transpose_a=not transpose_a), b_shape) if pending is None else pending
+
+
+def _is_narrow(a: Any, b: Any, attrs: Any) -> bool:
+    """Whether each product `a @ b[i]` would read a large `a` for a few columns only: one large product is faster."""
+    return b.dims[1 if attrs.get("transpose_b") else 2] <= 16 and math.prod(a.dims) >= 1 << 14
+
+
+def _batch_matmul(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+    a, b = inputs
+    if flags == [True, False] and len(b.dims) == 2 and not attrs.get("transpose_a"):
+        y = m.matmul(_rows(m, a), b, **attrs)
+        return m.reshape(y, shape=(*a.dims[:-1], y.dims[-1]))
+    if flags == [False, True] and len(a.dims) == 2 and len(b.dims) == 3 and _is_narrow(a, b, attrs):
+        turned = b if attrs.get("transpose_b") else m.transpose(b, perm=(0, 2, 1))
+        y = m.matmul(_rows(m, turned), a, transpose_b=not attrs.get("transpose_a"))
+        return m.transpose(m.reshape(y, shape=(*turned.dims[:-1], y.dims[-1])), perm=(0, 2, 1))
+    return m.matmul(*aligned(m, inputs, flags), **attrs)
+
+
+def _rows_of_matmul(inputs: Any, flags: Any, attrs: Any, count: int) -> Any:
+    ranks = [len(x.dims) for x in inputs]
+    if max(ranks) == 2:
+        a, b = "zx" if attrs.get("transpose_a") else "xz", "yz" if attrs.get("transpose_b") else "zy"
+        return summed_by_letter(f"{a},{b}->xy", flags)
+    # The examples are the first of the axes that matrices are stacked along.
+    stacked = [(x.dims[0], flag) for x, flag in zip(inputs, flags, strict=True) if len(x.dims) == max(ranks)]
+    mine = {n for n, flag in stacked if flag}
+    return KEEPS if sum(flags) == 1 and mine == {max(n for n, _ in stacked)} else None
+
+
+matmul = bilinear(
+    "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, rows=_rows_of_matmul, fresh=True,
+    samples=[
+        sample((3, 4), (4, 5)),
+        sample((2, 4, 3), (4, 5), transpose_a=True),
+        sample((2, 2, 3), (3, 4)),
+        sample((2, 2, 3), (4, 3), transpose_b=True),
+        sample((2, 1, 3, 4), (5, 5, 4), transpose_b=True),
+        sample((4, 3), (5, 4), transpose_a=True, transpose_b=True),
+        sample((0, 4), (4, 2)),
+        sample((0, 2, 4), (4, 2)),
+        sample((128, 128), (128, 1)),
+        sample((128, 128), (1, 128), transpose_a=True, transpose_b=True),
+    ],
+)  # fmt: skip
+matmul.title = "MatMul"  # as error messages spell it
+
+
+def equation_of_matmul(
+    a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool = False, transpose_b: bool = False
+) -> str | None:
+    """The contraction that the product of arrays of these shapes is; None if one is stretched along an axis."""
+    if min(len(a), len(b)) < 2 or any(m != n for m, n in zip(a[-3::-1], b[-3::-1], strict=False)):
+        return None
+    letters = "abcdefghijklmnopqrstuvw"[: max(len(a), len(b)) - 2]
+    first, second = letters[len(letters) - len(a) + 2 :], letters[len(letters) - len(b) + 2 :]
+    return f"{first}{'zx' if transpose_a else 'xz'},{second}{'yz' if transpose_b else 'zy'}->{letters}xy"
+
+
+def split_equation(equation: str) -> tuple[str, str, str]:
+    """The letters of the first argument, the second, and the output."""
+    inputs, _, output = equation.partition("->")
+    first, _, second = inputs.partition(",")
+    return first, second, output
+
+
+@lru_cache(maxsize=4096)
+def _plan(equation: str) -> tuple[Any, ...]:
+    """How a contraction becomes a matrix product: permutations of the arguments, numbers of letters, the output's."""
+    first, second, output = split_equation(equation)
+    shared = [c for c in first if c in second]
+    batch = [c for c in shared if c in output]
+    summed = [c for c in shared if c not in output]
+    rows, columns = [c for c in first if c not in second], [c for c in second if c not in first]
+    a_order = tuple(first.index(c) for c in (*batch, *rows, *summed))
+    b_order = tuple(second.index(c) for c in (*batch, *summed, *columns))
+    made = [*batch, *rows, *columns]
+    y_order = tuple(made.index(c) for c in output)
+    orders = (None if order == tuple(range(len(order))) else order for order in (a_order, b_order, y_order))
+    return *orders, len(batch), len(rows), len(summed), len(columns)
+
+
+def _permuted(x, order):
+    return x if order is None else x.transpose(order)
+
+
+def _contract(xp, a, b, *, equation):
+    a_order, b_order, y_order, batch, rows, summed, columns = _plan(equation)
+    a, b = _permuted(a, a_order), _permuted(b, b_order)
+    if rows == summed == columns == 1:
+        return _permuted(_product(xp, a, b), y_order)
+    row_shape, column_shape, batch_shape = a.shape[batch : batch + rows], b.shape[batch + summed :], a.shape[:batch]
+    if not summed:
+        y = a.reshape((*a.shape, *(1,) * columns)) * b.reshape((*batch_shape, *(1,) * rows, *column_shape))
+        return _permuted(y, y_order)
+    inner = math.prod(a.shape[batch + rows :])
+    if rows != 1 or summed != 1:
+        a = a.reshape((*batch_shape, math.prod(row_shape), inner))
+    if columns != 1 or summed != 1:
+        b = b.reshape((*batch_shape, inner, math.prod(column_shape)))
+    y = _product(xp, a, b).reshape((*batch_shape, *row_shape, *column_shape))
+    return _permuted(y, y_order)
+
+
+def _contract_da(m, g, b, equation):
+    first, second, output = split_equation(equation)
+    return m.contract(g, b, equation=f"{output},{second}->{first}")
+
+
+def _contract_db(m, g, a, equation):
+    first, second, output = split_equation(equation)
+    return m.contract(a, g, equation=f"{first},{output}->{second}")
+
+
+def _batch_contract(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
+    first, second, output = split_equation(attrs["equation"])
+    fresh = next(c for c in map(chr, range(0x4E00, 0x9FFF)) if c not in attrs["equation"])
+    first, second = fresh * flags[0] + first, fresh * flags[1] + second
+    return m.contract(*inputs, equation=f"{first},{second}->{fresh}{output}")
+
+
+contract = bilinear(
+    "contract", _contract, da=_contract_da, db=_contract_db, batch=_batch_contract, fresh=True,
+    rows=lambda inputs, flags, attrs, count: summed_by_letter(attrs["equation"], flags),
+    samples=[
+        sample((3, 4), (4, 2), equation="ij,jk->ik"),
+        sample((2, 3), (4, 3), equation="ij,kj->ki"),
+        sample((3, 2, 4), (2, 2, 3), equation="ibj,bki->kbj"),
+        sample((2, 3), (2,), equation="ij,k->kij"),
+        sample((2, 3, 2), (2, 3, 2), equation="ijk,kji->"),
+        sample((2, 3), (3, 2), equation="ij,ji->ij"),
+        sample((), (3,), equation=",i->i"),
+        sample((0, 3), (3, 2), equation="ij,jk->ik"),
+        sample((2, 0), (0, 3), equation="ij,jk->ki"),
+    ],
+)  # fmt: skip
+
+
+def _put_diagonal(xp, x, *, axes, shape):
+    i, j = axes
+    rest = tuple(k for k in range(len(shape)) if k not in axes)
+    along = xp.arange(x.shape[-1])
+    y = put(xp.zeros((*(shape[k] for k in rest), shape[i], shape[j]), x.dtype), (..., along, along), x)
+    return y.transpose(tuple(np.argsort((*rest, i, j)).tolist()))
+
+
+def _shift_diagonal(attrs: dict[str, Any], size: int) -> dict[str, Any]:
+    shifted: dict[str, Any] = {"axes": tuple(i + 1 for i in attrs["axes"])}
+    return {**shifted, "shape": (size, *attrs["shape"])} if "shape" in attrs else shifted
+
+
+take_diagonal = linear(
+    "take_diagonal", lambda xp, x, *, axes: xp.diagonal(x, 0, *axes), shift=_shift_diagonal,
+    transpose=lambda m, g, x_shape, axes: m.put_diagonal(g, axes=axes, shape=x_shape),
+    samples=[sample((3, 4), axes=(0, 1)), sample((2, 3, 2), axes=(2, 0)), sample((0, 2), axes=(0, 1))],
+)  # fmt: skip
+put_diagonal = linear(
+    "put_diagonal", _put_diagonal, shift=_shift_diagonal,
+    transpose=lambda m, g, axes: m.take_diagonal(g, axes=axes),
+    samples=[sample((3,), axes=(0, 1), shape=(3, 4)), sample((3, 2), axes=(2, 0), shape=(2, 3, 2))],
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""Bands and diagonals of matrices: linear, `matrix_diag` and `matrix_diag_part` are each other's transpose.
+
+Diagonal k holds the entries (i, i + k). Several diagonals, from `high` down to `low`, are the rows of a matrix; a
+diagonal shorter than the longest lies at the left or the right end of its row, as `align` says of those above and below
+the main one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...backends.arrays import put
+from ...engine.registry.families import constant, linear, opaque
+from ...engine.registry.op import sample
+from .matrix_algebra import adjoint
+
+
+def _unshifted(attrs: dict[str, Any], size: int) -> dict[str, Any]:
+    return attrs
+
+
+@lru_cache(maxsize=256)
+def band(rows: int, columns: int, below: int, above: int) -> Any:
+    """Where a matrix has its main diagonal, `below` diagonals under it and `above` over it; negative means all."""
+    offset = np.arange(columns) - np.arange(rows)[:, None]
+    inside = ((below < 0) | (-offset <= below)) & ((above < 0) | (offset <= above))
+    inside.flags.writeable = False
+    return inside
+
+
+def _band_part(xp, x, *, below, above):
+    return xp.where(xp.asarray(band(*x.shape[-2:], below, above)), x, xp.zeros((), x.dtype))
+
+
+band_part = linear(
+    "band_part", _band_part, shift=_unshifted,
+    transpose=lambda m, g, below, above: m.band_part(g, below=below, above=above),
+    samples=[
+        sample((3, 4), below=1, above=0),
+        sample((2, 4, 3), below=-1, above=1),
+        sample((3, 3), below=0, above=-1),
+        sample((0, 2, 2), below=0, above=0),
+    ],
+)  # fmt: skip
+
+
+def longest(rows: int, columns: int, low: int, high: int) -> int:
+    """The length of the longest of the diagonals from `low` to `high`."""
+    return min(rows + min(high, 0), columns - max(low, 0))
+
+
+@lru_cache(maxsize=256)
+def places(rows: int, columns: int, low: int, high: int, align: str) -> Any:
+    """Index arrays (diagonal, position in it, row, column) of every entry on the diagonals from `high` to `low`."""
+    left_above, left_below = (side == "LEFT" for side in align.split("_"))
+    full = longest(rows, columns, low, high)
+    parts = []
+    for d, k in enumerate(range(high, low - 1, -1)):
+        i = np.arange(max(-k, 0), max(-k, 0) + max(min(rows + min(k, 0), columns - max(k, 0)), 0))
+        at_left = (k >= 0 and left_above) or (k <= 0 and left_below)
+        start = 0 if at_left else full - len(i)
+        parts.append(np.array([np.full(len(i), d), np.arange(start, start + len(i)), i, i + k]))
+    return tuple(np.concatenate(parts, axis=1))
+
+
+def _diag_part(xp, x, *, low, high, align):
+    rows, columns = x.shape[-2:]
+    if low == high:
+        return xp.diagonal(x, low, -2, -1)
+    d, p, i, j = map(xp.asarray, places(rows, columns, low, high, align))
+    shape = (*x.shape[:-2], high - low + 1, longest(rows, columns, low, high))
+    return put(xp.zeros(shape, x.dtype), (..., d, p), x[..., i, j])
+
+
+def _diag(xp, x, *, rows, columns, low, high, align):
+    d, p, i, j = map(xp.asarray, places(rows, columns, low, high, align))
+    several = low != high
+    zeros = xp.zeros((*x.shape[: -2 if several else -1], rows, columns), x.dtype)
+    return put(zeros, (..., i, j), x[..., d, p] if several else x[..., p])
+
+
+matrix_diag_part = linear(
+    "matrix_diag_part", _diag_part, shift=_unshifted,
+    transpose=lambda m, g, x_shape, low, high, align: m.matrix_diag(
+        g, rows=x_shape[-2], columns=x_shape[-1], low=low, high=high, align=align
+    ),
+    samples=[
+        sample((3, 3), low=0, high=0, align="RIGHT_LEFT"),
+        sample((2, 3, 4), low=2, high=2, align="RIGHT_LEFT"),
+        sample((3, 4), low=-1, high=2, align="RIGHT_LEFT"),
+        sample((2, 4, 3), low=-3, high=1, align="LEFT_RIGHT"),
+        sample((0, 2, 2), low=0, high=1, align="LEFT_LEFT"),
+    ],
+)  # fmt: skip
+matrix_diag = linear(
+    "matrix_diag", _diag, shift=_unshifted,
+    transpose=lambda m, g, low, high, align: m.matrix_diag_part(g, low=low, high=high, align=align),
+    samples=[
+        sample((3,), rows=3, columns=3, low=0, high=0, align="RIGHT_LEFT"),
+        sample((2, 2), rows=3, columns=4, low=2, high=2, align="RIGHT_LEFT"),
+        sample((2, 3, 3), rows=4, columns=3, low=-2, high=0, align="RIGHT_RIGHT"),
+        sample((0, 2), rows=2, columns=2, low=0, high=0, align="RIGHT_LEFT"),
+    ],
+)  # fmt: skip
+
+permutation_matrix = constant(
+    "permutation_matrix", lambda xp, order, *, dtype: xp.eye(order.shape[-1], dtype=dtype)[order],
+    batch=lambda m, size, inputs, flags, attrs: m.permutation_matrix(inputs[0], **attrs),
+    samples=[sample(np.array([2, 0, 1]), dtype=np.dtype("float64"))],
+)  # fmt: skip
+
+
+def _project(m, g):
+    return (g + adjoint(m, g)) * 0.5
+
+
+# A matrix that is Hermitian by promise: only such tangents exist, and only that part of a cotangent matters. The
+# samples have one entry: there, and for no other matrix, a tangent taken at random keeps the promise.
+hermitian = opaque(
+    "hermitian", lambda xp, x: x, vjp=_project, jvp=lambda m, inputs, y, attrs, ts: _project(m, ts[0]),
+    batch=lambda m, size, inputs, flags, attrs: m.hermitian(inputs[0]), samples=[sample((1, 1)), sample((2, 1, 1))],
+)  # fmt: skip

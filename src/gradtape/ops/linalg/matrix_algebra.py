@@ -1,0 +1,92 @@
+"""What the rules of linear algebra are written with: adjoints, triangles, and how stacks of matrices broadcast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import COMPLEX, FLOAT, DType
+from ...engine.registry.batching import aligned
+
+FIELD = FLOAT | COMPLEX
+
+
+def is_complex(x: Any) -> bool:
+    dtype = x.dtype
+    return dtype.is_complex if type(dtype) is DType else dtype.kind == "c"
+
+
+def conjugate(m: Any, x: Any) -> Any:
+    return m.conj(x) if is_complex(x) else x
+
+
+def adjoint(m: Any, x: Any) -> Any:
+    """The conjugate transpose of each matrix."""
+    rank = len(x.shape)
+    return conjugate(m, m.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2)))
+
+
+def lower(m: Any, x: Any) -> Any:
+    return m.band_part(x, below=-1, above=0)
+
+
+def upper(m: Any, x: Any) -> Any:
+    return m.band_part(x, below=0, above=-1)
+
+
+def diagonal(m: Any, x: Any) -> Any:
+    """Each matrix with zeros off its diagonal."""
+    return m.band_part(x, below=0, above=0)
+
+
+def column(m: Any, x: Any) -> Any:
+    """Each vector as a matrix of one column."""
+    return m.reshape(x, shape=(*x.shape, 1))
+
+
+def row(m: Any, x: Any) -> Any:
+    """Each vector as a matrix of one row."""
+    shape = tuple(x.shape)
+    return m.reshape(x, shape=(*shape[:-1], 1, shape[-1]))
+
+
+def numpy_dtype(x: Any) -> Any:
+    """The NumPy dtype of an array or a tensor."""
+    return x.dtype.numpy if type(x.dtype) is DType else x.dtype
+
+
+def identity(m: Any, like: Any, size: int) -> Any:
+    return m.constant(np.eye(size, dtype=numpy_dtype(like)))
+
+
+def safe_reciprocal(x: Any) -> Any:
+    """1/x, and 0 at 0: where two eigenvalues meet, their eigenvectors have no derivative."""
+    return x / (x * x + 1e-20)
+
+
+def inverse_gaps(m: Any, gaps: Any) -> Any:
+    """The reciprocals of the differences between eigenvalues, off the diagonal, where they are not all zero."""
+    inverse = safe_reciprocal(gaps + identity(m, gaps, gaps.shape[-1]))
+    return inverse - diagonal(m, inverse)
+
+
+def leading(op: str) -> Callable[..., Any]:
+    """A batching rule for an op whose arguments broadcast over leading axes: the batch is one more of them."""
+    return lambda m, size, inputs, flags, attrs: getattr(m, op)(*aligned(m, inputs, flags), **attrs)
+
+
+def each(f: Callable[..., Any], *stacks: Any) -> Any:
+    """`f` of matrices, for every matrix of the stacks, whose leading axes broadcast. NumPy only."""
+    if all(x.ndim == 2 for x in stacks):
+        return f(*stacks)
+    batch = np.broadcast_shapes(*(x.shape[:-2] for x in stacks))
+    count = math.prod(batch)
+    flat = [np.broadcast_to(x, (*batch, *x.shape[-2:])).reshape((count, *x.shape[-2:])) for x in stacks]
+    if not count:
+        like = f(*[np.eye(*x.shape[-2:], dtype=x.dtype) for x in stacks])
+        return np.zeros((*batch, *like.shape), like.dtype)
+    result = np.stack([f(*matrices) for matrices in zip(*flat, strict=True)])
+    return result.reshape((*batch, *result.shape[1:]))

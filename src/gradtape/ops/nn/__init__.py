@@ -1,0 +1,1 @@
+"""Convolution, pooling, normalization, losses, and boxes of images."""

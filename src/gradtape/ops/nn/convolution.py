@@ -1,0 +1,416 @@
+"""Convolution is bilinear in image and filter: each transpose of the three ops here is another of the three.
+
+Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are made of
+these by transposition. `paddings` holds a pair for each axis of space. A convolution is one matrix product of the
+patches under the window, laid out by copying whole slices of the image, with the filter as a matrix; the copies are
+made for a few examples at a time, so that they stay in the cache. On a device, `strided` makes them in one step.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ...backends.arrays import add_into, into, put
+from ...backends.numpy.blocks import fill, share_out
+from ...backends.numpy.windows import window_positions
+from ...backends.tuning import PATCHES, PRODUCTS
+from ...core.dtypes import FLOAT, INT, NARROW
+from ...engine.registry.batching import fold, spread
+from ...engine.registry.examples import Sums, rows_of_first
+from ...engine.registry.families import bilinear
+from ...engine.registry.op import sample
+from . import strided
+
+
+def _sizes(space, window, strides, paddings, dilations):
+    return tuple(map(window_positions, space, window, strides, paddings, dilations))
+
+
+def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
+    """`x` with `paddings` around its axes of space."""
+    if not any(map(any, paddings)):
+        return x
+    space = x.shape[1:-1]
+    shape = (x.shape[0], *(n + sum(p) for n, p in zip(space, paddings, strict=True)), x.shape[-1])
+    inside = (slice(None), *(slice(p[0], p[0] + n) for n, p in zip(space, paddings, strict=True)))
+    return put(xp.zeros(shape, x.dtype) if value == 0 else xp.full(shape, value, x.dtype), inside, x)
+
+
+def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[slice, ...]]:
+    """For each place in the window, the key of the padded image's values under it at all positions."""
+    axes = [
+        [slice(k * d, k * d + n * s, s) for k in range(w)]
+        for w, s, d, n in zip(window, strides, dilations, sizes, strict=True)
+    ]
+    return [(slice(None), *key) for key in itertools.product(*axes)]
+
+
+def _patches(xp, x, window, strides, dilations, sizes):
+    """`(examples, *sizes, places * channels)`: what the window sees at each position of the padded image `x`."""
+    if xp is np and dilations[-1] == 1 and window[-1] * x.shape[-1] >= 16 and x.flags.c_contiguous:
+        # Neighbours along the last axis of space are adjacent in memory: one row of the window is one slice.
+        # The steps along axes of size 1 may be anything, even so.
+        *steps, step, item = (math.prod(x.shape[i + 1 :]) * x.itemsize for i in range(x.ndim))
+        rows = np.lib.stride_tricks.as_strided(
+            x,
+            (*x.shape[:-2], sizes[-1], window[-1] * x.shape[-1]),
+            (*steps, step * strides[-1], item),
+            writeable=False,
+        )
+        parts = [rows[key] for key in taps(window[:-1], strides[:-1], dilations[:-1], sizes[:-1])]
+    else:
+        parts = [x[key] for key in taps(window, strides, dilations, sizes)]
+    return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
+
+
+def _chunks(xp, x, window, sizes):
+    """Ranges of examples whose patches fill the cache; for other libraries than NumPy, all examples at once."""
+    count = x.shape[0]
+    bytes_each = math.prod(sizes) * math.prod(window) * x.shape[-1] * x.dtype.itemsize
+    step = max(1, PATCHES // max(bytes_each, 1)) if xp is np else max(count, 1)
+    return [slice(i, min(i + step, count)) for i in range(0, count, step)]
+
+
+def _patch_matrices(xp, x, window, strides, dilations, sizes, groups):
+    """The patches as a matrix for each group: `(groups, positions, places * channels of a group)`."""
+    places = math.prod(window)
+    patches = _patches(xp, x, window, strides, dilations, sizes)
+    split = patches.reshape(-1, places, groups, x.shape[-1] // groups)
+    return xp.moveaxis(split, 2, 0).reshape(groups, split.shape[0], places * split.shape[3])
+
+
+def _filter_matrices(xp, w, groups):
+    """The filter as a matrix for each group: `(groups, places * channels of a group, outputs of a group)`."""
+    split = w.reshape(math.prod(w.shape[:-1]), groups, w.shape[-1] // groups)
+    return xp.moveaxis(split, 1, 0)
+
+
+def _by_group(xp, y, groups):
+    """Values at all positions as a matrix for each group: `(groups, positions, outputs of a group)`."""
+    return xp.moveaxis(y.reshape(math.prod(y.shape[:-1]), groups, y.shape[-1] // groups), 1, 0)
+
+
+def _work(y, w):
+    """What it takes to compute, or to spread, the values `y` of a convolution: see `share_out`."""
+    return y.size * math.prod(w.shape[:-1]) // PRODUCTS
+
+
+def _is_depthwise(channels, groups):
+    return groups == channels and groups > 1
+
+
+def _weighted(xp, x, weights):
+    """`x`, `(..., channels)`, times the weights of each channel, `(channels,)`.
+
+    Repeated along a row of the image, the weights make NumPy's inner loop a long one.
+    """
+    return x * xp.tile(weights, (x.shape[-2], 1))
+
+
+def _planes(y, channels):
+    """The values of each channel's first filter, those of its second, and so on."""
+    split = y.reshape(*y.shape[:-1], channels, y.shape[-1] // channels)
+    return [split[..., i] for i in range(split.shape[-1])]
+
+
+def _weighted_sum(xp, images, weights):
+    return functools.reduce(functools.partial(into, xp.add), map(_weighted, itertools.repeat(xp), images, weights))
+
+
+def _conv(xp, x, w, *, strides, paddings, dilations, groups):
+    window, outputs = w.shape[:-2], w.shape[-1]
+    sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
+    x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.conv(xp, x, w, sizes, strides, dilations, groups)
+    count, channels = x.shape[0], x.shape[-1]
+    if _is_depthwise(channels, groups):
+        keys = taps(window, strides, dilations, sizes)
+        kernels = _planes(w.reshape(len(keys), outputs), channels)
+
+        def shifted(y, x):
+            """Each channel has filters of its own: a sum of shifted images."""
+            for part in _chunks(xp, x, (2,), sizes):
+                images = [x[part][key] for key in keys]
+                sums = [_weighted_sum(xp, images, kernel) for kernel in kernels]
+                y = put(y, part, sums[0] if len(sums) == 1 else xp.stack(sums, axis=-1).reshape(y[part].shape))
+            return y
+
+        y = xp.empty((count, *sizes, outputs), x.dtype)
+        return fill(xp, shifted, y, x, size=y.size * len(keys))
+    filters = _filter_matrices(xp, w, groups)
+
+    def convolved(y, x):
+        for part in _chunks(xp, x, window, sizes):
+            patches = _patch_matrices(xp, x[part], window, strides, dilations, sizes, groups)
+            if xp is np:
+                np.matmul(patches, filters, out=_by_group(np, y[part], groups))
+            else:
+                y = xp.moveaxis(xp.matmul(patches, filters), 0, 1).reshape(y.shape)
+        return y
+
+    y = xp.empty((count, *sizes, outputs), x.dtype)
+    return fill(xp, convolved, y, x, size=_work(y, w), convolution=True)
+
+
+def _mirrored(a, w, size, strides, paddings, dilations):
+    """The paddings with which `conv_input` is the convolution of `a` with the filter mirrored; None if it is not.
+
+    It is that for strides of one.
+    """
+    if max(strides) > 1:
+        return None
+    reach = [(n - 1) * d for n, d in zip(w.shape[:-2], dilations, strict=True)]
+    before = [r - p[0] for r, p in zip(reach, paddings, strict=True)]
+    after = [n - k + r - b for n, k, r, b in zip(size, a.shape[1:-1], reach, before, strict=True)]
+    return tuple(zip(before, after, strict=True)) if min(*before, *after) >= 0 else None
+
+
+def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
+    sizes, channels = a.shape[1:-1], w.shape[-2] * groups
+    mirrored = _mirrored(a, w, size, strides, paddings, dilations)
+    if strided.is_strided(xp, a):
+        # The patches of a convolution have as many columns as there are outputs: one step, but not at any price.
+        if mirrored is None or w.shape[-1] > 4 * channels:
+            return strided.conv_input(xp, a, w, size, strides, paddings, dilations, groups)
+        turned = strided.mirrored_filter(xp, w, groups)
+        return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=groups)
+    if mirrored is not None and groups == 1 and w.shape[-1] <= w.shape[-2]:  # with more outputs it is slower
+        space = tuple(range(w.ndim - 2))
+        turned = xp.flip(w, space).transpose((*space, w.ndim - 1, w.ndim - 2))
+        return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=1)
+    kernel = w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups).transpose(0, 2, 3, 1)
+    keys = taps(w.shape[:-2], strides, dilations, sizes)
+    depthwise = _is_depthwise(channels, groups)
+
+    def spread_out(a, weights):
+        """What the values `a` send to the images' values under one place of the window."""
+        if not depthwise:
+            values = xp.moveaxis(xp.matmul(_by_group(xp, a, groups), weights), 0, 1)
+            return values.reshape(*a.shape[:-1], channels)
+        filters = _planes(weights.reshape(w.shape[-1]), channels)
+        return _weighted_sum(xp, _planes(a, channels), filters)
+
+    def scattered(x, a):
+        for part in _chunks(xp, a, (2,), sizes):
+            y = x[part]
+            for key, weights in zip(keys, kernel, strict=True):
+                y = add_into(y, key, spread_out(a[part], weights))
+            x = y if xp is not np else x
+        return x
+
+    shape = (a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels)
+    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a, size=_work(a, w), convolution=True)
+    if not any(map(any, paddings)):
+        return x
+    return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
+
+
+def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
+    sizes, outputs = b.shape[1:-1], b.shape[-1]
+    x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.conv_filter(xp, x, b, size, strides, dilations, groups)
+    channels = x.shape[-1]
+    if _is_depthwise(channels, groups):
+        keys = taps(size, strides, dilations, sizes)
+
+        def met(examples):
+            """The sums over all positions of image times `b`: `(places, channels, filters of a channel)`."""
+            planes = _planes(b[examples], channels)
+            ones = xp.ones(math.prod(planes[0].shape[:-1]), x.dtype)
+            products = ((x[examples][key] * plane).reshape(-1, channels) for key in keys for plane in planes)
+            sums = xp.stack([ones @ product for product in products])
+            return sums.reshape(len(keys), len(planes), channels).swapaxes(1, 2)
+
+        parts = share_out(met, x.shape[0], b.size * len(keys)) if xp is np else [met(slice(None))]
+        return sum(parts).reshape(*size, 1, outputs)
+
+    def correlated(examples):
+        w = xp.zeros((groups, math.prod(size) * channels // groups, outputs // groups), x.dtype)
+        for part in _chunks(xp, x[examples], size, sizes):
+            patches = _patch_matrices(xp, x[examples][part], size, strides, dilations, sizes, groups)
+            w = w + xp.matmul(patches.swapaxes(1, 2), _by_group(xp, b[examples][part], groups))
+        return w
+
+    if xp is np:
+        work = b.size * math.prod(size) * channels // (groups * PRODUCTS)
+        w = sum(share_out(correlated, x.shape[0], work, convolution=True))
+    else:
+        w = correlated(slice(None))
+    return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
+
+
+def _conv_filters(xp, x, b, *, size, strides, paddings, dilations):
+    """`_conv_filter` of each member of a batch, `(members, examples, *space, channels)`."""
+    members, channels, outputs = x.shape[0], x.shape[-1], b.shape[-1]
+    attrs = {"size": size, "strides": strides, "paddings": paddings, "dilations": dilations}
+    if xp is not np:
+        x, b = (xp.moveaxis(a, 0, -2).reshape(*a.shape[1:-1], members * a.shape[-1]) for a in (x, b))
+        w = _conv_filter(xp, x, b, groups=members, **attrs)
+        return xp.moveaxis(w.reshape(*size, channels, members, outputs), -2, 0)
+    sizes = b.shape[2:-1]
+    w = np.empty((members, math.prod(size) * channels, outputs), x.dtype)
+
+    def correlated(part):
+        images, values, filters = x[part], b[part], w[part]
+        for few in _chunks(np, images, size, (images.shape[1], *sizes)):
+            image = padded(np, images[few].reshape(-1, *x.shape[2:]), paddings)
+            (patches,) = _patch_matrices(np, image, size, strides, dilations, sizes, 1)
+            rows = patches.reshape(len(filters[few]), -1, w.shape[1])
+            np.matmul(rows.swapaxes(1, 2), values[few].reshape(*rows.shape[:2], outputs), out=filters[few])
+
+    if w.size and b.size:
+        share_out(correlated, members, b.size * w.shape[1] // PRODUCTS, convolution=True)
+    else:
+        w[...] = 0
+    return w.reshape(members, *size, channels, outputs)
+
+
+def _join(m, x, axis):
+    """The leading batch axis of `x` folded into its `axis`, counted from the end."""
+    shape = tuple(x.shape)
+    at = len(shape) + axis
+    moved = m.transpose(x, perm=(*range(1, at), 0, *range(at, len(shape))))
+    return m.reshape(moved, shape=(*shape[1:at], shape[0] * shape[at], *shape[at + 1 :]))
+
+
+def _part(m, y, axis, size):
+    """The batch axis, folded into `axis`, back in front."""
+    shape = tuple(y.shape)
+    at = len(shape) + axis
+    split = m.reshape(y, shape=(*shape[:at], size, shape[at] // size, *shape[at + 1 :]))
+    return m.transpose(split, perm=(at, *(i for i in range(len(shape) + 1) if i != at)))
+
+
+def _batch_by_channels(op, m, size, inputs, flags, attrs):
+    """A batch of convolutions is one convolution of more channels: in groups, unless only one side is batched."""
+    if not size:
+        return NotImplemented
+    axis = -1
+    if attrs["groups"] == 1 and not all(flags) and (op is conv_filter or op is conv):
+        axis = -2 if flags[0] else -1
+    else:
+        inputs = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+        flags, attrs = (True, True), {**attrs, "groups": attrs["groups"] * size}
+    joined = [_join(m, x, -1) if flag else x for x, flag in zip(inputs, flags, strict=True)]
+    return _part(m, op(*joined, **attrs), axis, size)
+
+
+def _batch(m, size, inputs, flags, attrs):
+    if not flags[1]:
+        return fold(conv)(m, size, inputs, flags, attrs)
+    return _batch_by_channels(conv, m, size, inputs, flags, attrs)
+
+
+def _batch_input(m, size, inputs, flags, attrs):
+    if not flags[1]:
+        return fold(conv_input)(m, size, inputs, flags, attrs)
+    return _batch_by_channels(conv_input, m, size, inputs, flags, attrs)
+
+
+def _ungrouped(attrs):
+    return {name: value for name, value in attrs.items() if name != "groups"}
+
+
+def _batch_filter(m, size, inputs, flags, attrs):
+    if size and all(flags) and attrs["groups"] == 1:
+        return m.conv_filters(*inputs, **_ungrouped(attrs))
+    return _batch_by_channels(conv_filter, m, size, inputs, flags, attrs)
+
+
+def _of_each_member(m, op, x, w, **attrs):
+    """`op` of each member of a batch: those of all side by side, each a group of channels."""
+    members = x.shape[0]
+    return _part(m, op(_join(m, x, -1), _join(m, w, -1), groups=members, **attrs), -1, members)
+
+
+def _batch_filters(m, size, inputs, flags, attrs):
+    if not size:
+        return NotImplemented
+    whole = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+    w = m.conv_filters(*[m.reshape(x, shape=(size * x.dims[1], *x.dims[2:])) for x in whole], **attrs)
+    return m.reshape(w, shape=(size, w.dims[0] // size, *w.dims[1:]))
+
+
+def _attrs(strides, paddings, dilations, groups):
+    return {"strides": strides, "paddings": paddings, "dilations": dilations, "groups": groups}
+
+
+_PLAIN: dict[str, Any] = {"strides": (1, 1), "paddings": ((0, 0), (0, 0)), "dilations": (1, 1), "groups": 1}
+_SAME: dict[str, Any] = {**_PLAIN, "paddings": ((1, 1), (0, 1)), "strides": (2, 1)}
+_GROUPED: dict[str, Any] = {**_PLAIN, "groups": 2, "dilations": (2, 1), "paddings": ((1, 0), (0, 0))}
+_UNSTRIDED: dict[str, Any] = {**_PLAIN, "paddings": ((1, 0), (0, 1)), "dilations": (2, 1)}
+_DEPTHWISE: dict[str, Any] = {**_PLAIN, "groups": 3, "strides": (1, 2)}
+_LINE: dict[str, Any] = {"strides": (2,), "paddings": ((1, 2),), "dilations": (1,), "groups": 1}
+
+conv = bilinear(
+    "conv", _conv, batch=_batch, rows=rows_of_first, fresh=True, on=INT | FLOAT | NARROW,
+    da=lambda m, g, w, x_shape, strides, paddings, dilations, groups: m.conv_input(
+        g, w, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    db=lambda m, g, x, w_shape, strides, paddings, dilations, groups: m.conv_filter(
+        x, g, size=tuple(w_shape[:-2]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    samples=[
+        sample((2, 4, 3, 2), (3, 2, 2, 3), **_PLAIN),
+        sample((2, 5, 3, 1), (2, 2, 1, 2), **_SAME),
+        sample((1, 4, 3, 4), (2, 2, 2, 6), **_GROUPED),
+        sample((1, 3, 4, 3), (2, 2, 1, 6), **_DEPTHWISE),
+        sample((2, 5, 8), (3, 8, 2), **_LINE),
+        sample((0, 3, 3, 2), (2, 2, 2, 3), **_PLAIN),
+    ],
+)  # fmt: skip
+conv_input = bilinear(
+    "conv_input", _conv_input, batch=_batch_input, rows=rows_of_first, fresh=True, on=INT | FLOAT | NARROW,
+    da=lambda m, g, w, strides, paddings, dilations, groups: m.conv(
+        g, w, **_attrs(strides, paddings, dilations, groups)
+    ),
+    db=lambda m, g, a, w_shape, strides, paddings, dilations, groups: m.conv_filter(
+        g, a, size=tuple(w_shape[:-2]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    samples=[
+        sample((2, 2, 2, 3), (3, 2, 2, 3), size=(4, 3), **_PLAIN),
+        sample((2, 3, 3, 2), (2, 2, 1, 2), size=(5, 3), **_SAME),
+        sample((1, 3, 2, 6), (2, 2, 2, 6), size=(4, 3), **_GROUPED),
+        sample((1, 2, 2, 6), (2, 2, 1, 6), size=(3, 4), **_DEPTHWISE),
+        sample((2, 3, 3, 2), (2, 2, 3, 2), size=(4, 3), **_UNSTRIDED),
+        sample((2, 4, 2, 2), (1, 1, 3, 2), size=(3, 2), **{**_PLAIN, "paddings": ((1, 0), (0, 0))}),
+    ],
+)  # fmt: skip
+conv_filter = bilinear(
+    "conv_filter", _conv_filter, batch=_batch_filter, fresh=True, on=INT | FLOAT | NARROW,
+    rows=lambda inputs, flags, attrs, count: None if all(flags) else Sums(),
+    da=lambda m, g, b, x_shape, strides, paddings, dilations, groups: m.conv_input(
+        b, g, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
+    ),
+    db=lambda m, g, x, strides, paddings, dilations, groups: m.conv(
+        x, g, **_attrs(strides, paddings, dilations, groups)
+    ),
+    samples=[
+        sample((2, 4, 3, 2), (2, 2, 2, 3), size=(3, 2), **_PLAIN),
+        sample((2, 5, 3, 1), (2, 3, 3, 2), size=(2, 2), **_SAME),
+        sample((1, 4, 3, 4), (1, 3, 2, 6), size=(2, 2), **_GROUPED),
+        sample((1, 3, 4, 3), (1, 2, 2, 6), size=(2, 2), **_DEPTHWISE),
+        sample((0, 3, 3, 2), (0, 2, 2, 3), size=(2, 2), **_PLAIN),
+    ],
+)  # fmt: skip
+conv_filters = bilinear(
+    "conv_filters", _conv_filters, batch=_batch_filters, fresh=True, on=INT | FLOAT | NARROW,
+    da=lambda m, g, b, x_shape, strides, paddings, dilations: _of_each_member(
+        m, m.conv_input, b, g, size=tuple(x_shape[2:-1]), strides=strides, paddings=paddings, dilations=dilations
+    ),
+    db=lambda m, g, x, strides, paddings, dilations: _of_each_member(
+        m, m.conv, x, g, strides=strides, paddings=paddings, dilations=dilations
+    ),
+    samples=[
+        sample((3, 2, 4, 3, 2), (3, 2, 2, 2, 3), size=(3, 2), **_ungrouped(_PLAIN)),
+        sample((2, 1, 5, 3, 1), (2, 1, 3, 3, 2), size=(2, 2), **_ungrouped(_SAME)),
+        sample((2, 0, 3, 3, 2), (2, 0, 2, 2, 3), size=(2, 2), **_ungrouped(_PLAIN)),
+    ],
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""Isotonic regression: the nearest sequence that never increases; it is made of means over runs of the input.
+
+The runs do not change under small changes of the input, so the derivative replaces each run by its mean: a projection,
+its own transpose.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...backends.arrays import add_at
+from ...core.dtypes import FLOAT, INT, NARROW
+from ...engine.registry.families import linear, opaque
+from ...engine.registry.op import sample
+
+
+def _runs(row):
+    """The number of the run each element of `row` belongs to: neighbours that increase are pooled."""
+    runs: list[list[float]] = []  # of each run its sum and its length
+    for value in row:
+        runs.append([value, 1])
+        while len(runs) > 1 and runs[-1][0] * runs[-2][1] > runs[-2][0] * runs[-1][1]:
+            total, length = runs.pop()
+            runs[-1][0] += total
+            runs[-1][1] += length
+    return np.repeat(np.arange(len(runs)), [length for _, length in runs])
+
+
+def _isotonic(xp, x):
+    rows = np.asarray(x, np.float64).reshape(-1, x.shape[-1]) if x.size else np.zeros((0, 1))
+    segments = np.array([_runs(row) for row in rows.tolist()], np.int32).reshape(x.shape)
+    return _run_means(xp, x, xp.asarray(segments)), xp.asarray(segments)
+
+
+def _run_means(xp, x, segments):
+    """Each element replaced by the mean of its run along the last axis."""
+    if not x.size:
+        return x
+    width = x.shape[-1]
+    first = xp.arange(0, x.size, width).reshape((*x.shape[:-1], 1))
+    places = (segments + first).reshape(-1)
+    totals = add_at(xp, xp.zeros(x.size, x.dtype), places, x.reshape(-1))
+    counts = add_at(xp, xp.zeros(x.size, x.dtype), places, xp.ones(x.size, x.dtype))
+    return (totals[places] / counts[places]).reshape(x.shape)
+
+
+_SEGMENTS = np.array([[0, 1, 1, 2], [0, 0, 0, 1]], np.int32)
+
+isotonic = opaque(
+    "isotonic", _isotonic, on=FLOAT | NARROW, vjp=lambda m, g, ys: m.run_means(g[0], ys[1]),
+    jvp=lambda m, inputs, ys, attrs, ts: (m.run_means(ts[0], ys[1]), None),
+    batch=lambda m, size, inputs, flags, attrs: m.isotonic(inputs[0]),
+    samples=[sample((2, 5)), sample((4,)), sample((2, 0))],
+)  # fmt: skip
+run_means = linear(
+    "run_means", _run_means, on=FLOAT | INT | NARROW, transpose=lambda m, g, segments: m.run_means(g, segments),
+    samples=[sample((2, 4), _SEGMENTS), sample((4,), _SEGMENTS[0])], moves_data=False,
+)  # fmt: skip

@@ -1,0 +1,207 @@
+"""Losses whose stable form is not the composition of their parts: cross entropies from logits, and half the square.
+
+A softmax cross entropy is over the last axis, and its derivative by the logits is `softmax - labels`: nothing is
+exponentiated that could overflow, and nothing is divided that could vanish.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ...backends.tuning import SHORT_ROWS
+from ...core import errors
+from ...core.dtypes import FLOAT, NARROW
+from ...engine.registry.batching import spread
+from ...engine.registry.families import elementwise, opaque
+from ...engine.registry.op import sample
+
+_SMOOTH = FLOAT | NARROW
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def _less_largest(logits):
+    return logits - logits.max(axis=-1, keepdims=True) if logits.size else logits
+
+
+def _shifted(xp, logits):
+    """The logits less their largest, and the logarithm of the sum of their exponentials."""
+    z = _less_largest(logits)
+    return z, xp.log(xp.exp(z).sum(axis=-1))
+
+
+def _dense(xp, labels, logits):
+    z, total = _shifted(xp, logits)
+    return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
+
+
+def _column(m, g):
+    return m.reshape(g, shape=(*g.shape, 1))
+
+
+def _slope(m, labels, logits):
+    axis = len(logits.shape) - 1
+    return m.softmax(logits, axis=axis) * m.sum(labels, axis=(axis,), keepdims=True) - labels
+
+
+def _dense_vjp(m, g, need, labels, logits):
+    axis = len(logits.shape) - 1
+    return (
+        -_column(m, g) * m.log_softmax(logits, axis=axis) if need[0] else None,
+        _column(m, g) * _slope(m, labels, logits) if need[1] else None,
+    )
+
+
+def _dense_jvp(m, inputs, y, attrs, ts):
+    (labels, logits), (t_labels, t_logits) = inputs, ts
+    axis = len(logits.dims) - 1
+    terms = []
+    if t_labels is not None:
+        terms.append(-t_labels * m.log_softmax(logits, axis=axis))
+    if t_logits is not None:
+        terms.append(t_logits * _slope(m, labels, logits))
+    return m.sum(sum(terms[1:], terms[0]), axis=(axis,), keepdims=False)
+
+
+def _batch_leading(name):
+    """The loss does not care how many leading axes there are."""
+
+    def batch(m, size, inputs, flags, attrs):
+        return getattr(m, name)(*[spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)])
+
+    return batch
+
+
+softmax_cross_entropy = opaque(
+    "softmax_cross_entropy", _dense, vjp=_dense_vjp, jvp=_dense_jvp, on=_SMOOTH,
+    batch=_batch_leading("softmax_cross_entropy"),
+    samples=[sample((3, 4), (3, 4)), sample((4,), (4,)), sample((0, 3), (0, 3)), sample((2, 1, 3), (2, 1, 3))],
+)  # fmt: skip
+
+
+def _sparse(xp, labels, logits):
+    if xp is np and logits.size:
+        z, axis, chosen = _centred(labels, logits)
+        return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
+    if xp is np:
+        _check(labels, logits.shape[-1])
+    z, total = _shifted(xp, logits)
+    return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+def _centred(labels, logits):
+    """The logits less their largest, as a new matrix; the axis of its classes; where in it the labels' entries are.
+
+    Few classes are its rows: NumPy reduces along short rows more slowly than across them.
+    """
+    classes = logits.shape[-1]
+    _check(labels, classes)
+    if logits.ndim != 2:
+        labels, logits = labels.reshape(-1), logits.reshape(-1, classes)
+    count = len(labels)
+    if classes <= SHORT_ROWS and classes <= count:
+        z = logits.T.copy()
+        z -= np.maximum.reduce(z, axis=0)
+        return z, 0, labels * count + _numbers(count)
+    z = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
+    return z, 1, labels + np.arange(0, z.size, classes)
+
+
+@lru_cache(maxsize=16)
+def _numbers(count):
+    return np.arange(count)
+
+
+def sparse_with_softmax(labels, logits):
+    """The sparse cross entropies and the softmax of arrays that are not empty: they have most of the work in common."""
+    losses, softmax, axis, _ = _with_softmax(labels, logits)
+    return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
+
+
+def sparse_with_slope(labels, logits):
+    """The sparse cross entropies and their derivatives, of arrays that are not empty."""
+    losses, slope = _with_slope(labels, logits)
+    return losses, np.ascontiguousarray(slope)
+
+
+def _with_slope(labels, logits):
+    """The losses, and the derivative of each by its logits."""
+    losses, slope, axis, chosen = _with_softmax(labels, logits)
+    slope.put(chosen, slope.take(chosen) - 1)
+    slope = slope if axis else slope.T
+    return losses, slope if logits.ndim == 2 else slope.reshape(logits.shape)
+
+
+def _with_softmax(labels, logits):
+    """The losses, and the softmax as `_centred` arranges it."""
+    z, axis, chosen = _centred(labels, logits)
+    correct = z.take(chosen)
+    softmax = np.exp(z, out=z)
+    total = np.add.reduce(softmax, axis=axis)
+    softmax /= total if axis == 0 else total[:, None]
+    losses = np.log(total) - correct
+    return losses if labels.ndim == 1 else losses.reshape(labels.shape), softmax, axis, chosen
+
+
+def _check(labels, classes):
+    numbers = labels.view(_UNSIGNED[labels.dtype.itemsize])  # of which a negative label is larger than any class
+    if labels.size and numbers.item(numbers.argmax()) >= classes:
+        wrong = labels[(labels < 0) | (labels >= classes)][0] if labels.ndim else labels
+        raise errors.InvalidArgumentError(
+            f"Received a label value of {wrong} which is outside the valid range of [0, {classes}). Label values: "
+            f"{labels} [Op:SparseSoftmaxCrossEntropyWithLogits]"
+        )
+
+
+def _sparse_vjp(m, g, labels, logits):
+    return None, _column(m, g) * m.sparse_softmax_slope(labels, logits)
+
+
+def _sparse_slope(xp, labels, logits):
+    if xp is np and logits.size:
+        return _with_slope(labels, logits)[1]
+    e = xp.exp(_less_largest(logits))
+    return e / e.sum(axis=-1, keepdims=True) - (labels[..., None] == xp.arange(logits.shape[-1]))
+
+
+def _softmax_change(m, logits, t):
+    """How the softmax of the logits changes with a change `t` of theirs: its derivative is symmetric."""
+    axis = len(logits.shape) - 1
+    softmax = m.softmax(logits, axis=axis)
+    return softmax * (t - m.sum(softmax * t, axis=(axis,), keepdims=True))
+
+
+_SPARSE = [
+    sample(np.array([0, 3, 1]), (3, 4)),
+    sample(np.array(2), (4,)),
+    sample(np.zeros((0,), int), (0, 3)),
+    sample(np.array([[1], [0]]), (2, 1, 3)),
+]
+sparse_softmax_cross_entropy = opaque(
+    "sparse_softmax_cross_entropy", _sparse, batch=_batch_leading("sparse_softmax_cross_entropy"),
+    vjp=_sparse_vjp, samples=_SPARSE,
+    jvp=lambda m, inputs, y, attrs, ts: m.sum(
+        ts[1] * m.sparse_softmax_slope(*inputs), axis=(len(inputs[1].dims) - 1,), keepdims=False
+    ),
+)  # fmt: skip
+sparse_softmax_slope = opaque(
+    "sparse_softmax_slope", _sparse_slope, batch=_batch_leading("sparse_softmax_slope"), samples=_SPARSE,
+    vjp=lambda m, g, logits: (None, _softmax_change(m, logits, g)),
+    jvp=lambda m, inputs, y, attrs, ts: _softmax_change(m, inputs[1], ts[1]),
+)  # fmt: skip
+
+sigmoid_cross_entropy = elementwise(
+    "sigmoid_cross_entropy",
+    lambda xp, labels, logits: xp.maximum(logits, 0) - logits * labels + xp.log1p(xp.exp(-xp.abs(logits))), on=_SMOOTH,
+    dlabels=lambda logits: -logits, dlogits=lambda m, labels, logits: m.sigmoid(logits) - labels,
+)  # fmt: skip
+
+half_square = opaque(
+    "half_square", lambda xp, x: (x * x).sum(dtype=x.dtype) / 2, vjp=lambda m, g, x: g * x, on=_SMOOTH,
+    jvp=lambda m, inputs, y, attrs, ts: m.sum(ts[0] * inputs[0], axis=tuple(range(len(ts[0].dims))), keepdims=False),
+    batch=lambda m, size, inputs, flags, attrs: m.sum(
+        m.square(inputs[0]), axis=tuple(range(1, len(inputs[0].dims))), keepdims=False
+    ) / 2,
+    samples=[sample((3, 4)), sample(()), sample((0, 2))],
+)  # fmt: skip

@@ -1,0 +1,243 @@
+"""Pooling: what becomes of the values under a window that moves over an image `(examples, *space, channels)`.
+
+A sum over windows is linear; a maximum sends everything to the first of the largest values. Neither looks for indices:
+the windows are walked place by place, with whole slices of the image at a time; on a device `strided` looks at all of
+their places at once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...backends.arrays import add_into, into, masked, put
+from ...backends.numpy.accelerated import with_accelerated
+from ...backends.numpy.blocks import fill
+from ...backends.numpy.windows import window_positions
+from ...core.dtypes import FLOAT, INT, NARROW
+from ...engine.registry.batching import fold, spread
+from ...engine.registry.examples import rows_of_first
+from ...engine.registry.families import constant, linear, opaque
+from ...engine.registry.op import sample
+from . import strided
+from .convolution import padded, taps
+
+_REAL = INT | FLOAT | NARROW
+
+
+def _keys(space, window, strides, paddings, dilations):
+    sizes = tuple(map(window_positions, space, window, strides, paddings, dilations))
+    return sizes, taps(window, strides, dilations, sizes)
+
+
+def _lowest(dtype):
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _inside(space, paddings):
+    return (slice(None), *(slice(p[0], p[0] + n) for n, p in zip(space, paddings, strict=True)))
+
+
+def _max_pool(xp, x, *, window, strides, paddings, dilations):
+    sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    x = padded(xp, x, paddings, _lowest(x.dtype))
+    if strided.is_strided(xp, x):
+        return strided.reduced(xp, "max", x, sizes, window, strides, dilations)
+
+    def largest(y, x):
+        y = put(y, slice(None), x[keys[0]])
+        for key in keys[1:]:
+            y = into(xp.maximum, y, x[key])
+        return y
+
+    return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=x.size)
+
+
+def _max_pool_and_place(x, **attrs):
+    """The largest value under each window, and the number of its place there."""
+    top = _max_pool(np, x, **attrs)
+    return top, _max_pool_place(np, x, top, **attrs)
+
+
+max_pool_with_place = with_accelerated("max_pool_and_place", _max_pool_and_place)  # where one pass finds both
+
+
+def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
+    """The number of the place in each window, in order, that holds the first of its largest values `top`."""
+    _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    x = padded(xp, x, paddings, _lowest(x.dtype))
+    dtype = np.uint8 if len(keys) <= 256 else np.int32
+    if strided.is_strided(xp, x):
+        return strided.first_places(xp, x, top, window, strides, dilations, dtype)
+
+    def count_misses(place, x, top):
+        missed = None
+        for key in keys[:-1]:
+            differs = x[key] != top
+            missed = differs if missed is None else into(xp.logical_and, missed, differs)
+            place = add_into(place, slice(None), missed)
+        return place
+
+    place = xp.zeros(top.shape, dtype)
+    return fill(xp, count_misses, place, x, top, size=x.size)
+
+
+def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings, dilations):
+    """The position of each maximum in its flattened image, or in the whole flattened batch."""
+    count, rows, columns, channels = place.shape
+    n, i, j, c = map(xp.asarray, np.ogrid[:count, :rows, :columns, :channels])
+    place = place.astype(np.int64)
+    row = i * strides[0] - paddings[0][0] + place // window[1] * dilations[0]
+    column = j * strides[1] - paddings[1][0] + place % window[1] * dilations[1]
+    image = n * size[0] if include_batch else 0
+    return ((image + row) * size[1] + column) * channels + c
+
+
+def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
+    """Each cotangent goes to the place under its window that won."""
+    if strided.is_strided(xp, g):
+        return strided.send_to_places(xp, g, place, size, window, strides, paddings, dilations)
+    _, keys = _keys(size, window, strides, paddings, dilations)
+    shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
+    apart = all(w == s and n % w == 0 for n, w, s in zip(shape[1:-1], window, strides, strict=True))
+    tiled = apart and max(dilations) == 1  # every value is written once
+    write = put if tiled else add_into
+
+    def scattered(x, g, place):
+        for i, key in enumerate(keys):
+            x = write(x, key, masked(xp, place == i, g))
+        return x
+
+    x = fill(xp, scattered, (xp.empty if tiled else xp.zeros)(shape, g.dtype), g, place, size=math.prod(shape))
+    return x[_inside(size, paddings)] if any(map(any, paddings)) else x
+
+
+def _max_pool_pick(xp, x, place, *, window, strides, paddings, dilations):
+    """The values of `x` at the places that won."""
+    _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.picked(xp, x, place, window, strides, dilations)
+    return sum(masked(xp, place == i, x[key]) for i, key in enumerate(keys))
+
+
+def _window_sum(xp, x, *, window, strides, paddings, dilations):
+    sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    x = padded(xp, x, paddings)
+    if strided.is_strided(xp, x):
+        return strided.reduced(xp, "sum", x, sizes, window, strides, dilations)
+    return sum((x[key] for key in keys[1:]), x[keys[0]])
+
+
+def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
+    """Each value is added to all places under its window in an image whose space has `size`."""
+    if strided.is_strided(xp, x):
+        return strided.send_to_all(xp, x, size, window, strides, paddings, dilations)
+    _, keys = _keys(size, window, strides, paddings, dilations)
+    shape = (x.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), x.shape[-1])
+    total = xp.zeros(shape, x.dtype)
+    for key in keys:
+        total = add_into(total, key, x)
+    return total[_inside(size, paddings)] if any(map(any, paddings)) else total
+
+
+def window_counts(size: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
+    """How many values of the image itself, padding left out, each window sees."""
+    counts = np.ones((1, *size, 1))
+    return _window_sum(np, counts, window=window, strides=strides, paddings=paddings, dilations=dilations)
+
+
+def _attrs(window, strides, paddings, dilations):
+    return {"window": window, "strides": strides, "paddings": paddings, "dilations": dilations}
+
+
+def _batch_examples(name):
+    """All inputs have a leading axis of examples: the batch is folded into it."""
+
+    def batch(m, size, inputs, flags, attrs):
+        op = getattr(m, name)
+        first, *rest = [spread(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)]
+        merged = [m.reshape(x, shape=(x.dims[0] * x.dims[1], *x.dims[2:])) for x in rest]
+        return fold(lambda x, **attributes: op(x, *merged, **attributes))(m, size, [first], [True], attrs)
+
+    return batch
+
+
+_SQUARE = _attrs((2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1))
+_OVERLAP = _attrs((3, 2), (2, 1), ((1, 1), (0, 1)), (1, 1))
+_HOLES = _attrs((2,), (1,), ((0, 0),), (2,))
+_IMAGES: list[Any] = [((2, 4, 4, 2), _SQUARE), ((1, 5, 3, 2), _OVERLAP), ((2, 5, 1), _HOLES), ((0, 4, 4, 1), _SQUARE)]
+
+
+def _with_places(inner):
+    """Samples for the derivatives of a maximum: a value to push (`inner`) or to pull, and the places that won."""
+    rng = np.random.default_rng(0)
+    for shape, attrs in _IMAGES:
+        x = rng.standard_normal(shape)
+        y = _max_pool(np, x, **attrs)
+        place = _max_pool_place(np, x, y, **attrs)
+        yield sample(shape, place, **attrs) if inner else sample(y.shape, place, size=shape[1:-1], **attrs)
+
+
+def _max_pool_vjp(m, g, x, y, window, strides, paddings, dilations):
+    attrs = _attrs(window, strides, paddings, dilations)
+    back = m.max_pool_back(g, m.max_pool_place(x, y, **attrs), size=tuple(x.shape[1:-1]), **attrs)
+    return _flat_in(m, x, back)
+
+
+def _max_pool_jvp(m, inputs, y, attrs, ts):
+    (x,), (t,) = inputs, ts
+    return _flat_in(m, x, m.max_pool_pick(t, m.max_pool_place(x, y, **attrs), **attrs))
+
+
+def _flat_in(m, x, slope):
+    """`slope`, which does not change with `x` but depends on it: the second derivative of a maximum is 0, not None."""
+    return m.identity_n(slope, x)[0]
+
+
+max_pool = opaque(
+    "max_pool", _max_pool, on=_REAL, kinks=True, fresh=True, batch=_batch_examples("max_pool"), vjp=_max_pool_vjp,
+    jvp=_max_pool_jvp, samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
+)  # fmt: skip
+max_pool_place = constant(
+    "max_pool_place", _max_pool_place, on=_REAL, batch=_batch_examples("max_pool_place"),
+    samples=[sample((2, 4, 4, 2), (2, 2, 2, 2), **_SQUARE)],
+)  # fmt: skip
+max_pool_index = constant(
+    "max_pool_index", _max_pool_index, on=INT,
+    samples=[sample(np.arange(8).reshape(2, 2, 2, 1) % 4, size=(4, 4), include_batch=True, **_SQUARE)],
+)
+max_pool_back = linear(
+    "max_pool_back", _max_pool_back, on=_REAL, moves_data=False, fresh=True, batch=_batch_examples("max_pool_back"),
+    rows=rows_of_first,
+    transpose=lambda m, g, place, window, strides, paddings, dilations: m.max_pool_pick(
+        g, place, **_attrs(window, strides, paddings, dilations)
+    ),
+    samples=list(_with_places(False)),
+)  # fmt: skip
+max_pool_pick = linear(
+    "max_pool_pick", _max_pool_pick, on=_REAL, moves_data=False, batch=_batch_examples("max_pool_pick"),
+    rows=rows_of_first,
+    transpose=lambda m, g, place, x_shape, window, strides, paddings, dilations: m.max_pool_back(
+        g, place, size=tuple(x_shape[1:-1]), **_attrs(window, strides, paddings, dilations)
+    ),
+    samples=list(_with_places(True)),
+)  # fmt: skip
+window_sum = linear(
+    "window_sum", _window_sum, on=_REAL, moves_data=False, batch=_batch_examples("window_sum"),
+    rows=rows_of_first,
+    transpose=lambda m, g, x_shape, window, strides, paddings, dilations: m.window_spread(
+        g, size=tuple(x_shape[1:-1]), **_attrs(window, strides, paddings, dilations)
+    ),
+    samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
+)  # fmt: skip
+window_spread = linear(
+    "window_spread", _window_spread, on=_REAL, moves_data=False, batch=_batch_examples("window_spread"),
+    rows=rows_of_first,
+    transpose=lambda m, g, window, strides, paddings, dilations: m.window_sum(
+        g, **_attrs(window, strides, paddings, dilations)
+    ),
+    samples=[sample((2, 2, 2, 1), size=(4, 4), **_SQUARE), sample((1, 3, 3, 2), size=(5, 3), **_OVERLAP)],
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Random draws: the generator, and the distributions made of it."""

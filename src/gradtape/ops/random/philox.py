@@ -1,0 +1,125 @@
+"""Philox 4x32-10: block number n of a stream is ten rounds of mixing on the counter plus n, under a key.
+
+A block is four 32-bit words. The streams, and the numbers made of their words, are those of TensorFlow's CPU kernels.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...backends.numpy.blocks import share_out
+
+_MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
+_WEYL = 0x9E3779B9, 0xBB67AE85
+_MASK = 0xFFFFFFFF
+_FEW = 8
+_CHUNK = 1 << 12  # blocks mixed at a time: they stay in the cache
+
+
+def words(xp, state, blocks):
+    """The four words of each of the `blocks` (uint64 numbers) of a stream: uint32, of shape `(*blocks.shape, 4)`."""
+    flat = blocks.reshape(-1)
+    if xp is np and flat.size <= _FEW:
+        return np.array([_block(state.tolist(), n) for n in flat.tolist()], np.uint32).reshape((*blocks.shape, 4))
+    step = _CHUNK if xp is np else flat.shape[0]
+    chunks = [_mixed(xp, state, flat[at : at + step]) for at in range(0, max(flat.shape[0], 1), max(step, 1))]
+    return (chunks[0] if len(chunks) == 1 else xp.concatenate(chunks)).reshape((*blocks.shape, 4))
+
+
+def filled(xp, state, count, each, numbers):
+    """The first `count` numbers of a stream, where `numbers(xp, words)` makes `each` of them from a block."""
+    total = -(-count // each)
+    step = _CHUNK if xp is np else total
+    first = numbers(xp, words(xp, state, xp.arange(min(total, step), dtype=xp.uint64))).reshape(-1)
+    if total <= step:
+        return first[:count]
+    out = np.empty(total * each, first.dtype)
+    out[: first.size] = first
+
+    def fill(chunks):
+        for at in range((1 + chunks.start) * _CHUNK, min((1 + chunks.stop) * _CHUNK, total), _CHUNK):
+            stop = min(at + _CHUNK, total)
+            out[at * each : stop * each] = numbers(np, words(np, state, np.arange(at, stop, dtype=np.uint64))).ravel()
+
+    share_out(fill, -(-total // _CHUNK) - 1, count)
+    return out[:count]
+
+
+def _block(state, number):
+    """One block in Python's integers, which for a few blocks are ten times faster than arrays."""
+    counter = (state[0] | state[1] << 64) + number
+    c0, c1, c2, c3 = (counter >> shift & _MASK for shift in (0, 32, 64, 96))
+    k0, k1 = state[2] & _MASK, state[2] >> 32
+    m0, m1 = _MULTIPLIERS
+    for _ in range(10):
+        p0, p1 = c0 * m0, c2 * m1
+        c0, c1, c2, c3 = p1 >> 32 ^ c1 ^ k0, p1 & _MASK, p0 >> 32 ^ c3 ^ k1, p0 & _MASK
+        k0, k1 = (k0 + _WEYL[0]) & _MASK, (k1 + _WEYL[1]) & _MASK
+    return c0, c1, c2, c3
+
+
+def _mixed(xp, state, blocks):
+    u64 = xp.uint64
+    mask, half = u64(_MASK), u64(32)
+    low = state[0] + blocks
+    high = state[1] + (low < blocks).astype(u64)
+    c0, c1, c2, c3 = low & mask, low >> half, high & mask, high >> half
+    k0, k1 = state[2] & mask, state[2] >> half
+    m0, m1 = map(u64, _MULTIPLIERS)
+    w0, w1 = map(u64, _WEYL)
+    for _ in range(10):
+        p0, p1 = c0 * m0, c2 * m1
+        c0, c1, c2, c3 = (p1 >> half) ^ c1 ^ k0, p1 & mask, (p0 >> half) ^ c3 ^ k1, p0 & mask
+        k0, k1 = (k0 + w0) & mask, (k1 + w1) & mask
+    return xp.stack([c0, c1, c2, c3], axis=-1).astype(xp.uint32)
+
+
+def pairs(xp, word):
+    """Pairs of words along the last axis as 64-bit integers, the first word low."""
+    low, high = word[..., 0::2].astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
+    return low | high << xp.uint64(32)
+
+
+def unit_floats(xp, word, bits=23):
+    """Words as float32 in [0, 1), from their lowest `bits`."""
+    return (word & xp.uint32((1 << bits) - 1)).astype(xp.float32) * xp.float32(2.0**-bits)
+
+
+def unit_doubles(xp, word):
+    """Pairs of words along the last axis as float64 in [0, 1), the first word high."""
+    high, low = (word[..., 0::2] & xp.uint32(0xFFFFF)).astype(xp.uint64), word[..., 1::2].astype(xp.uint64)
+    return (high << xp.uint64(32) | low).astype(xp.float64) * 2.0**-52
+
+
+def normal_floats(xp, word):
+    """Words as standard normal float32: Box and Muller's transform of each pair along the last axis.
+
+    The logarithm, sine and cosine are taken in float64 and rounded, so one number in seventy differs from TensorFlow's
+    in its last bit: the C library TensorFlow uses rounds some logarithms the other way.
+    """
+    f32, f64 = xp.float32, xp.float64
+    u = unit_floats(xp, word)
+    radius = xp.sqrt(f32(-2) * xp.log(xp.maximum(u[..., 0::2], f32(1e-7)).astype(f64)).astype(f32))
+    angle = (2 * math.pi * u[..., 1::2].astype(f64)).astype(f32).astype(f64)
+    return _interleaved(xp, xp.sin(angle).astype(f32) * radius, xp.cos(angle).astype(f32) * radius)
+
+
+def normal_doubles(xp, word):
+    """Words as standard normal float64, two for each four words along the last axis."""
+    u = unit_doubles(xp, word)
+    radius = xp.sqrt(-2.0 * xp.log(xp.maximum(u[..., 0::2], 1e-7)))
+    angle = 2 * math.pi * u[..., 1::2]
+    return _interleaved(xp, xp.sin(angle) * radius, xp.cos(angle) * radius)
+
+
+def _interleaved(xp, a, b):
+    return xp.stack([a, b], axis=-1).reshape((*a.shape[:-1], 2 * a.shape[-1]))
+
+
+def scrambled(xp, seed):
+    """The state of a stateless draw from its seed, two integers."""
+    start = xp.concatenate([seed.astype(xp.uint64), xp.full(1, 0x02461E293EC8F720, xp.uint64)])
+    both = pairs(xp, words(xp, start, xp.zeros(1, xp.uint64))[0])  # the key, and the counter's upper half
+    return xp.concatenate([xp.zeros(1, xp.uint64), both[1:], both[:1]])

@@ -1,0 +1,182 @@
+"""Random numbers as functions of a Philox state: uniform, normal, truncated normal, integers, categories, shuffles.
+
+The state is an input, three unsigned 64-bit numbers (see `gradtape.engine.run.randomness`), so a draw is an op like any
+other: it has one value for its inputs, can be recorded, and is repeated by running it again.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...backends.arrays import search_rows, stable_argsort
+from ...core import dtypes
+from ...engine.registry.families import constant
+from ...engine.registry.op import sample
+from . import philox
+
+STATE = np.array([3, 5, 7], np.uint64)
+_FLOATS = [
+    sample(STATE, shape=(3, 5), dtype=dtypes.float32),
+    sample(STATE, shape=(), dtype=dtypes.float64),
+    sample(STATE, shape=(0, 3), dtype=dtypes.float16),
+    sample(STATE, shape=(5000, 4), dtype=dtypes.bfloat16),
+]
+
+
+def _advance(xp, state, *, blocks):
+    """The words of a generator's state, which is kept in signed integers, and the state `blocks` further on."""
+    words = state.view(np.uint64)
+    low = words[:1] + xp.uint64(blocks)
+    high = words[1:2] + (low < words[:1]).astype(np.uint64)
+    return words, xp.concatenate([low, high, words[2:]]).view(np.int64)
+
+
+advance = constant(
+    "advance", _advance, samples=[sample(np.array([-1, 5, 7]), blocks=3), sample(np.array([1, -1, 7]), blocks=2**63)]
+)
+
+
+def _uniform(xp, state, *, shape, dtype):
+    count = math.prod(shape)
+    if dtype is dtypes.float64:
+        return philox.filled(xp, state, count, 2, philox.unit_doubles).reshape(shape)
+    bits = {"float32": 23, "float16": 10, "bfloat16": 7}[dtype.name]
+    floats = philox.filled(xp, state, count, 4, lambda xp, word: philox.unit_floats(xp, word, bits))
+    return floats.astype(dtype.numpy, copy=False).reshape(shape)
+
+
+def _normal(xp, state, *, shape, dtype):
+    each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
+    drawn = philox.filled(xp, state, math.prod(shape), each, numbers)
+    return drawn.astype(dtype.numpy, copy=False).reshape(shape)
+
+
+random_uniform = constant("random_uniform", _uniform, samples=_FLOATS)
+random_normal = constant("random_normal", _normal, samples=_FLOATS)
+
+
+def _truncated_normal(xp, state, *, shape, dtype):
+    """Normal numbers with those beyond two standard deviations left out.
+
+    Each group of numbers has a stretch of blocks to itself, so that how many one group rejects does not move another.
+    """
+    each, numbers = (2, philox.normal_doubles) if dtype is dtypes.float64 else (4, philox.normal_floats)
+    count = math.prod(shape)
+    groups = -(-count // each)
+    out = xp.empty((groups, each), xp.float64 if each == 2 else xp.float32)
+    pending, tries = xp.arange(groups, dtype=xp.int64), 1
+    while pending.size:
+        first = pending.astype(xp.uint64) * xp.uint64(each * 64)
+        blocks = first[:, None] + xp.arange(tries, dtype=xp.uint64)
+        candidates = numbers(xp, philox.words(xp, state, blocks)).reshape(pending.size, -1)
+        inside = xp.abs(candidates) < 2
+        done = inside.sum(axis=1) >= each
+        kept = stable_argsort(xp, ~inside[done], 1)[:, :each]
+        out[pending[done]] = xp.take_along_axis(candidates[done], kept, axis=1)
+        pending, tries = pending[~done], 2 * tries
+    return out.reshape(-1)[:count].astype(dtype.numpy, copy=False).reshape(shape)
+
+
+random_truncated_normal = constant("random_truncated_normal", _truncated_normal, samples=_FLOATS)
+
+
+def _integers(xp, state, count, dtype):
+    """Unsigned integers over the whole range of an integer dtype's size."""
+    if dtype.size == 8:
+        return philox.filled(xp, state, count, 2, philox.pairs)
+    return philox.filled(xp, state, count, 4, lambda xp, word: word)
+
+
+def _uniform_int(xp, state, low, high, *, shape, dtype):
+    unsigned = xp.uint64 if dtype.size == 8 else xp.uint32
+    low, high = low.astype(unsigned).reshape(1), high.astype(unsigned).reshape(1)
+    drawn = _integers(xp, state, math.prod(shape), dtype)
+    return (low + drawn % (high - low)).astype(dtype.numpy).reshape(shape)
+
+
+random_uniform_int = constant(
+    "random_uniform_int", _uniform_int,
+    samples=[
+        sample(STATE, np.int32(-3), np.int32(9), shape=(2, 3), dtype=dtypes.int32),
+        sample(STATE, np.int64(0), np.int64(10), shape=(), dtype=dtypes.int64),
+    ],
+)  # fmt: skip
+random_uniform_full_int = constant(
+    "random_uniform_full_int",
+    lambda xp, state, *, shape, dtype: (
+        _integers(xp, state, math.prod(shape), dtype).astype(dtype.numpy, copy=False).reshape(shape)
+    ),
+    samples=[sample(STATE, shape=(2, 3), dtype=dtypes.int32), sample(STATE, shape=(0,), dtype=dtypes.uint64)],
+)  # fmt: skip
+random_scramble = constant(
+    "random_scramble", lambda xp, seed: philox.scrambled(xp, seed), samples=[sample(np.array([1, -2], np.int32))]
+)
+
+
+def _categorical(xp, state, logits, *, count, dtype):
+    """For each row of `logits`, `count` classes drawn by inverting the cumulative distribution."""
+    rows, classes = logits.shape
+    usable = xp.isfinite(logits)
+    logits = xp.where(usable, logits, -xp.inf).astype(xp.float64)
+    top = xp.max(logits, axis=1, keepdims=True) if classes else xp.zeros((rows, 1))
+    weights = xp.where(usable, xp.exp(logits - xp.where(xp.isfinite(top), top, 0)), 0)
+    cumulative = xp.cumsum(weights, axis=1)
+    total = cumulative[:, -1] if classes else xp.zeros(rows)
+    drawn = philox.filled(xp, state, rows * count, 2, philox.unit_doubles).reshape(rows, count) * total[:, None]
+    return search_rows(xp, cumulative, drawn, "right").astype(dtype.numpy)
+
+
+random_categorical = constant(
+    "random_categorical", _categorical,
+    samples=[sample(STATE, (2, 3), count=5, dtype=dtypes.int64), sample(STATE, (0, 3), count=2, dtype=dtypes.int32)],
+)  # fmt: skip
+
+
+def _shuffle(xp, state, value):
+    """`value` with its first axis permuted: each place in turn is swapped with one at or after it."""
+    size = value.shape[0]
+    order = list(range(size))
+    drawn = philox.filled(xp, state, max(size - 1, 0), 4, lambda xp, word: word)
+    jumps = drawn % xp.arange(size, 1, -1).astype(xp.uint32)
+    for i, j in enumerate((xp.arange(jumps.size) + jumps).tolist()):
+        order[i], order[j] = order[j], order[i]
+    return value[xp.array(order, dtype=xp.int64)]
+
+
+random_shuffle = constant(
+    "random_shuffle", _shuffle, moves_data=True,
+    samples=[sample(STATE, (7, 2)), sample(STATE, (1,)), sample(STATE, (0, 2))],
+)  # fmt: skip
+
+
+def _candidates(xp, state, *, count, classes, unique, logarithmic):
+    """`count` classes, and how many draws it took; more than `count` where they are to be `unique`.
+
+    All classes are drawn alike or, `logarithmic`, class k in proportion to log((k + 2) / (k + 1)).
+    """
+    size = count
+    while True:
+        if logarithmic:
+            uniform = philox.filled(np, state, size, 2, philox.unit_doubles)
+            drawn = np.exp(uniform * math.log1p(classes)).astype(np.int64) - 1
+        else:
+            drawn = philox.filled(np, state, size, 2, philox.pairs)
+        drawn = (drawn % classes).astype(np.int64)
+        first = np.sort(np.unique(drawn, return_index=True)[1]) if unique else np.arange(size)
+        if first.size >= count:
+            break
+        size *= 2
+    tries = first[count - 1] + 1 if count else 0
+    return np.append(drawn[first[:count]], tries)
+
+
+random_candidates = constant(
+    "random_candidates", _candidates,
+    samples=[
+        sample(STATE, count=4, classes=10, unique=True, logarithmic=True),
+        sample(STATE, count=6, classes=6, unique=True, logarithmic=False),
+        sample(STATE, count=5, classes=3, unique=False, logarithmic=True),
+    ],
+)  # fmt: skip

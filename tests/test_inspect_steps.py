@@ -1,0 +1,165 @@
+"""`record_steps`: which steps are kept, what is kept of them, and that nothing else changes."""
+
+import math
+import threading
+import tracemalloc
+from importlib.util import find_spec
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from test_inspect_report import embedded
+
+import gradtape as tf
+from gradtape.engine.run import dispatch
+from gradtape.engine.tape.tape import GradientTape
+
+
+def run(steps, w, rate=0.1, width=4):
+    """A few steps of descent; the losses and gradient norms, from the outside."""
+    x = tf.constant(np.linspace(-1, 1, 3 * width).reshape(3, width).astype(np.float32))
+    outside = []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            with tf.name_scope("layer"):
+                hidden = tf.tanh(x @ w)
+            loss = tf.reduce_mean(tf.square(hidden - 0.5))
+        gradient = tape.gradient(loss, w)
+        w.assign_sub(rate * gradient)
+        outside.append((float(loss), float(np.linalg.norm(gradient.numpy()))))
+    return outside
+
+
+def weights(width=4):
+    rng = np.random.default_rng(0)
+    return tf.Variable(rng.normal(size=(width, 2)).astype(np.float32), name="w")
+
+
+def test_steps_have_the_numbers_of_the_run_and_leave_it_as_it_is():
+    plain, watched = weights(), weights()
+    expected = run(7, plain)
+    with tf.inspect.record_steps(every=3) as steps:
+        outside = run(7, watched)
+    assert outside == expected
+    np.testing.assert_array_equal(plain.numpy(), watched.numpy())
+    assert steps.seen == 7 and [step.number for step in steps] == [0, 3, 6]
+    for step in steps:
+        loss, norm = expected[step.number]
+        assert step.loss == loss and step.norms["w"] == pytest.approx(norm, rel=1e-6)
+    assert GradientTape._answered is None and dispatch.witness is None
+
+
+def test_only_the_steps_that_are_kept_are_traced():
+    kinds = []
+    w = tf.Variable(1.0)
+    with tf.inspect.record_steps(every=2):
+        for _ in range(4):
+            with tf.GradientTape() as tape:
+                loss = w * w
+            kinds.append(type(tape._log).__name__)
+            tape.gradient(loss, w)
+            del tape, loss
+    assert kinds == ["TracingLog", "Log", "TracingLog", "Log"]
+
+
+def test_a_long_run_keeps_few_steps_spread_over_it():
+    with tf.inspect.record_steps(keep=5) as steps:
+        run(23, weights())
+    numbers = [step.number for step in steps]
+    assert 2 <= len(numbers) <= 5 and steps.every > 1
+    assert numbers[0] == 0 and numbers[-1] >= 16
+    assert len({b - a for a, b in pairwise(numbers)}) == 1
+
+
+def test_steps_hold_numbers_and_no_arrays():
+    w = weights(width=4000)
+    with tf.inspect.record_steps(keep=50) as steps:
+        run(3, w, width=4000)
+        tracemalloc.start()
+        run(6, w, width=4000)
+        grown = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+    assert len(steps) == 9
+    assert max(len(step.packed) for step in steps) < 10_000
+    assert grown < 1_000_000  # a step's values alone have more than 48,000 bytes, and gradients as many
+
+
+def test_the_page_has_one_graph_and_what_changes(tmp_path):
+    with tf.inspect.record_steps() as steps:
+        run(3, weights())
+    data = embedded(steps.report(tmp_path / "training.html"))
+    assert len(data["graphs"]) == 1 and [s["step"] for s in data["steps"]] == [0, 1, 2]
+    assert [s["loss"] for s in data["steps"]] == [step.loss for step in steps]
+    (tanh,) = [node for node in data["graphs"][0]["nodes"] if node["op"] == "tanh"]
+    assert "value" not in tanh
+    means = [s["nodes"][str(tanh["id"])]["value"]["mean"] for s in data["steps"]]
+    assert len(set(means)) == 3
+    assert "3 of 3 steps" in str(steps) and "w" in str(steps)
+
+
+def test_what_is_nan_or_none_at_a_step_is_said(tmp_path):
+    v, spare = tf.Variable(1.0, name="v"), tf.Variable(1.0, name="spare")
+    with tf.inspect.record_steps() as steps:
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.math.log(v)
+            tape.gradient(loss, [v, spare])
+            v.assign(-1.0)
+    assert steps[0].loss == 0.0 and math.isnan(steps[1].loss)
+    assert steps[0].norms == {"v": 1.0, "spare": None}
+    data = embedded(steps.report(tmp_path / "training.html"))
+    assert data["steps"][1]["loss"] is None
+    assert {p["kind"] for p in data["steps"][1]["problems"]} == {"nan", "none"}
+
+
+def test_inner_tapes_functions_and_other_threads_are_no_steps(tmp_path):
+    x = tf.Variable(2.0)
+
+    def second():
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = x**3
+            g = inner.gradient(y, x)
+        return outer.gradient(g, x)
+
+    @tf.function
+    def compiled():
+        with tf.GradientTape() as tape:
+            y = x * x
+        return tape.gradient(y, x)
+
+    with tf.inspect.record_steps() as steps:
+        assert float(second()) == 12.0
+        assert [float(compiled()) for _ in range(2)] == [4.0, 4.0]
+        thread = threading.Thread(target=run, args=(2, weights()))
+        thread.start()
+        thread.join()
+    assert [step.loss for step in steps] == [12.0] and steps.seen == 1
+    with tf.inspect.record_steps() as none:
+        compiled()
+    with pytest.raises(ValueError, match="run_functions_eagerly"):
+        none.report(tmp_path / "none.html")
+
+
+def test_wrong_arguments_and_errors_in_the_block_leave_nothing_behind():
+    for wrong in ({"every": 0}, {"keep": 1}, {"every": 1.5}):
+        with pytest.raises(ValueError, match="must be an integer"), tf.inspect.record_steps(**wrong):
+            pass
+    with pytest.raises(ZeroDivisionError), tf.inspect.record_steps():
+        raise ZeroDivisionError
+    assert GradientTape._answered is None and dispatch.witness is None
+
+
+@pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+def test_a_keras_model_is_recorded_step_by_step(tmp_path):
+    keras = tf.keras
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.layers.Dense(3, "relu", name="first"), keras.layers.Dense(1, name="second")])
+    model.compile("sgd", "mse", run_eagerly=True)
+    x = np.ones((8, 2), np.float32)
+    with tf.inspect.record_steps() as steps:
+        history = model.fit(x, x[:, :1], batch_size=8, epochs=3, verbose=0)
+    assert [step.loss for step in steps] == pytest.approx(history.history["loss"], rel=1e-5)
+    assert [name for name in steps[0].norms if name.endswith("kernel")] and len(steps[0].norms) == 4
+    tree = embedded(steps.report(tmp_path / "fit.html"))["graphs"][0]["tree"]
+    assert "first" in str(tree) and "second" in str(tree)

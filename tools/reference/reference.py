@@ -1,0 +1,173 @@
+"""The API reference: pages made from the docstrings when mkdocs builds the documentation.
+
+mkdocs runs `on_config` and `on_files` (`hooks:` in mkdocs.yml); mkdocstrings renders the entries from what griffe reads
+out of the sources, and hands griffe the extension below. It gives the public names, which gradtape resolves when they
+are used (`gradtape/api/names.txt`), a place in griffe's tree: `gradtape.nn.relu` rather than the module it lives in.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import griffe
+from mkdocs.structure.files import File
+
+sys.path.insert(0, str(Path(__file__).parent))  # mkdocs and griffe load this file by its path
+from spelling import ROOT, fenced, page_of, public_names, spellings
+
+OWN = ("inspect", "extend")  # modules that TensorFlow does not have, with what their `__all__` says
+TAPE = ("GradientTape", "autodiff.ForwardAccumulator", "custom_gradient", "UnconnectedGradients", "load_tape")
+
+
+class PublicNames(griffe.Extension):
+    """Gives griffe's tree the public names, and examples the look of code."""
+
+    def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
+        """An example is code: a fence around the lines from `>>>` to the next empty one."""
+        if obj.docstring is not None:
+            obj.docstring.value = fenced(obj.docstring.value)
+
+    def on_package(self, *, pkg: griffe.Module, loader: griffe.GriffeLoader, **kwargs: Any) -> None:
+        """Puts an alias of each public name where the user finds it."""
+        inspected: dict[str, griffe.Module] = {}
+        own = {f"{space}.{name}": f"{space}:{name}" for space in OWN for name in pkg[space].exports or ()}
+        for name, where in (public_names() | own).items():
+            module, _, attribute = where.partition(":")
+            target = read(pkg, f"{module}.{attribute}")
+            if target is None:  # made by a loop or a table: only running the module tells
+                if module not in inspected:
+                    inspected[module] = griffe.inspect(f"gradtape.{module}")
+                target = self.inspected(inspected[module], attribute)
+            *spaces, leaf = name.split(".")
+            parent = pkg
+            for space in spaces:
+                if space not in parent.members:
+                    parent.set_member(space, griffe.Module(space, filepath=pkg.filepath, parent=parent))
+                parent = parent.members[space]
+            parent.set_member(leaf, griffe.Alias(leaf, target, parent=parent))
+
+    def inspected(self, module: griffe.Module, name: str) -> griffe.Object:
+        found = module.members[name]
+        if found.is_alias:  # of another library: `numpy.float32`
+            text = griffe.Docstring(f"`{found.target_path}` itself.")
+            return griffe.Attribute(name, parent=module, docstring=text)
+        if found.is_attribute:
+            found.docstring = None  # that of its class
+        self.on_object(obj=found)
+        return found
+
+
+def read(pkg: griffe.Module, path: str) -> griffe.Object | None:
+    """What griffe has read at `path`, or None."""
+    try:
+        found = pkg[path]
+        return found.final_target if found.is_alias else found
+    except (KeyError, griffe.AliasResolutionError, griffe.CyclicAliasError):
+        return None
+
+
+def on_config(config: Any) -> Any:
+    """The reference has its own place in the navigation."""
+    config.nav.append({"API reference": []})
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Adds the index, a page for each namespace, and the sources that they link to."""
+    handler = config.plugins["mkdocstrings"].get_handler("python")
+    package = handler.collect("gradtape", handler.get_options({}))
+    pages = pages_of(package)
+    made = {f"reference/{page}.md": page_text(title, entries) for page, (title, entries) in pages.items()}
+    made["reference/index.md"] = index_text(package, pages)
+    sources = {file: ROOT / "src" / file for file in sorted(sources_of(package, pages))}
+    sources |= {f"examples/{file.name}": file for file in sorted((ROOT / "examples").glob("*.py"))}  # of the gallery
+    for file, path in sources.items():
+        text = path.read_text("utf-8")
+        hidden = "---\nsearch:\n  exclude: true\nhide: [navigation, toc]\n---\n"
+        made[source_page(file)] = f'{hidden}# {file}\n\n````python linenums="1"\n{text}````\n'
+    for path, text in made.items():
+        files.append(File.generated(config, path, content=text))
+    titles = {title: f"reference/{page}.md" for page, (title, _) in pages.items()}
+    config.nav[-1] = {"API reference": [{"All names": "reference/index.md"}, *({t: p} for t, p in titles.items())]}
+    return files
+
+
+Entries = dict[str, list[str]]  # by the name that has the entry, its other names
+
+
+def pages_of(package: griffe.Module) -> dict[str, tuple[str, Entries]]:
+    """The title and the names of each page: gradtape's own first, then TensorFlow's namespaces."""
+    names = public_names()
+    theirs = set((ROOT / "tests/data/tensorflow_public_names.txt").read_text().split())
+    every = spellings(names)
+    tape = {name: every[name] for name in TAPE}
+    tape |= {name: also for name, also in every.items() if "." not in name and name not in theirs}
+    pages: dict[str, tuple[str, Entries]] = {"tape": ("The tape", tape)}
+    for space in OWN:
+        members = [f"{space}.{name}" for name in package[space].exports if not package[space][name].is_module]
+        pages[space] = (f"gradtape.{space}", {name: [] for name in sorted(members)})
+    pages["gradtape"] = ("gradtape", {})
+    for name, also in sorted(every.items()):
+        page = page_of(name)
+        if name not in tape:
+            pages.setdefault(page, (f"gradtape.{page}", {}))[1][name] = also
+    return pages
+
+
+def page_text(title: str, entries: Entries) -> str:
+    lines = [f"# {title}", ""]
+    for name, also in entries.items():
+        lines += [f"[](){{#gradtape.{other}}}" for other in also]
+        lines += [f"::: gradtape.{name}", "    options:", "      extra:", f"        also: {also}", ""]
+    return "\n".join(lines)
+
+
+def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) -> str:
+    """Every name with a line about it."""
+    lines = [
+        "# All names", "",
+        "Every public name of `gradtape`, which the examples import as `tf`, with the other spellings it has. Not here",
+        "are `tf.raw_ops`, the same functions under the names of TensorFlow's ops, and `tf.compat.v1`.",
+        "",
+    ]  # fmt: skip
+    for page, (title, entries) in pages.items():
+        lines += [f"## {title} {{#of-{page.replace('.', '-')}}}", "", "| name | |", "| --- | --- |"]
+        for name, also in entries.items():
+            others = "".join(f", `{other}`" for other in also)
+            lines.append(f"| [`{name}`]({page}.md#gradtape.{name}){others} | {summary(package[name])} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def summary(thing: griffe.Object | griffe.Alias) -> str:
+    """The first sentence of a docstring, as the cell of a table; what a value is, without one."""
+    if thing.docstring is None:
+        value = getattr(thing, "value", None)
+        return f"`{str(value).strip()}`".replace("|", "\\|") if value is not None else ""
+    first = thing.docstring.value.partition("\n\n")[0].replace("\n", " ")
+    return first.replace("|", "\\|")
+
+
+def sources_of(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) -> set[str]:
+    """The files that entries, and the members of classes, are written in."""
+    found = set()
+    for _, entries in pages.values():
+        for name in entries:
+            thing = package[name]
+            parts = [thing, *(thing.all_members.values() if thing.is_class else ())]
+            found |= {str(part.relative_package_filepath) for part in parts if place(part)}
+    return found
+
+
+def place(thing: Any) -> str | None:
+    """Where a thing is written, `gradtape/nn.py:12`, if that is known."""
+    try:
+        return f"{thing.relative_package_filepath}:{thing.lineno}" if thing.lineno else None
+    except (ValueError, AttributeError, griffe.AliasResolutionError, griffe.BuiltinModuleError):
+        return None
+
+
+def source_page(file: str) -> str:
+    return f"reference/source/{file.removesuffix('.py').replace('/', '.')}.md"

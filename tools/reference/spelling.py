@@ -1,0 +1,52 @@
+"""Which public names the API reference has, how each is spelled, and on which page it stands."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_OUT = ("raw_ops.", "compat.v1.")  # the same functions under the names of ops, and TensorFlow 1
+
+
+def public_names() -> dict[str, str]:
+    """Where each public name lives, `module:attribute`, without those that `LEFT_OUT` says."""
+    lines = (ROOT / "src/gradtape/api/names.txt").read_text("utf-8").splitlines()
+    names = dict(line.split() for line in lines)
+    return {name: where for name, where in names.items() if not name.startswith(LEFT_OUT)}
+
+
+def spellings(names: dict[str, str]) -> dict[str, list[str]]:
+    """The names of each thing that has several, by the one its entry has.
+
+    A class has its shortest name, as in `tf.Tensor`; anything else that of its namespace, as in `tf.math.abs`.
+
+    >>> spellings({"abs": "a:abs", "math.abs": "a:abs", "GradientTape": "b:T", "autodiff.GradientTape": "b:T"})
+    {'math.abs': ['abs'], 'GradientTape': ['autodiff.GradientTape']}
+    """
+    same: dict[str, list[str]] = defaultdict(list)
+    for name, where in names.items():
+        same[where].append(name)
+    found = {}
+    for group in same.values():
+        is_class = group[0].rpartition(".")[2][:1].isupper()
+        group.sort(key=lambda name: ("experimental" in name, name.count(".") * (1 if is_class else -1), name))
+        found[group[0]] = group[1:]
+    return found
+
+
+def page_of(name: str) -> str:
+    """The page of a name: its outermost namespace.
+
+    >>> page_of("abs"), page_of("config.threading.x"), page_of("experimental.numpy.pi")
+    ('gradtape', 'config', 'experimental.numpy')
+    """
+    space = name.rpartition(".")[0] or "gradtape"
+    return "experimental.numpy" if space.startswith("experimental.numpy") else space.partition(".")[0]
+
+
+def fenced(text: str) -> str:
+    """The docstring with each example, the lines from `>>>` to the next empty one, in a fence."""
+    fence = "```"
+    return re.sub(r"^>>> (?:.+\n?)+", lambda found: f"{fence}pycon\n{found[0].rstrip()}\n{fence}\n", text, flags=re.M)
