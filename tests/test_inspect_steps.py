@@ -1,5 +1,6 @@
 """`record_steps`: which steps are kept, what is kept of them, and that nothing else changes."""
 
+import gc
 import math
 import threading
 import tracemalloc
@@ -11,8 +12,18 @@ import pytest
 from test_inspect_report import embedded
 
 import gradtape as tf
-from gradtape.engine.run import dispatch
 from gradtape.engine.tape.tape import GradientTape
+from gradtape.inspect.records import witness
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays():
+    """No traced tape of another test is alive, which would have all tapes traced; and none of ours is in the end."""
+    gc.collect()
+    before = witness._holders
+    yield
+    gc.collect()
+    assert GradientTape._answered is None and witness._holders <= before
 
 
 def run(steps, w, rate=0.1, width=4):
@@ -46,7 +57,6 @@ def test_steps_have_the_numbers_of_the_run_and_leave_it_as_it_is():
     for step in steps:
         loss, norm = expected[step.number]
         assert step.loss == loss and step.norms["w"] == pytest.approx(norm, rel=1e-6)
-    assert GradientTape._answered is None and dispatch.witness is None
 
 
 def test_only_the_steps_that_are_kept_are_traced():
@@ -147,7 +157,6 @@ def test_wrong_arguments_and_errors_in_the_block_leave_nothing_behind():
             pass
     with pytest.raises(ZeroDivisionError), tf.inspect.record_steps():
         raise ZeroDivisionError
-    assert GradientTape._answered is None and dispatch.witness is None
 
 
 @pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")

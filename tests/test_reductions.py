@@ -114,3 +114,14 @@ def test_sums_of_many_numbers_are_right_whichever_way_they_are_taken(shape, axis
             y = tf.reduce_sum(given, axis=list(axis), keepdims=keepdims)
             assert y.dtype == dtype
             np.testing.assert_allclose(y, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
+
+
+@pytest.mark.parametrize("dtype, far", [("float32", 3e4), ("float16", 40.0)])
+def test_the_gradient_of_logsumexp_far_from_zero_is_a_share_of_one(dtype, far):
+    x = tf.constant(np.random.default_rng(0).normal(size=(4, 6)) + far, dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_logsumexp(x, axis=1)
+    found = tape.gradient(y, x)
+    np.testing.assert_allclose(tf.cast(found, tf.float64), tf.nn.softmax(tf.cast(x, tf.float64)), rtol=2e-3)
+    np.testing.assert_allclose(tf.reduce_sum(found, axis=1), 1.0, rtol=2 * np.finfo(dtype).eps)

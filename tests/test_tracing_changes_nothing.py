@@ -350,7 +350,7 @@ def test_a_watched_program_is_the_same_program(name, tmp_path, no_failure):
     assert_same(name, flat(plain[3]), flat(traced[3]))
     ask_everything(*traced[:3], folder=tmp_path)
     del traced
-    with tf.inspect.tracing(), tf.inspect.report_missing(io.StringIO()):  # as `gradtape run --trace` does
+    with tf.inspect.tracing(io.StringIO()):  # as `gradtape run --trace` does
         under = PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))
         ask_everything(*under[:3], folder=tmp_path)
     assert_same(name, flat(plain[3]), flat(under[3]))
@@ -371,7 +371,7 @@ def test_a_broken_hook_is_said_once_and_the_program_goes_on(name, monkeypatch, c
     monkeypatch.setattr(witness.scopes, "parts", _breaks)
     monkeypatch.setattr(unobtrusive, "_said", set())
     monkeypatch.setattr(sys.modules["gradtape.inspect.causes.explain"], "explain", _breaks)
-    with caplog.at_level(logging.WARNING, "gradtape"), tf.inspect.tracing(), tf.inspect.report_missing():
+    with caplog.at_level(logging.WARNING, "gradtape"), tf.inspect.tracing():
         under = flat(PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))[3])
     assert_same(name, results, under)
     said = [r.getMessage() for r in caplog.records if "explanation" in r.getMessage()]

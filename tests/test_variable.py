@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.state import variable as variables
+from gradtape.state import variable_updates
 
 
 def values(*tensors):
@@ -331,7 +331,7 @@ def test_members_are_documented(member):
 
 @pytest.fixture(params=[0, 1 << 22], ids=["in place", "anew"])
 def smallest_in_place(request, monkeypatch):
-    monkeypatch.setattr(variables, "UPDATED_IN_PLACE", request.param)
+    monkeypatch.setattr(variable_updates, "UPDATED_IN_PLACE", request.param)
 
 
 def test_an_update_in_place_is_seen_by_nobody_who_read_before(smallest_in_place):

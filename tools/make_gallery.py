@@ -66,7 +66,7 @@ def gpt(file: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 4.4), layout="constrained")
     axes.plot(np.linspace(0, 300, len(losses)), np.array(losses) / np.log(2))
     axes.set(xlabel="step", ylabel="bits a character", title="A small GPT reads Python's manual")
-    axes.text(0.97, 0.94, wrapped(text), ha="right", va="top", transform=axes.transAxes, family="monospace", size=8)
+    axes.text(0.45, 0.94, wrapped(text), va="top", transform=axes.transAxes, family="monospace", size=8)
     figure.savefig(file, dpi=130)
 
 

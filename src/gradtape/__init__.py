@@ -42,6 +42,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _inspection.answered_by(lambda: _importlib.import_module("gradtape.inspect"))
+_inspection.spelled_by(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
 _jacobians.sparse_tensors_are(lambda: _importlib.import_module("gradtape.state.sparse_tensor").SparseTensor)
 _state.when_ragged = lambda: _importlib.import_module("gradtape.api.ragged.functions").begin()
 _gpu.use_if_there()

@@ -137,6 +137,13 @@ def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) ->
         for name, also in entries.items():
             others = "".join(f", `{other}`" for other in also)
             lines.append(f"| [`{name}`]({page}.md#gradtape.{name}){others} | {summary(package[name])} |")
+            if page == "tape" and package[name].is_class:
+                members = [member for member in sorted(package[name].all_members) if not member.startswith("_")]
+                lines += [
+                    f"| [`{name}.{member}`]({page}.md#gradtape.{name}.{member}) | {summary(package[name][member])} |"
+                    for member in members
+                    if package[name].all_members[member].docstring
+                ]
         lines.append("")
     return "\n".join(lines)
 

@@ -116,12 +116,12 @@ def _give_up(reason: str, code: int) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _explanations() -> Iterator[None]:
-    """A sentence on stderr for each gradient that is None, as it happens."""
-    from gradtape.inspect import report_missing, tracing
+def _explanations() -> Iterator[Any]:
+    """A sentence on stderr for each gradient that is None, zero or not finite, as it happens."""
+    from gradtape.inspect import tracing
 
-    with tracing(), report_missing(sys.stderr):
-        yield
+    with tracing() as found:
+        yield found
 
 
 def _leave_out_this_file(error: BaseException) -> None:

@@ -14,70 +14,15 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import errors
+from .device_kinds import PREFIX, Device, LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
 from .device_spec import DeviceSpec
 from .scopes import carried
 
 Details = dict[str, Any]  # what is known of a GPU: device_name, compute_capability, and whatever else
-_PREFIX = "/job:localhost/replica:0/task:0"
 _EARLIER = "call it before the first tensor is made"
-
-
-class PhysicalDevice(NamedTuple):
-    """A device of this machine.
-
-    >>> import gradtape as tf
-    >>> tf.config.list_physical_devices("CPU")[0].device_type
-    'CPU'
-    """
-
-    name: str
-    device_type: str
-
-
-class LogicalDevice(NamedTuple):
-    """A device as computations see it; `tf.device` takes it.
-
-    >>> import gradtape as tf
-    >>> with tf.device(tf.config.list_logical_devices("CPU")[0]):
-    ...     x = tf.constant(1.0)
-    """
-
-    name: str
-    device_type: str
-
-
-class LogicalDeviceConfiguration(NamedTuple):
-    """One of the logical devices that a physical one is divided into.
-
-    >>> import gradtape as tf
-    >>> tf.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
-    1024
-    """
-
-    memory_limit: int | None = None  # in megabytes, for GPUs
-    experimental_priority: int | None = None
-    experimental_device_ordinal: int | None = None
-
-
-class Device:
-    """A logical device. There is one object for each, so `is` tells whether two are the same.
-
-    `physical` is the number of the GPU that it is, or is part of, among those the probe has found.
-    """
-
-    __slots__ = ("index", "kind", "name", "physical")
-
-    def __init__(self, kind: str, index: int, physical: int = 0) -> None:
-        self.kind = kind
-        self.index = index
-        self.physical = physical
-        self.name = f"{_PREFIX}/device:{kind}:{index}"
-
-    def __repr__(self) -> str:
-        return f"<Device {self.kind}:{self.index}>"
 
 
 HOST = Device("CPU", 0)
@@ -418,7 +363,7 @@ def _placed(asked: DeviceSpec | None) -> Device:
         return _first(logical_devices())
     name = asked.to_string()
     if (asked.job, asked.replica, asked.task) != ("localhost", 0, 0):
-        raise errors.InvalidArgumentError(f"{name} unknown device. There is one job with one task, {_PREFIX}")
+        raise errors.InvalidArgumentError(f"{name} unknown device. There is one job with one task, {PREFIX}")
     kind, index = asked.device_type or "CPU", asked.device_index or 0
     if index < 0:
         raise errors.InvalidArgumentError(f"Malformed device specification '{name}': an index is 0 or more")

@@ -16,6 +16,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.scopes import holding
 from ..core.tensor import Tensor
+from ..engine.run import dispatch
 from ..engine.run.randomness import State, Streams, drawing_from, state
 from .structure import as_leaf, as_result
 
@@ -92,7 +93,11 @@ class Call:
 
         def call(*args: Any) -> Any:
             streams.begin_call()
-            return as_result(drawing_from(streams, function, args))
+            witness = dispatch.witness
+            if witness is None:
+                return as_result(drawing_from(streams, function, args))
+            with holding(witness.feeding, depth=witness.feeding.depth + 1):  # for explanations
+                return as_result(drawing_from(streams, function, args))
 
         return call
 

@@ -4,9 +4,11 @@ Uses graph, the tape and what is below; a tape finds it by way of `engine.tape.i
 that note what explanations need. `records` reads tapes again, the other folders answer one kind of question each.
 """
 
-from .causes.explain import Cause, Explanation, Reason, explain
-from .causes.missing import report_missing, why_missing
+from .causes.explain import explain
+from .causes.missing import why_missing
 from .causes.nonfinite import Diagnosis, diagnose
+from .causes.reasons import Cause, Explanation, Reason
+from .causes.reported import tracing
 from .checks.gradient_check import GradientCheck, check_gradients
 from .checks.opcheck import CHECKS, check_op
 from .checks.precision import PrecisionAudit, audit_precision
@@ -17,7 +19,6 @@ from .costs.profile import Profile, profile
 from .recordings.compare import Comparison, compare
 from .recordings.recordings import LoadedTape, load_tape, save_tape
 from .records import checked, witness
-from .records.witness import tracing
 from .reports.report import report
 from .reports.steps import Step, Steps, record_steps
 
@@ -25,5 +26,5 @@ __all__ = [
     "CHECKS", "Cause", "Comparison", "Diagnosis", "Explanation", "Flow", "GradientCheck", "LiveTapes", "LoadedTape",
     "Memory", "PrecisionAudit", "Profile", "Reason", "RuleCheck", "Step", "Steps", "audit_precision", "check_gradients",
     "check_op", "check_rules", "checked", "compare", "diagnose", "explain", "flow", "live_tapes", "load_tape", "memory",
-    "profile", "record_steps", "report", "report_missing", "save_tape", "tracing", "why_missing", "witness",
+    "profile", "record_steps", "report", "save_tape", "tracing", "why_missing", "witness",
 ]  # fmt: skip

@@ -48,8 +48,10 @@ class OptimizerExtension(Owner):
             warnings.simplefilter("always")
             kept = super()._filter_empty_gradients(grads, trainable_variables)  # type: ignore[misc]
         file, line, _ = caller()
+        missing = [v for v, g in zip(trainable_variables, grads, strict=True) if g is None]
+        why = tf.inspect.why_missing(missing) or "`tape.explain(loss, variables)` says why."
         for warning in said:
-            text = f"{warning.message} `tape.explain(loss, variables)` says why."
+            text = f"{warning.message} {why}"
             warnings.warn_explicit(text, warning.category, file, line)
         return kept
 

@@ -42,8 +42,10 @@ def _learn(file: str, names: dict[str, Any]) -> bool:
     return user
 
 
-def line_at(reference: LineReference) -> Line:
+def line_at(reference: LineReference | Line) -> Line:
     """The source line that is meant; for generated source, the user's line it stands for."""
+    if len(reference) == 3:  # found already
+        return reference
     code, instruction = reference
     number = code.co_firstlineno
     for start, stop, line in code.co_lines():

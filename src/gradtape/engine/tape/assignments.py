@@ -34,6 +34,12 @@ class Tracking(Log):
         """Notes where the value stands that reads of the variable give from now on."""
         at = note(value.marks, self.key)
         self._latest[id(variable)] = (variable, -1 if at is None else at)
+        if at is None:
+            self.overwritten(variable)
+
+    def is_constant(self, variable: Any) -> bool:
+        """Whether the latest value of a variable is one that is not on the tape."""
+        return self._latest.get(id(variable), (None, 0))[1] < 0
 
     def _read_at(self, variable: Any) -> int:
         found = self._latest.get(id(variable))

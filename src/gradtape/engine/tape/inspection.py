@@ -32,8 +32,41 @@ def inspect() -> Any:
     return _load()
 
 
+# Is told of a question that was answered, for explanations: the tape, the targets, the sources, what was found, and
+# whether None was an answer, not zeros in its place. Mostly nobody.
+when_asked: Callable[[Any, list[Any], list[Any], list[Any], bool], None] | None = None
+
+_spelling: Callable[[], Any]
+
+
+def spelled_by(load: Callable[[], Any]) -> None:
+    """What ops are called in public is known to the module that `load` gives."""
+    global _spelling
+    _spelling = load
+
+
+def public_name(op: str) -> str:
+    """What TensorFlow calls an op: `tf.reduce_sum` is the public name of `sum`."""
+    return str(_spelling().public_name(op))
+
+
+def names_of(op: str) -> frozenset[str]:
+    """The last parts of all public names of an op."""
+    return frozenset(_spelling().names_of(op))
+
+
+def is_public(name: str) -> bool:
+    """Whether a public name ends so."""
+    return bool(_spelling().is_public(name))
+
+
 class Inspection:
     """What a tape says about itself."""
+
+    def _tell(self, target: Any, sources: list[Any], found: list[Any], none: bool) -> None:
+        """Tells whoever explains what the answer to another question than `gradient` was."""
+        if when_asked is not None:
+            when_asked(self, [target], sources, found, none)
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.

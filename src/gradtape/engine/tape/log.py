@@ -213,6 +213,12 @@ class Log(Recorder):
         """Notes that the value at a position became a variable's, which has a past of its own."""
         self.left(value, variable)
 
+    def succeeds(self, before: Log) -> None:
+        """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
+
+    def overwritten(self, variable: Any) -> None:
+        """A value that is not on the tape became a variable's, whose assignments are followed."""
+
     def resumes(self) -> None:
         """Recording begins, or goes on."""
 

@@ -24,6 +24,7 @@ from ..registry.placement import makes_tensors
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.namespace import ops, raw
+from . import inspection
 from .apart import GradientsApart, check_apart, nothing_apart
 from .assignments import tracking
 from .backprop import SparseCotangents, between
@@ -56,8 +57,6 @@ _USED_UP = (
 _NONE = UnconnectedGradients.NONE
 _TENSOR = frozenset({Tensor})
 _is_none = partial(operator.is_, None)
-
-when_missing: Callable[[GradientTape, Any, Any, list[Any]], None] | None = None  # is told of gradients that are None
 
 
 class _LastMissing(threading.local):
@@ -209,8 +208,10 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
     def reset(self) -> None:
         """Forgets everything recorded and watched so far, and goes on recording."""
         self._stop()
-        self._log = None
+        before, self._log = self._log, None
         self.__enter__()
+        if before is not None and self._log is not None:
+            self._log.succeeds(before)
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables watched, in order of their creation."""
@@ -329,8 +330,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         if missing:
             last_missing.tape, last_missing.targets = weakref.ref(self), [weakref.ref(t) for t in targets]
             last_missing.sources = frozenset(map(id, wanted))
-            if when_missing is not None:
-                when_missing(self, target, sources, grads)
+        if inspection.when_asked is not None:
+            inspection.when_asked(self, targets, list(flat_sources), grads, unconnected is _NONE)
         if unconnected is UnconnectedGradients.ZERO:
             nothing = zeros_like if per is None else partial(nothing_apart, targets, per=per, norms=norms)
             grads = [nothing(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]

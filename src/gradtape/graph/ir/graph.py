@@ -7,7 +7,7 @@ Passes make new graphs; nothing changes one.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
@@ -155,6 +155,9 @@ class Graph:
         return "\n".join(_lines(self))
 
 
+when_replayed: Callable[[Node], None] | None = None  # is told of each node that is replayed outside of a trace
+
+
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     """Runs the graph op by op on tensors of any kind: recorded, batched, traced again. Gives its `all_outputs`.
 
@@ -171,6 +174,8 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     for node in graph.nodes:
         inputs = [tensor(v) for v in node.inputs]
         if trace is None:
+            if when_replayed is not None:
+                when_replayed(node)
             unrolled = getattr(node.op, "unrolled", None)
             if unrolled is None:
                 result = dispatch.run(node.op, inputs, node.attrs)

@@ -8,89 +8,24 @@ followed, and the first step on it that was not recorded is the cause.
 from __future__ import annotations
 
 import linecache
-import os
-import sys
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Sequence
 from typing import Any
 
 from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import note
-from ...engine.run.source_lines import Line, line_at
+from ...engine.run.source_lines import users_frame
 from ...engine.tape.log import Log
 from ...engine.tape.questions import differentiable
 from ..records.reading import Reading
-from ..records.witness import Event, TracingLog, witness
+from ..records.witness import Event, Gradient, TracingLog, witness
 from .calls import cut_inside
 from .provenance import Step, ancestors, descendants, path_between, step_of
+from .reasons import Cause as Cause
+from .reasons import Explanation, Reason
+from .wording import Where, known_name, line_of, listed, name_of_target, names_of_sources, phrase, user_of
 from .zeros import why_zero
-
-
-class Cause(StrEnum):
-    """What is behind a gradient."""
-
-    CONNECTED = "connected"
-    ZERO = "zero"
-    NOT_FINITE = "not finite"
-    NEVER_WATCHED = "never watched"
-    WATCHED_LATE = "watched after use"
-    NOT_TRAINABLE = "not trainable"
-    INTEGER = "integer"
-    BEFORE_TAPE = "before the tape"
-    AFTER_BLOCK = "after the block"
-    OUTSIDE_BLOCK = "outside the block"
-    OTHER_THREAD = "another thread"
-    STOPPED = "while recording was stopped"
-    NUMPY = "left for NumPy or Python"
-    PREDICT = "predict"
-    NOT_DIFFERENTIABLE = "not differentiable"
-    STOP_GRADIENT = "stop_gradient"
-    ASSIGN = "assign"
-    REBOUND = "rebound"
-    NO_RULE = "the rule gives none"
-    NO_PATH = "no path"
-    RELEASED = "tape released"
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why the gradient for one source is what it is."""
-
-    source: str
-    cause: Cause
-    sentence: str
-    line: Line | None = None
-
-    def __str__(self) -> str:
-        return f"{self.source}: {self.sentence}{_where(self.line)}"
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The reasons, one for each source."""
-
-    reasons: list[Reason] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.reasons))
-
-    __repr__ = __str__
-
-    def as_dicts(self) -> list[dict[str, Any]]:
-        """The reasons as plain dictionaries, for JSON."""
-        return [
-            {
-                "source": r.source,
-                "cause": r.cause.value,
-                "sentence": r.sentence,
-                "file": r.line and r.line[0],
-                "line": r.line and r.line[1],
-                "function": r.line and r.line[2],
-            }
-            for r in self.reasons
-        ]
 
 
 def explain(tape: Any, target: Any, sources: Any) -> Explanation:
@@ -105,25 +40,33 @@ def explain(tape: Any, target: Any, sources: Any) -> Explanation:
     """
     targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
     flat = tensors_for_gradients(nest.flatten(sources))
+    frame = users_frame(2)
+    names = names_of_sources(flat, frame)
+    return Explanation(reasons_for(tape, targets, flat, names, frame))
+
+
+def reasons_for(
+    tape: Any, targets: list[Any], sources: Sequence[Any], names: Sequence[str], frame: Any
+) -> list[Reason]:
+    """The same for sources that are called so in the code that asks."""
     log = tape._log or tape._past
     if log is None and not tape._entered:
         raise RuntimeError("Cannot explain: this GradientTape was never entered. Use `with tape:` first")
-    reasons = []
-    for i, source in enumerate(flat):
-        name = _name(source, i)
-        found = differentiable(source, "source")
-        reasons.append(_Question(tape, log, targets, found, name).answer())
-    return Explanation(reasons)
+    found = [differentiable(source, "source") for source in sources]
+    return [_Question(tape, log, targets, s, n, frame).answer() for s, n in zip(found, names, strict=True)]
 
 
 class _Question:
     """Why one source has the gradient it has."""
 
-    def __init__(self, tape: Any, log: Log | None, targets: list[Any], source: Any, name: str) -> None:
+    def __init__(
+        self, tape: Any, log: Log | None, targets: list[Any], source: Any, name: str, frame: Any
+    ) -> None:
         self.tape = tape
         self.targets = targets
         self.source = source
         self.name = name
+        self.frame = frame  # of the user's code that asks
         self.log: Any = log
 
     def answer(self) -> Reason:
@@ -131,8 +74,9 @@ class _Question:
         if not source.dtype.differentiable:
             return self._say(
                 Cause.INTEGER,
-                f"its dtype is {source.dtype.name}, and only floating and complex numbers have derivatives. Use tf.cast"
-                " before the tape records it",
+                f"its dtype is {source.dtype.name}, and only floating and complex numbers have derivatives. Make it "
+                "of floating numbers, such as 3.0 instead of 3, or use tf.cast before the tape records it",
+                self._first_use(),
             )
         if self.log is None:
             return self._say(
@@ -142,21 +86,73 @@ class _Question:
             )
         if any(target is source for target in self.targets):
             return self._say(Cause.CONNECTED, "it is the target itself, and its gradient is one")
-        at = self.log.position(source)
+        (at,) = self.log.positions([source])
         if at is not None and any(at in ancestors(self.log, end) for end in self._ends()):
             return self._connected(at)
-        for look in (self._by_path, self._by_kind):
+        for look in (self._by_overwriting, self._by_path, self._by_reset, self._by_kind):
             reason = look(at)
             if reason is not None:
                 return reason
         assert at is not None
-        return self._by_exits(at) or self._by_earlier_records(at) or self._say(
-            Cause.NO_PATH,
-            "the target does not depend on it: no recorded op leads from it to the target",
+        return self._by_exits(at) or self._by_earlier_records(at) or self._by_no_path()
+
+    def _say(self, cause: Cause, sentence: str, where: Where = None) -> Reason:
+        return Reason(f"`{self.name}`", cause, sentence, line_of(where))
+
+    def _first_use(self) -> Where:
+        """Where the source went into the first op on the way to the target, as far as it was seen."""
+        path = None if self.log is None else self._path(None)
+        step = None if path is None or len(path) < 2 else path[1]
+        if isinstance(step, Event):
+            return step.reference
+        return None if step is None else self.log.reference(step)
+
+    def _by_no_path(self) -> Reason:
+        """Nothing leads from the source to the target: what does?"""
+        log = self.log
+        below = set().union(*(ancestors(log, end) for end in self._ends()))
+        others = [f"`{known_name(v, self.frame)}`" for v, at in log.variable_positions() if at in below]
+        others += ["a watched tensor"] * sum(at in below for at in log.watched)
+        where = next((log.reference(end) for end in self._ends()), None) if isinstance(log, TracingLog) else None
+        target = name_of_target(self.targets, self.frame)
+        if others:
+            return self._say(
+                Cause.NO_PATH,
+                f"{target} does not depend on it: {target} depends on {listed(others)}. Ask for these, or compute the "
+                "target from it",
+                where,
+            )
+        return self._say(
+            Cause.NO_PATH, f"{target} does not depend on it: no recorded op leads from it to the target", where
         )
 
-    def _say(self, cause: Cause, sentence: str, line: Line | None = None) -> Reason:
-        return Reason(f"`{self.name}`", cause, sentence, line)
+    def _by_overwriting(self, at: int | None) -> Reason | None:
+        """A constant was assigned to the variable, on a tape that follows assignments."""
+        where = getattr(self.log, "overwritten_at", {}).get(id(self.source))
+        if not self.log.tracks or not self.log.is_constant(self.source):
+            return None
+        call = "an assignment" if where is None else user_of(_ASSIGN, where)
+        return self._say(
+            Cause.OVERWRITTEN,
+            f"{call} gave the variable a value that does not depend on it, and the tape follows assignments "
+            "(track_assign): what is read afterwards is that constant. Assign before the tape, or assign what is "
+            "computed from it",
+            where,
+        )
+
+    def _by_reset(self, at: int | None) -> Reason | None:
+        """What was computed from the source was recorded before `tape.reset()`."""
+        if not isinstance(self.log, TracingLog):
+            return None
+        for before, where in self.log.before_reset:
+            start = before.position(self.source)
+            if start is not None and self._path(start, before) is not None:
+                return self._say(
+                    Cause.RESET,
+                    "tape.reset() made the tape forget what had been computed from it. Compute it after the reset",
+                    where,
+                )
+        return None
 
     def _ends(self) -> dict[int, Any]:
         """The targets that are on the tape, by position."""
@@ -169,7 +165,7 @@ class _Question:
                 "the target depends on it; if the gradient is None all the same, a custom gradient on the way gives "
                 "none. GradientTape(trace=True) tells which",
             )
-        cause, sentence, where = why_zero(Reading(self.tape, self.targets, [self.source]), at)
+        cause, sentence, where, _ = why_zero(Reading(self.tape, self.targets, [self.source]), at)
         if where is not None and cause == Cause.NO_RULE:
             op, parents, *_ = self.log.records[where]
             for argument, parent in enumerate(parents):
@@ -181,7 +177,13 @@ class _Question:
 
     def _by_path(self, at: int | None) -> Reason | None:
         """From the way to the target that the witness saw: its first step that was not recorded."""
+        path = self._path(at)
+        return None if path is None else self._first_unrecorded(path, at)
+
+    def _path(self, at: int | None, log: Log | None = None) -> list[Step] | None:
+        """The way from the source to a target, through what was recorded and what was seen beside it."""
         source = self.source
+        log = log or self.log
         if isinstance(source, Tensor):
             made = note(source.marks, witness.key)
 
@@ -194,39 +196,47 @@ class _Question:
                 return step.variable is source if isinstance(step, Event) else step == at
 
         for target in self.targets:
-            end = step_of(self.log, target.marks) if isinstance(target, Tensor) else None
-            path = None if end is None else path_between(self.log, end, starts)
+            end = step_of(log, target.marks) if isinstance(target, Tensor) else None
+            path = None if end is None else path_between(log, end, starts)
             if path is not None:
-                return self._first_unrecorded(path, at)
+                return path
         return None
 
     def _first_unrecorded(self, path: list[Step], at: int | None) -> Reason | None:
         """`path` begins with the source."""
         if isinstance(path[0], Event) and len(path) > 1 and isinstance(path[1], int):
-            return self._unwatched_then(at, self.log.records[path[1]][0].name, self.log.line(path[1]))
+            return self._unwatched_then(at, self.log.records[path[1]][0], self.log.reference(path[1]))
         step = next((s for s in path[1:] if isinstance(s, Event)), None)
         if step is None:
             return None
-        title, line = step.op.name, step.line
         if self.log.key not in step.recording:
-            return self._not_recording(step, title)
+            return self._not_recording(step)
         if not isinstance(path[0], Event):
-            return self._at_constant(step.op, line)
-        return self._unwatched_then(at, title, line)
+            return self._at_constant(step.op, step.reference)
+        return self._unwatched_then(at, step.op, step.reference)
 
-    def _unwatched_then(self, at: int | None, title: str, line: Line | None) -> Reason | None:
+    def _unwatched_then(self, at: int | None, op: Any, where: Where) -> Reason | None:
         """An op used the source while the tape was recording, but did not watch it."""
         if at is not None:
             return self._say(
-                Cause.WATCHED_LATE, f"{title} used it before tape.watch({self.name}) was called. Watch it first", line
+                Cause.WATCHED_LATE,
+                f"{user_of(op, where)} used it before tape.watch({self.name}) was called. Watch it first",
+                where,
             )
         if isinstance(self.source, Tensor) and self._origin() is None:
-            return self._never_watched(line)
+            return self._never_watched(where)
         return None
 
-    def _not_recording(self, step: Event, title: str) -> Reason:
-        log = self.log
-        line = step.line
+    def _not_recording(self, step: Event) -> Reason:
+        log, line = self.log, step.reference
+        if step.op is Gradient:
+            return self._say(
+                Cause.GRADIENT_OUTSIDE,
+                f"{user_of(step.op, line)} was asked for outside of this tape's block, so the tape does not know it. "
+                "For a second derivative nest two tapes: ask the inner one for its gradient inside the outer block",
+                line,
+            )
+        title = user_of(step.op, line)
         spans = log.spans if isinstance(log, TracingLog) else []
         if isinstance(log, TracingLog) and step.thread != log.thread:
             return self._say(
@@ -249,17 +259,22 @@ class _Question:
             )
         return self._say(Cause.STOPPED, f"{title} used it while recording was stopped (tape.stop_recording)", line)
 
-    def _at_constant(self, op: Any, line: Line | None) -> Reason:
+    def _at_constant(self, op: Any, line: Where) -> Reason:
         """A value on the tape went into an op that the tape was told of and did not record."""
         if op.name == "stop_gradient":
             return self._say(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the way to the target", line)
         if op.vjp is not None:
             return self._say(
-                Cause.INTEGER, f"{op.name} turns it into integers or truth values, which have no derivative", line
+                Cause.INTEGER,
+                f"{phrase(op, line)} turns it into integers or truth values, which have no derivative. Keep floating "
+                "numbers on the way to the target",
+                line,
             )
-        hint = _INSTEAD.get(op.name, "")
+        hint = _INSTEAD.get(op.name, " Use something smooth in its place, or tf.custom_gradient")
         return self._say(
-            Cause.NOT_DIFFERENTIABLE, f"{op.name} is on the way to the target, and has no derivative.{hint}", line
+            Cause.NOT_DIFFERENTIABLE,
+            f"{phrase(op, line)} is on the way to the target, and has no derivative.{hint}",
+            line,
         )
 
     def _origin(self) -> Any:
@@ -270,7 +285,7 @@ class _Question:
         path = path_between(self.log, made, lambda s: isinstance(s, Event) and s.variable is not None)
         return None if path is None else (path[0].variable, made)  # type: ignore[union-attr]
 
-    def _never_watched(self, line: Line | None = None) -> Reason:
+    def _never_watched(self, line: Where = None) -> Reason:
         return self._say(
             Cause.NEVER_WATCHED,
             f"it is a tensor that the tape was never asked to watch; only trainable variables are watched by "
@@ -298,11 +313,15 @@ class _Question:
                 f"tape.watch({self.name}) first",
             )
         if log.traces:
-            return self._say(
-                Cause.NO_PATH,
-                "the target does not depend on it: no use of it was seen, on the tape or beside it. (What happened "
-                "before tracing began is not known)",
-            )
+            fed = witness.fed.get(id(source))
+            if fed is not None:
+                return self._say(
+                    Cause.DATASET,
+                    "it is used in a function of a dataset, as in dataset.map, and no tape records how the elements of "
+                    "a dataset are made. Do it to the batch, inside the tape's block",
+                    fed[1].reference,
+                )
+            return self._by_no_path()
         return self._say(
             Cause.OUTSIDE_BLOCK,
             "it was not read while the tape was recording: the target does not use it, or was computed before the "
@@ -316,9 +335,10 @@ class _Question:
         variable, made = origin
         return self._say(
             Cause.REBOUND,
-            f"it is no longer the variable {variable.name.partition(':')[0]!r} but a tensor that {made.op.name} made "
-            "of it, which the tape does not watch. Use assign, assign_add or assign_sub to change a variable",
-            made.line,
+            f"it is no longer the variable {variable.name.partition(':')[0]!r} but a tensor that "
+            f"{user_of(made.op, made.reference)} made of it, which the tape does not watch. Use assign, assign_add or "
+            "assign_sub to change a variable",
+            made.reference,
         )
 
     def _later_than_target(self, at: int) -> Reason | None:
@@ -345,9 +365,7 @@ class _Question:
         if exits:
             reached = set().union(*(ancestors(log, end) for end in self._ends()))
             i, by = max(exits, key=lambda e: (self._weight(e[1], reached), e[0]))
-            reference = log.exit_lines.get(i) if isinstance(log, TracingLog) else None
-            line = None if reference is None else line_at(reference)
-            return self._at_exit(by, line)
+            return self._at_exit(by, log.exit_lines.get(i) if isinstance(log, TracingLog) else None)
         if not self._ends():
             used = "what was computed from it" if len(below) > 1 else "it"
             return self._say(
@@ -383,7 +401,8 @@ class _Question:
             return 4
         return 0 if by.name in _COMPARISONS else 1
 
-    def _at_exit(self, by: Any, line: Line | None) -> Reason:
+    def _at_exit(self, by: Any, where: Where) -> Reason:
+        line = line_of(where)
         if isinstance(by, str):
             if line is not None and ".predict(" in linecache.getline(line[0], line[1]):
                 return self._say(
@@ -410,10 +429,11 @@ class _Question:
             return self._say(
                 Cause.ASSIGN,
                 f"its value was assigned to the variable {name!r}, and a variable starts anew: gradients go to the "
-                f"variable, not to what was assigned. Use the value itself",
+                "variable, not to what was assigned. Use the value itself, or GradientTape(track_assign=True), which "
+                "follows assignments",
                 line,
             )
-        return self._at_constant(by, line)
+        return self._at_constant(by, where)
 
 
 _TRACE_HINT = ". GradientTape(trace=True) or gradtape.inspect.tracing() tells which, and where"
@@ -431,25 +451,7 @@ _INSTEAD = {
 }
 
 
-def _where(line: Line | None) -> str:
-    if line is None:
-        return ""
-    file, number, function = line
-    inside = "" if function == "<module>" else f", in {function}"
-    return f" ({os.path.relpath(file) if os.path.isfile(file) else file}:{number}{inside})"
+class _ASSIGN:
+    """Stands for the op of an assignment."""
 
-
-def _name(source: Any, i: int) -> str:
-    """What the user calls a source: a variable's name, or the name it has in the code that asks."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("gradtape."):
-        frame = frame.f_back
-    scopes: tuple[dict[str, Any], ...] = () if frame is None else (frame.f_locals, frame.f_globals)
-    for names in scopes:
-        for name, value in names.items():
-            if value is source and not name.startswith("_"):
-                return name
-    own = None if isinstance(source, Tensor) else getattr(source, "name", None)
-    if own and not own.startswith("Variable"):
-        return str(getattr(source, "path", own)).partition(":")[0]
-    return f"source {i}"
+    name = "assign"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.run.source_lines import Line
+from ...engine.tape.inspection import public_name
 from ..records.reading import Reading, short, source_text
 from .inside_calls import replayed
 from .remedies import Scene, backward_remedy, forward_remedy
@@ -42,9 +43,10 @@ class Diagnosis:
         if self.ok:
             return self.symptom
         where = "" if self.line is None else f" at {short(self.line)}"
+        named = self.op if self.op is None or self.direction == "given" else public_name(self.op)
         began = {
-            "forward": f"It began in {self.op}{where}: an op that made {self.count} from finite values.",
-            "backward": f"It began in the backward rule of {self.op}{where}: finite gradients came in, {self.count} "
+            "forward": f"It began in {named}{where}: an op that made {self.count} from finite values.",
+            "backward": f"It began in the backward rule of {named}{where}: finite gradients came in, {self.count} "
             "went out.",
             "given": f"It was there from the start: {self.op}{where} holds {self.count}.",
             None: "Where it began is not known: this tape did not keep the values on the way. Make it with "
@@ -106,7 +108,8 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
         for i, x in enumerate(inputs):
             if x is not None and not _sound(x):
                 op = reading.operation(at)
-                name = f"argument {_argument_names(op, len(inputs))[i]} of {op.name}, which is not on the tape,"
+                argument = _argument_names(op, len(inputs))[i]
+                name = f"argument {argument} of {public_name(op.name)}, which is not on the tape,"
                 return _given(reading, symptom, at, x, name)
         return _made(reading, symptom, at, inputs)
     return Diagnosis(False, symptom)
@@ -169,12 +172,12 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
     scene = Scene(reading, at, op.name, numbers, contribution.dtype)
     numbers = {**numbers, f"gradient for {names[i]}": contribution[index].item()}
     if choice is not None:
-        chosen = reading.operation(choice).name
+        chosen = public_name(reading.operation(choice).name)
         where = short(reading.line(choice))
         remedy = (
             f"This is the `where` trap: {chosen}{f' at {where}' if where else ''} does not take this value, so the "
-            f"gradient that comes in is 0; but both branches are computed, the derivative of {op.name} is infinite "
-            "here, and 0 * inf is NaN. Make the input harmless before the op, not only its result: "
+            f"gradient that comes in is 0; but both branches are computed, the derivative of {public_name(op.name)} is "
+            "infinite here, and 0 * inf is NaN. Make the input harmless before the op, not only its result: "
             f"{_harmless(op.name)}. Or ask with tape.gradient(..., nan_safe=True)."
         )
     else:
@@ -199,7 +202,7 @@ def _inside(call: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
 
 
 def _harmless(op: str) -> str:
-    call = {"div": "1 / safe", "reciprocal": "1 / safe", "pow": "safe ** p"}.get(op, f"{op}(safe)")
+    call = {"div": "1 / safe", "reciprocal": "1 / safe", "pow": "safe ** p"}.get(op, f"{public_name(op)}(safe)")
     return f"safe = tf.where(ok, x, 1.0); y = tf.where(ok, {call}, 0.0)"
 
 

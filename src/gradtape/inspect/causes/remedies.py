@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.tape.inspection import public_name
 from ..records.reading import Reading
 
 _PROBABILITIES = {"softmax", "sigmoid"}
@@ -64,7 +65,7 @@ class Scene:
 
 def forward_remedy(scene: Scene) -> str:
     """What to do about an op that makes infinities or NaNs from finite numbers."""
-    op, x = scene.op, scene.x
+    op, x, called = scene.op, scene.x, public_name(scene.op)
     if scene.family == "call":
         return _EAGERLY
     if op in ("log", "log2", "log10") and _PROBABILITIES.intersection(scene.before()):
@@ -75,8 +76,8 @@ def forward_remedy(scene: Scene) -> str:
     if op in ("log", "log2", "log10", "log1p"):
         least = -1 if op == "log1p" else 0
         if x < least:
-            return f"{op} is not defined below {least}. Check where the negative number comes from."
-        return f"{op}({least}) is -inf. Use {op}(tf.maximum(x, 1e-7)), or tf.math.xlogy for x * log(y)."
+            return f"{called} is not defined below {least}. Check where the negative number comes from."
+        return f"{called}({least}) is -inf. Use {called}(tf.maximum(x, 1e-7)), or tf.math.xlogy for x * log(y)."
     if op == "exp" and "div" in scene.after(3):
         return (
             "This looks like a softmax by hand: exp overflows for large logits. Use tf.nn.softmax, or for a loss "
@@ -86,7 +87,7 @@ def forward_remedy(scene: Scene) -> str:
         return "exp overflows before log brings it back. Use tf.reduce_logsumexp, or tf.nn.softplus for log(1 + exp x)."
     if op in ("exp", "expm1", "exp2", "sinh", "cosh"):
         largest = math.log(float(np.finfo(scene.dtype).max)) if scene.dtype.kind == "f" else math.inf
-        return f"{op} overflows beyond about {largest:.0f} in {scene.dtype}. Clip its input, or work with logarithms."
+        return f"{called} overflows beyond about {largest:.0f} in {scene.dtype}. Clip its input, or use logarithms."
     if op in ("div", "reciprocal", "rsqrt", "xdivy"):
         return "A division by zero. Use tf.math.divide_no_nan, or add a small number to the divisor."
     if op in ("sqrt", "power_half"):
@@ -98,7 +99,7 @@ def forward_remedy(scene: Scene) -> str:
             return "0 to a negative power is infinite. Add a small number to the base."
         return "The power overflows. Check the exponent, or work with logarithms."
     if op in ("asin", "acos", "atanh", "acosh", "erfinv", "ndtri"):
-        return f"{op} is not finite for this input. tf.clip_by_value keeps it inside its domain."
+        return f"{called} is not finite for this input. tf.clip_by_value keeps it inside its domain."
     if scene.dtype == np.float16 or op == "cast":
         return (
             "float16 ends at 65504. Keep sums, losses and softmaxes in float32, or use bfloat16; Keras' "
@@ -112,7 +113,7 @@ def forward_remedy(scene: Scene) -> str:
 
 def backward_remedy(scene: Scene) -> str:
     """What to do about a rule that makes infinities or NaNs from finite cotangents."""
-    op, x = scene.op, scene.x
+    op, x, called = scene.op, scene.x, public_name(scene.op)
     if op in ("sqrt", "power_half") and "sum" in scene.before(1) and _SQUARES.intersection(scene.before(2)):
         return (
             "A norm has no derivative at 0: it is infinite there. Use tf.sqrt(tf.maximum(sum_of_squares, 1e-12)), or "
@@ -121,19 +122,19 @@ def backward_remedy(scene: Scene) -> str:
     if op == "euclidean_norm":
         return "A norm has no derivative at 0. Add a small number: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)."
     if op in ("sqrt", "power_half", "rsqrt"):
-        return f"The derivative of {op} is infinite at 0. Use {op}(tf.maximum(x, 1e-12)) or {op}(x + 1e-12)."
+        return f"The derivative of {called} is infinite at 0. Use {called}(tf.maximum(x, 1e-12))."
     if op == "pow":
         if x == 0:
             return "A power below 1 has an infinite derivative at 0. Add a small number to the base."
         return "The derivative of a power with respect to its exponent needs a positive base. Use tf.abs, or clip it."
     if op in ("log", "log2", "log10", "div", "reciprocal", "log1p"):
-        return f"The derivative of {op} is not finite here. Keep its input away from 0: tf.maximum(x, 1e-7)."
+        return f"The derivative of {called} is not finite here. Keep its input away from 0: tf.maximum(x, 1e-7)."
     if op in ("asin", "acos", "atanh", "acosh"):
-        return f"{op} has an infinite derivative at the edge of its domain. Keep away from it with tf.clip_by_value."
+        return f"{called} has an infinite derivative at the edge of its domain. tf.clip_by_value keeps away from it."
     if scene.family == "call":
         return _EAGERLY
     if scene.family == "custom":
-        return f"The gradient that {op} brings itself (tf.custom_gradient) gave it: check its grad function there."
+        return f"The gradient that {called} brings itself (tf.custom_gradient) gave it: check its grad function there."
     if scene.dtype == np.float16:
         return "Gradients overflow in float16, which ends at 65504: scale the loss down, or use bfloat16 or float32."
     if op in ("matmul", "mul", "contract", "conv"):
@@ -141,4 +142,4 @@ def backward_remedy(scene: Scene) -> str:
             "A product overflowed, or met an infinite value that the forward pass kept. Lower the learning rate, clip "
             "gradients, or look at the values with tape.report."
         )
-    return f"The derivative of {op} is not finite for these values. Keep its input away from them, or clip it."
+    return f"The derivative of {called} is not finite for these values. Keep its input away from them, or clip it."

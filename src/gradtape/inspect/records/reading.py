@@ -37,7 +37,7 @@ class Reading:
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "look into this tape") -> None:
         self.log = kept_log(tape, doing)
         self.records = self.log.records
-        self._lines: dict[LineReference, Line] = {}
+        self._lines: dict[LineReference | Line, Line] = {}
         asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
         if target is not None:
             targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
@@ -51,7 +51,7 @@ class Reading:
             sources = asked_sources
         if sources is not None:
             flat = tensors_for_gradients(nest.flatten(sources))
-            found = [(s, self.log.position(differentiable(s, "source"))) for s in flat]
+            found = list(zip(flat, self.log.positions([differentiable(s, "source") for s in flat]), strict=True))
         else:
             found = list(self._watched())
         self.sources = [(source_name(s, self.line(at)), s, at) for s, at in found]
@@ -146,11 +146,13 @@ class Reading:
         """What rules run on: bare arrays, unless something recorded is no plain tensor."""
         return raw if self.log.plain else ops
 
-    def vjp(self, at: int) -> tuple[Any, ...]:
-        """What the rule of the record at `at` makes of its cotangent: an array or None for each input."""
+    def vjp(self, at: int, scale: float | None = None) -> tuple[Any, ...]:
+        """What the rule of the record at `at` makes of its cotangent, or of a multiple: an array or None an input."""
         op, parents, saved, outputs = self.records[at]
         m = self.namespace
         incoming = tuple(self._swept.get(i) for i in range(at, at + len(outputs or (None,))))
+        if scale is not None:
+            incoming = tuple(None if g is None else g * scale for g in incoming)
         if outputs is not None:
             incoming = tuple(
                 zeros(m, shape, dtype) if g is None and not op.takes_none else g
@@ -207,6 +209,10 @@ class Reading:
         if reference is not None and reference not in self._lines:  # a loop comes to the same line again and again
             self._lines[reference] = line_at(reference)
         return None if reference is None else self._lines[reference]
+
+    def reference(self, at: int | None) -> LineReference | Line | None:
+        """Where the record at `at` was made, if the tape is a traced one."""
+        return self.log.reference(at) if at is not None and isinstance(self.log, TracingLog) else None
 
     def name(self, at: int) -> str:
         """What stands at `at`: a variable's name, or the op that made it."""

@@ -24,7 +24,8 @@ from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import note
 from ...engine.run.source_lines import Line, LineReference, here, line_at
-from ...engine.tape.log import new_key
+from ...engine.tape import inspection
+from ...engine.tape.log import Log, new_key
 from .noting import NotingLog
 from .unobtrusive import unobtrusive
 
@@ -56,8 +57,21 @@ class Event(NamedTuple):
         return line_at(self.reference)
 
 
+class Gradient:
+    """Stands for an op in the event of a gradient that was asked for while no tape recorded it."""
+
+    name = "gradient"
+    vjp = None
+
+
 _new = tuple.__new__
 _MADE = (None, (), None, None, 0, 0, (), 0)  # of what was made nothing is asked but whether it is the same
+
+
+class _Feeding(threading.local):
+    """How many functions of datasets this thread is in."""
+
+    depth = 0
 
 
 class Witness(dispatch.Recorder):
@@ -67,6 +81,17 @@ class Witness(dispatch.Recorder):
 
     def __init__(self) -> None:
         self.key = new_key(self)
+        self.feeding = _Feeding()
+        self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that functions of datasets have read, by their ids
+
+    @unobtrusive()
+    def answered(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any], found: Sequence[Any]) -> None:
+        """Marks gradients, or Jacobians, as computed from the targets."""
+        marks = tuple([x.marks for x in targets if isinstance(x, Tensor)])
+        for g in found:
+            made = note(g.marks, self.key) if isinstance(g, Tensor) else g
+            if isinstance(g, Tensor) and (made is None or made.op is None):
+                g.mark = (self.key, self._event(Gradient, marks, None), g.marks)
 
     @unobtrusive()
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
@@ -101,7 +126,10 @@ class Witness(dispatch.Recorder):
     @unobtrusive(otherwise=lambda self, variable, rest: rest)
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark of a value that is read from `variable`."""
-        return (self.key, self._event(None, (), variable), rest)
+        event = self._event(None, (), variable)
+        if self.feeding.depth:
+            self.fed[id(variable)] = (variable, event)
+        return (self.key, event, rest)
 
     def _event(self, op: Any, marks: tuple[Any, ...], variable: Any) -> Event:
         deepest = max((e.steps for mark in marks if (e := note(mark, self.key)) is not None), default=0)
@@ -114,6 +142,15 @@ class Witness(dispatch.Recorder):
 witness = Witness()
 
 
+reporters: list[Any] = []  # who is told of every answer, the innermost last
+
+
+def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool) -> None:
+    if reporters:
+        reporters[-1](tape, targets, sources, found, none)
+    witness.answered(tape, targets, sources, found)
+
+
 def start() -> None:
     """The witness is told from now on."""
     global _holders
@@ -121,6 +158,7 @@ def start() -> None:
         _holders += 1
         if _holders == 1:
             dispatch.set_witness(witness)
+            inspection.when_asked = _answered
             when_made(witness.made)
             scopes.when_changed(_scope_changed)
 
@@ -132,6 +170,8 @@ def stop() -> None:
         _holders -= 1
         if _holders == 0:
             dispatch.set_witness(None)
+            inspection.when_asked = None
+            witness.fed.clear()
             when_made(None)
             scopes.when_changed(None)
 
@@ -154,18 +194,8 @@ def _scope_changed() -> None:
 
 
 @contextmanager
-def tracing() -> Iterator[None]:
-    """Inside the block every tape is a traced one, and what happens outside of tapes is remembered as well.
-
-    >>> import gradtape as tf
-    >>> v = tf.Variable(3.0)
-    >>> with tf.inspect.tracing():
-    ...     y = v * v
-    ...     with tf.GradientTape() as tape:
-    ...         z = y + 1.0
-    ...     print(tape.explain(z, v).reasons[0].cause)
-    before the tape
-    """
+def witnessed() -> Iterator[None]:
+    """Inside the block every tape is a traced one, and what happens outside of tapes is remembered as well."""
     start()
     try:
         yield
@@ -195,6 +225,19 @@ class TracingLog(NotingLog):
         self.spans: list[list[int]] = []
         self.scopes: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # from which position on, the scopes it belongs to
         self.started = perf_counter_ns()
+        self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` made it forget, and where
+        self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
+
+    @unobtrusive()
+    def succeeds(self, before: Log) -> None:
+        """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
+        if isinstance(before, TracingLog):
+            self.before_reset = [*before.before_reset, (before, here(4))]
+
+    @unobtrusive()
+    def overwritten(self, variable: Any) -> None:
+        """A value that is not on the tape became a variable's, whose assignments are followed."""
+        self.overwritten_at[id(variable)] = here(4)
 
     def resumes(self) -> None:
         """Recording begins, or goes on."""
@@ -219,7 +262,7 @@ class TracingLog(NotingLog):
             first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
         if at is not None:
             self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
-        elif type(outputs) is tuple or outputs.dtype.differentiable:
+        elif (made := note(first.marks, witness.key)) is None or made.op is None:
             witness.record(op, inputs, outputs)  # `constant` has not told
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
@@ -254,13 +297,16 @@ class TracingLog(NotingLog):
     def forget(self) -> None:
         """Who traces wants to ask again: nothing is let go."""
 
-    def line(self, at: int) -> Line | None:
-        """The line of the record at a position."""
+    def reference(self, at: int) -> LineReference | Line | None:
+        """Where the record at a position was made."""
         first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
         noted = self.notes.get(first)
-        if noted is not None:
-            return line_at(noted[0])
-        return line_at(self.watch_lines[first]) if first in self.watch_lines else None
+        return self.watch_lines.get(first) if noted is None else noted[0]
+
+    def line(self, at: int) -> Line | None:
+        """The line of the record at a position."""
+        reference = self.reference(at)
+        return None if reference is None else line_at(reference)
 
     def scope(self, at: int) -> tuple[str, ...]:
         """The name scopes and layers that the record at a position belongs to, the outermost first."""

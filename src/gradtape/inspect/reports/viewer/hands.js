@@ -156,7 +156,7 @@ addEventListener("keydown", (event) => {
   if (page.steps && event.key === "ArrowRight") showStep(step + 1);
 });
 
-element("title").textContent = data.title;
+element("title").textContent = page.title;
 let typing = 0;
 element("search").addEventListener("input", (event) => {
   clearTimeout(typing);

@@ -5,7 +5,9 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 const GAP = 26, ROW = 34, PAD = 18, HEAD = 30;
 
 function label(item) {
-  return item.children ? item.name : item.node.op;
+  if (item.children) return item.name;
+  const { op, kind } = item.node;  // a variable inside of its layer does not say the layer's name again
+  return kind === "variable" && item.parent.parent ? op.slice(op.lastIndexOf("/") + 1) || op : op;
 }
 
 function caption(item) {

@@ -1,0 +1,87 @@
+"""What an explanation is: for each source a cause, a sentence and a line."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ...engine.run.source_lines import Line
+
+
+class Cause(StrEnum):
+    """What is behind a gradient."""
+
+    CONNECTED = "connected"
+    ZERO = "zero"
+    NOT_FINITE = "not finite"
+    NEVER_WATCHED = "never watched"
+    WATCHED_LATE = "watched after use"
+    NOT_TRAINABLE = "not trainable"
+    INTEGER = "integer"
+    BEFORE_TAPE = "before the tape"
+    AFTER_BLOCK = "after the block"
+    OUTSIDE_BLOCK = "outside the block"
+    GRADIENT_OUTSIDE = "gradient outside the block"
+    OTHER_THREAD = "another thread"
+    STOPPED = "while recording was stopped"
+    RESET = "tape.reset"
+    DATASET = "dataset.map"
+    NUMPY = "left for NumPy or Python"
+    PREDICT = "predict"
+    NOT_DIFFERENTIABLE = "not differentiable"
+    STOP_GRADIENT = "stop_gradient"
+    ASSIGN = "assign"
+    OVERWRITTEN = "overwritten"
+    REBOUND = "rebound"
+    NO_RULE = "the rule gives none"
+    NO_PATH = "no path"
+    RELEASED = "tape released"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why the gradient for one source is what it is."""
+
+    source: str
+    cause: Cause
+    sentence: str
+    line: Line | None = None
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.sentence}{_where(self.line)}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The reasons, one for each source."""
+
+    reasons: list[Reason] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.reasons))
+
+    __repr__ = __str__
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """The reasons as plain dictionaries, for JSON."""
+        return [
+            {
+                "source": r.source,
+                "cause": r.cause.value,
+                "sentence": r.sentence,
+                "file": r.line and r.line[0],
+                "line": r.line and r.line[1],
+                "function": r.line and r.line[2],
+            }
+            for r in self.reasons
+        ]
+
+
+def _where(line: Line | None) -> str:
+    if line is None:
+        return ""
+    file, number, function = line
+    inside = "" if function == "<module>" else f", in {function}"
+    return f" ({os.path.relpath(file) if os.path.isfile(file) else file}:{number}{inside})"

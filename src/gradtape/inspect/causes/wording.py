@@ -1,0 +1,251 @@
+"""What something is called in the program that is explained: as it stands in the source, or else TensorFlow's name.
+
+An instruction knows the columns of its expression, so `tf.round(x)` is read off the source, whatever op computes it.
+Of what a graph remembers the line alone is known; there the expression is looked for in the line's syntax tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...engine.run.namespace import ops
+from ...engine.run.source_lines import Line, LineReference, line_at, origins
+from ...engine.tape import inspection
+from ...engine.tape.questions import native
+
+Where = LineReference | Line | None
+_LONGEST = 60  # characters of an expression that is quoted
+_FEW = 2  # names that are told of those with one reason
+
+_OPERATORS = {
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "div": ast.Div, "matmul": ast.MatMult, "pow": ast.Pow,
+    "floordiv": ast.FloorDiv, "floormod": ast.Mod, "greater": ast.Gt, "greater_equal": ast.GtE, "less": ast.Lt,
+    "less_equal": ast.LtE, "equal": ast.Eq, "not_equal": ast.NotEq,
+}  # fmt: skip
+
+
+def phrase(op: Any, where: Where, short: bool = False) -> str:
+    """An op as the user wrote it: the expression, behind the op's own name if the expression is not TensorFlow's.
+
+    In its `short` form, a call is without its arguments.
+    """
+    named = inspection.public_name(op.name)
+    text = expression(where, op)
+    if text is None:
+        return named
+    if short:
+        text = _without_arguments(text)
+    return f"`{text}`" if _is_tensorflow(text) else f"{named} in `{text}`"
+
+
+def user_of(op: Any, where: Where) -> str:
+    """Who used something: the expression as it stands there, or the op."""
+    text = expression(where, op)
+    return inspection.public_name(op.name) if text is None else f"`{text}`"
+
+
+def line_of(where: Where) -> Line | None:
+    """The line that is meant."""
+    return None if where is None else where if len(where) == 3 else line_at(where)
+
+
+def expression(where: Where, op: Any = None) -> str | None:
+    """The expression of the program that ran there, shortened if it is long; None if it cannot be told."""
+    if where is None:
+        return None
+    if len(where) == 2 and where[0].co_filename not in origins:
+        text = _at_instruction(*where)
+    else:
+        line = line_of(where)
+        assert line is not None
+        text = _on_line(line[0], line[1], None if op is None else op.name)
+    return None if text is None else _shortened(text)
+
+
+def _at_instruction(code: Any, instruction: int) -> str | None:
+    """The text that an instruction was compiled from."""
+    position = next(islice(code.co_positions(), instruction // 2, None), None)
+    if position is None or None in position:
+        return None
+    first, last, start, stop = position
+    lines = [linecache.getline(code.co_filename, n).encode() for n in range(first, last + 1)]
+    if not all(lines):
+        return None
+    lines[-1] = lines[-1][:stop]
+    lines[0] = lines[0][start:]
+    return " ".join(line.decode(errors="replace").strip() for line in lines)
+
+
+@lru_cache(32)
+def _expressions(file: str, size: int) -> tuple[str, list[ast.expr]]:
+    """The source of a file, and its expressions."""
+    source = "".join(linecache.getlines(file))
+    try:
+        return source, [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.expr)]
+    except SyntaxError:
+        return source, []
+
+
+def _on_line(file: str, number: int, op: str | None) -> str | None:
+    """The one expression on a line that can have run an op."""
+    source, expressions = _expressions(file, len(linecache.getlines(file)))
+    here = [node for node in expressions if node.lineno <= number <= (node.end_lineno or 0)]
+    found = [node for node in here if _runs(node, op)]
+    if not found:
+        # A function that is made of several ops, such as tf.clip_by_value, or the call of a model: if there is one.
+        found = [node for node in here if isinstance(node, ast.Call) and not hasattr(ops, _called(node))]
+    texts = {ast.get_source_segment(source, node) for node in found}
+    return texts.pop() if len(texts) == 1 else None
+
+
+def _runs(node: ast.expr, op: str | None) -> bool:
+    """Whether an expression is a call of the op, by one of its names, or the operator for it."""
+    if op is None:
+        return False
+    if isinstance(node, ast.Call):
+        return _called(node) == op or _called(node) in inspection.names_of(op)
+    operator = _OPERATORS.get(op)
+    if operator is None:
+        return False
+    if isinstance(node, ast.Compare):
+        return any(isinstance(each, operator) for each in node.ops)
+    return isinstance(node, ast.BinOp) and isinstance(node.op, operator)
+
+
+def _is_tensorflow(text: str) -> bool:
+    """Whether an expression is TensorFlow's own: a call of a public function, or an operator."""
+    try:
+        node = ast.parse(text.replace("(…)", "()"), mode="eval").body
+    except SyntaxError:
+        return False
+    return not isinstance(node, ast.Call) or inspection.is_public(_called(node))
+
+
+def _called(node: ast.Call) -> str:
+    """The last part of the name of what is called."""
+    return ast.unparse(node.func).rpartition(".")[2]
+
+
+def _shortened(text: str) -> str:
+    """An expression that can stand in a sentence."""
+    if len(text) <= _LONGEST:
+        return text
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        node = None
+    if isinstance(node, ast.Call) and len(called := ast.unparse(node.func)) < _LONGEST:
+        return f"{called}(…)"
+    return f"{text[:_LONGEST]}…"
+
+
+def _without_arguments(text: str) -> str:
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return text
+    return f"{ast.unparse(node.func)}(…)" if isinstance(node, ast.Call) and (node.args or node.keywords) else text
+
+
+# Who asks: the frame of the user's that calls `tape.gradient(target, sources)`.
+
+
+def names_of_sources(sources: Sequence[Any], frame: Any) -> list[str]:
+    """What the user calls the sources: variables by their names, others as they stand in the code that asks."""
+    written: list[str] | None = None
+    names = []
+    for i, source in enumerate(sources):
+        name = _path(source) or _local_name(source, frame) or _own_name(source)
+        if name is None:
+            if written is None:
+                written = _written_sources(frame, len(sources))
+            name = written[i] if i < len(written) else f"source {i}"
+        names.append(name)
+    return names
+
+
+def known_name(variable: Any, frame: Any) -> str:
+    """What the user calls a variable."""
+    return _path(variable) or _local_name(variable, frame) or _own_name(variable) or "a variable without a name"
+
+
+def name_of_target(targets: Sequence[Any], frame: Any) -> str:
+    """What the user calls the target: the name it has there, or the expression."""
+    if len(targets) == 1 and (name := _local_name(targets[0], frame)) is not None:
+        return f"`{name}`"
+    call = _call_of(frame)
+    argument = None if call is None else _argument(call, 0, "target")
+    return "the target" if argument is None else f"`{_shortened(ast.unparse(argument))}`"
+
+
+def _path(source: Any) -> str | None:
+    """The name of a Keras variable, with those of its layers."""
+    path = getattr(source, "path", None) or getattr(native(source), "path", None)
+    return path if isinstance(path, str) else None
+
+
+def _own_name(source: Any) -> str | None:
+    name = None if isinstance(source, Tensor) else getattr(native(source), "name", None)
+    return None if not name or name.startswith("Variable") else str(name).partition(":")[0]
+
+
+def _local_name(value: Any, frame: Any) -> str | None:
+    for names in () if frame is None else (frame.f_locals, frame.f_globals):
+        for name, each in names.items():
+            if each is value and not name.startswith("_"):
+                return str(name)
+    return None
+
+
+def _call_of(frame: Any) -> ast.Call | None:
+    """The call that a frame is in, as it stands in the source."""
+    text = None if frame is None else _at_instruction(frame.f_code, frame.f_lasti)
+    try:
+        node = None if text is None else ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    return node if isinstance(node, ast.Call) else None
+
+
+def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
+    named = [keyword.value for keyword in call.keywords if keyword.arg == name]
+    if named or not any(isinstance(part, ast.Starred) for part in call.args):
+        return named[0] if named else call.args[at] if at < len(call.args) else None
+    return None
+
+
+def _written_sources(frame: Any, count: int) -> list[str]:
+    """The sources as they stand in the call: the parts of a list that is written out, or `list[i]`."""
+    call = _call_of(frame)
+    argument = None if call is None else _argument(call, 1, "sources")
+    if argument is None:
+        return []
+    parts = list(_parts(argument))
+    if len(parts) == count:
+        return [ast.unparse(part) for part in parts]
+    text = ast.unparse(argument)
+    return [text] if count == 1 else [f"{text}[{i}]" for i in range(count)]
+
+
+def _parts(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.List | ast.Tuple):
+        for part in node.elts:
+            yield from _parts(part)
+    elif isinstance(node, ast.Dict):
+        for part in node.values:
+            yield from _parts(part)
+    else:
+        yield node
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: one or two of them, or the first and how many more there are."""
+    if len(names) <= _FEW:
+        return " and ".join(names)
+    return f"{names[0]} and {len(names) - 1} more"

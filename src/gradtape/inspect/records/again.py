@@ -1,0 +1,120 @@
+"""A question to a tape that can be asked again with other numbers, op by op, with calls, branches and loops opened.
+
+So the step of a function is explained with the numbers of any of its runs, though its tape has seen the first one
+only; and what a call of a function did is seen line by line, though a tape has it as one record.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.devices import REAL
+from ...engine.run import dispatch
+from ...engine.run.source_lines import Line, LineReference
+from ...engine.tape.custom import OneCall
+from ...engine.tape.tape import GradientTape
+from ...graph.ir import graph as graphs
+from .reading import Reading
+from .repeated import Key, Step, steps_of
+from .unobtrusive import unobtrusive
+from .witness import TracingLog
+
+
+class RepeatedLog(TracingLog):
+    """The log of what is run again: the lines are those of the first time."""
+
+    now: LineReference | Line | None = None
+
+    @unobtrusive()
+    def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        at = self.position(outputs[0] if type(outputs) is tuple else outputs)
+        if at is not None and self.now is not None:
+            self.notes[at] = (self.now, outputs, 0, inputs, attrs)  # type: ignore[assignment]
+
+    def _note_watch(self, at: int) -> None:
+        pass
+
+    def at_node(self, node: Any) -> None:
+        """A node inside a branch or a loop is run."""
+        if node.line is not None and threading.get_ident() == self.thread:
+            self.now = node.line
+
+
+class Question:
+    """What was asked of a tape: `tensors` are those that it all begins with, whose numbers may be others next time.
+
+    `RuntimeError` if that would call the user's code again, or draw random numbers.
+    """
+
+    def __init__(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
+        reading = Reading(tape, targets, sources)
+        log = reading.log
+        asked = log.question
+        same = asked is not None and list(map(id, asked[0])) == list(map(id, targets))
+        self._steps = steps_of(reading)
+        if any(isinstance(step.op, OneCall) or getattr(step.op, "effect", False) for step in self._steps):
+            raise RuntimeError("code of the user's would run again")
+        # Of what a call did, the lines inside are known; of other steps, the instructions.
+        called = {at for at, op in enumerate(log.ops) if getattr(op, "family", None) == "call"}
+        self._where = {at: noted[0] for at, noted in log.notes.items() if at not in called}
+        self._targets = [log.position(target) for target in targets]
+        self._sources = [at for _, _, at in reading.sources]
+        self.tensors: list[Tensor] = []
+        self._keys: list[Key] = []  # which of the values each of the tensors is
+        self._others: dict[int, Key] = {}  # of constants, by their ids
+        self._take_leaves(log)
+        self._steps = [self._with_keys(step) for step in self._steps]
+        weights = asked[1] if same else [None] * len(targets)
+        self._weights = [None if g is None else self._key_of(g) for g in weights]
+
+    def _take_leaves(self, log: Any) -> None:
+        made = {key for step in self._steps for key in step.outputs}
+        taken = {x for step in self._steps for x in step.inputs if not isinstance(x, Tensor)} - made
+        for noted in log.notes.values():
+            for x in noted[3]:
+                at = log.position(x)
+                if at in taken:
+                    taken.discard(at)
+                    self._keys.append(at)
+                    self.tensors.append(x)
+        if taken:
+            raise RuntimeError("a value is not known any more")
+
+    def _key_of(self, x: Tensor) -> Key:
+        if id(x) not in self._others:
+            self._others[id(x)] = key = ("given", len(self.tensors))
+            self.tensors.append(x)
+            self._keys.append(key)
+        return self._others[id(x)]
+
+    def _with_keys(self, step: Step) -> Step:
+        """The step, whose inputs are keys but for real constants."""
+        inputs = [x if not isinstance(x, Tensor) or type(x) in REAL else self._key_of(x) for x in step.inputs]
+        return Step(step.op, tuple(inputs), step.attrs, step.outputs, step.several, step.line)
+
+    def again(self, arrays: Sequence[Any]) -> GradientTape:
+        """A tape that has been asked the same, of other numbers."""
+        made: dict[Key, Tensor] = {
+            key: wrap(array, x.dtype) for key, array, x in zip(self._keys, arrays, self.tensors, strict=True)
+        }
+        with dispatch.traced_by(None), dispatch.recorded_by(()):
+            tape = GradientTape(persistent=True, watch_accessed_variables=False)
+            log = tape._log = RepeatedLog(False)
+            before, graphs.when_replayed = graphs.when_replayed, log.at_node
+            try:
+                with tape:
+                    tape.watch([x for key, x in made.items() if type(key) is int and x.dtype.differentiable])
+                    for step in self._steps:
+                        log.now = self._where.get(step.outputs[0], step.line)  # type: ignore[call-overload]
+                        given = [x if isinstance(x, Tensor) else made[x] for x in step.inputs]
+                        made.update(zip(step.outputs, step.run(given), strict=True))
+            finally:
+                graphs.when_replayed = before
+            targets = [(made[at], g) for at, g in zip(self._targets, self._weights, strict=True) if at in made]
+            weights = [None if g is None else made[g] for _, g in targets]
+            sources = [made[at] for at in self._sources if at in made]
+            log.question = ([x for x, _ in targets], weights, sources)
+        return tape
