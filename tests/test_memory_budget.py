@@ -1,9 +1,20 @@
 """Tapes with a memory budget: what rules keep is let go and computed again, and gradients are the same to the bit."""
 
+import functools
+import gc
+import shutil
+import tracemalloc
+import weakref
+
 import numpy as np
 import pytest
+from random_programs.comparison import run
+from random_programs.generator import generate
 
+import gradtape as tf
 from gradtape.core.budgets import parse_budget
+from gradtape.engine.tape import spilling
+from gradtape.engine.tape.log import Log
 
 
 @pytest.mark.parametrize(
@@ -33,3 +44,378 @@ def test_what_is_no_budget_is_a_type_error(given):
 def test_budgets_that_make_no_sense_are_value_errors(given):
     with pytest.raises(ValueError, match="memory_budget"):
         parse_budget(given)
+
+
+def same(found, expected):
+    flat = zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True)
+    return all(a is b is None or a.numpy().tobytes() == b.numpy().tobytes() for a, b in flat)
+
+
+def account_of(tape):
+    return tape._log.store.account
+
+
+RNG = np.random.default_rng(0)
+WEIGHTS = [tf.Variable(RNG.normal(size=(8, 8)) / 3, dtype=tf.float32) for _ in range(12)]
+DATA = tf.constant(RNG.normal(size=(16, 8)), tf.float32)
+STEPS = tf.Variable(0.0)
+CALLS = []
+
+
+@tf.function
+def compiled_layer(h, w):
+    STEPS.assign_add(1.0)
+    return tf.tanh(tf.matmul(tf.exp(-h * h), w)), tf.reduce_sum(h)
+
+
+@tf.custom_gradient
+def clipped(x):
+    y = tf.square(x)
+    return y, lambda g: tf.clip_by_value(g * 2.0 * x, -0.1, 0.1)
+
+
+def counted(x):
+    CALLS.append(1)
+    return tf.sin(x)
+
+
+def dense(h, w):
+    return tf.nn.relu(tf.matmul(h, w) + 0.1)
+
+
+def residual(h, w):
+    return h + tf.nn.gelu(tf.matmul((h - tf.reduce_mean(h, -1, keepdims=True)) * 0.5, w))
+
+
+def attention(h, w):
+    q, k, v = tf.unstack(tf.transpose(tf.reshape(tf.matmul(h, w), [16, 2, 4]), [1, 0, 2])[:, :, :3], axis=2)
+    mixed = tf.nn.softmax(q[:, :, None] * k[:, None, :]) @ v[:, :, None]
+    return h + tf.tile(tf.transpose(mixed, [1, 0, 2]), [1, 4, 1])[:, :, 0]
+
+
+def dropped(h, w):
+    return tf.nn.dropout(tf.sigmoid(tf.matmul(h, w)), 0.4)
+
+
+def drawn(h, w):
+    return tf.sin(tf.matmul(h, w) + tf.random.normal([16, 8])) * tf.random.uniform([16, 8])
+
+
+def selected(h, w):
+    y = tf.matmul(h, w)
+    return tf.where(y > 0.0, tf.exp(-y), tf.cast(tf.argsort(y), tf.float32) * y)
+
+
+def in_parts(h, w):
+    a, b = tf.split(tf.matmul(h, w), 2, axis=1)
+    return tf.concat([tf.sin(a) * b, tf.reverse(tf.cos(b), [0])], axis=1)
+
+
+def compiled(h, w):
+    y, total = compiled_layer(h, w)
+    return y + 0.01 * total
+
+
+def by_hand(h, w):
+    return clipped(tf.matmul(h, w)) * tf.cos(h)
+
+
+def repeated(h, w):
+    return tf.recompute_grad(lambda x: tf.nn.dropout(tf.sin(x) * x, 0.3))(tf.matmul(h, w))
+
+
+def by_python(h, w):
+    return tf.py_function(counted, [tf.matmul(h, w)], tf.float32) * h
+
+
+LAYERS = [
+    dense, residual, attention, dropped, drawn, selected, in_parts, compiled, by_hand, repeated, by_python,
+]  # fmt: skip
+
+
+def network(layer):
+    h = DATA
+    for w in WEIGHTS:
+        h = layer(h, w)
+    return tf.reduce_sum(h * h)
+
+
+def once(layer, **options):
+    tf.random.set_seed(7)
+    with tf.GradientTape(**options) as tape:
+        loss = network(layer)
+    account = account_of(tape) if options else None
+    return [*tape.gradient(loss, WEIGHTS), tf.random.uniform([2])], account
+
+
+@pytest.mark.parametrize("budget", [0.5, 0.1, 2, "1GB"])
+@pytest.mark.parametrize("layer", LAYERS)
+def test_gradients_are_those_of_a_plain_tape(layer, budget):
+    expected, _ = once(layer)
+    before = len(CALLS), float(STEPS)
+    found, account = once(layer, memory_budget=budget)
+    assert same(found, expected)
+    if layer is by_python:
+        assert len(CALLS) - before[0] == 12
+    if layer is compiled:
+        assert float(STEPS) - before[1] == 12.0
+    if budget == "1GB":
+        assert account.evictions == account.recomputations == 0
+    elif layer not in (repeated, by_python):  # what Python computes cannot be computed again
+        assert account.evictions > 0
+        assert account.recomputations > 0
+
+
+@pytest.mark.parametrize("layer", [dense, attention, dropped, compiled, by_hand])
+@pytest.mark.parametrize("which", ["inner", "outer", "both"])
+def test_second_derivatives(layer, which):
+    def second(inner, outer):
+        tf.random.set_seed(7)
+        with tf.GradientTape(**outer) as around:
+            with tf.GradientTape(**inner) as tape:
+                loss = network(layer)
+            slopes = tape.gradient(loss, WEIGHTS)
+            total = tf.add_n([tf.reduce_sum(tf.sin(g)) for g in slopes])
+        return [*slopes, *around.gradient(total, WEIGHTS)]
+
+    budget = {"memory_budget": 0.2}
+    found = second(budget if which != "outer" else {}, budget if which != "inner" else {})
+    assert same(found, second({}, {}))
+
+
+@pytest.mark.parametrize("layer", [dense, dropped, compiled])
+def test_a_persistent_tape_answers_again_and_again(layer):
+    def asked(**options):
+        tf.random.set_seed(7)
+        with tf.GradientTape(persistent=True, **options) as tape:
+            h = network(layer)
+            other = tf.sqrt(h)
+        few = WEIGHTS[3:5]
+        return [tape.gradient(h, WEIGHTS), tape.gradient(other, few), tape.gradient(h, WEIGHTS)], tape
+
+    expected, _ = asked()
+    found, tape = asked(memory_budget=0.15)
+    assert same(found, expected)
+    assert account_of(tape).held <= account_of(tape).wanted * 0.3
+
+
+def test_jacobians_and_hessians():
+    x = tf.Variable(RNG.normal(size=(5,)), dtype=tf.float64)
+
+    def asked(**options):
+        with tf.GradientTape(persistent=True, **options) as tape:
+            y = x
+            for _ in range(6):
+                y = tf.sin(y) * tf.exp(-y * y) + tf.reduce_mean(y)
+            total = tf.reduce_sum(y)
+        return [tape.jacobian(y, x), tape.jacobian(y, x, experimental_use_pfor=False), tape.hessian(total, x)]
+
+    assert same(asked(memory_budget=0.2), asked())
+
+
+def test_a_variable_that_is_assigned_meanwhile():
+    def asked(**options):
+        v = tf.Variable(tf.fill([64], 2.0))
+        with tf.GradientTape(**options) as tape:
+            y = tf.sin(v * 3.0)
+            v.assign(tf.fill([64], 5.0))
+            v.assign_add(tf.ones([64]))
+            y = tf.exp(y * v) * y
+        return tape.gradient(y, v)
+
+    assert same(asked(memory_budget=2), asked())
+
+
+def test_with_assignments_that_count():
+    def asked(**options):
+        v, x = tf.Variable(tf.fill([8], 0.5)), tf.Variable(tf.fill([8], 1.5))
+        with tf.GradientTape(track_assign=True, **options) as tape:
+            for _ in range(4):
+                v.assign(tf.sin(v * x) + v)
+            y = tf.reduce_sum(v * v)
+        return tape.gradient(y, [v, x])
+
+    assert same(asked(memory_budget=2), asked())
+
+
+def test_the_account_and_the_limit():
+    with tf.GradientTape(memory_budget=4000) as tape:
+        loss = network(dense)
+    account = account_of(tape)
+    size = 16 * 8 * 4
+    assert account.wanted == 13 * size  # the data, eleven layers, the last
+    assert account.held <= 4000 < account.peak <= 4000 + 2 * size
+    store = tape._log.store
+    tape.gradient(loss, WEIGHTS)
+    assert account.peak <= 4000 + 2 * size
+    assert store.limit == 4000
+    memory = None
+    with tf.GradientTape(memory_budget=0.5) as tape:
+        loss = network(dense)
+        memory = tape.memory()
+    assert memory.total <= 0.5 * 13 * size
+    assert memory.budget is account_of(tape)
+    assert "blocks were let go" in str(memory)
+
+
+def test_views_are_counted_once():
+    x = tf.Variable(tf.ones([1000]))
+    with tf.GradientTape(memory_budget="1MB") as tape:
+        y = tf.exp(x)
+        z = tf.sin(tf.reshape(y, [10, 100])) * tf.transpose(tf.reshape(y, [100, 10]))
+    assert account_of(tape).held == account_of(tape).wanted == 2 * 4000
+    assert tape.memory().total == 2 * 4000
+    assert tape.gradient(z, x) is not None
+
+
+def test_a_tensor_that_the_user_holds_is_not_computed_again():
+    with tf.GradientTape(memory_budget=2) as tape:
+        held = [DATA]
+        for w in WEIGHTS:
+            held.append(tf.sin(tf.matmul(held[-1], w)))
+        loss = tf.reduce_sum(held[-1])
+    account = account_of(tape)
+    tape.gradient(loss, WEIGHTS)
+    assert account.recomputations <= 12  # the products, which sines need and nobody holds
+
+
+def test_measured_memory_keeps_to_the_budget():
+    weights = [tf.Variable(tf.ones([64])) for _ in range(30)]
+    x = tf.ones([4096, 64])
+    block = 4096 * 64 * 4
+
+    def peak(**options):
+        tracemalloc.start()
+        try:
+            with tf.GradientTape(**options) as tape:
+                h = x
+                for w in weights:
+                    h = tf.tanh(h * w)
+                loss = tf.reduce_sum(h)
+            tape.gradient(loss, weights)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak()  # what is made once
+    assert peak() > 30 * block
+    for fraction in (0.5, 0.25, 0.1):
+        assert peak(memory_budget=fraction) < fraction * 31 * block * 1.05 + 4 * block  # and one op with cotangents
+
+
+def test_files_come_and_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(spilling, "_BYTES_A_SECOND", 1e15)
+    monkeypatch.setattr(spilling, "_AN_ACCESS", 0.0)
+    expected, _ = once(in_parts)
+    tf.random.set_seed(7)
+    with tf.GradientTape(memory_budget=0.1, spill=tmp_path) as tape:
+        loss = network(in_parts)
+    account = account_of(tape)
+    assert account.written > 0
+    assert [len(list(folder.iterdir())) > 0 for folder in tmp_path.iterdir()] == [True]
+    assert same(tape.gradient(loss, WEIGHTS), expected[:-1])
+    assert account.recomputations == 0 or account.written > 0
+    assert not list(tmp_path.iterdir())
+
+    def fails():
+        with tf.GradientTape(memory_budget=0.1, spill=tmp_path):
+            network(in_parts)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_only_python_can_make_goes_to_disk_too(tmp_path):
+    expected, _ = once(by_python)
+    found, account = once(by_python, memory_budget=0.05, spill=tmp_path)
+    assert same(found, expected)
+    assert account.written > 0
+
+
+def test_a_disk_that_refuses(tmp_path, monkeypatch):
+    monkeypatch.setattr(spilling, "_BYTES_A_SECOND", 1e15)
+    monkeypatch.setattr(spilling, "_AN_ACCESS", 0.0)
+    expected, _ = once(dense)
+    with tf.GradientTape(memory_budget=0.1, spill=tmp_path) as tape:
+        shutil.rmtree(next(tmp_path.iterdir()))
+        loss = network(dense)
+    assert account_of(tape).written == 0
+    assert same(tape.gradient(loss, WEIGHTS), expected[:-1])
+
+
+@pytest.mark.parametrize("layer", [dense, compiled, by_hand])
+def test_nothing_is_left_to_the_garbage_collector(layer):
+    gc.collect()
+    gc.disable()
+    try:
+        with tf.GradientTape(memory_budget=0.2) as tape:
+            loss = network(layer)
+        log, store = weakref.ref(tape._log), weakref.ref(tape._log.store)
+        tape.gradient(loss, WEIGHTS)
+        assert log() is store() is None
+    finally:
+        gc.enable()
+
+
+def test_a_plain_tape_is_as_it_was():
+    with tf.GradientTape() as tape:
+        network(dense)
+    assert type(tape._log) is Log
+    assert type(tape._log.saved) is list
+
+
+def test_explanations():
+    v, w = tf.Variable(tf.ones([8]), name="v"), tf.Variable(1.0, name="w")
+    with tf.GradientTape(memory_budget=2, persistent=True) as tape:
+        y = tf.exp(tf.sin(v))
+    assert tape.gradient(y, w) is None
+    assert tape.explain(y, [v, w]).reasons[1].source == "`w`"
+
+
+def test_inside_a_function_a_tape_is_a_plain_one():
+    @tf.function
+    def slopes(h):
+        with tf.GradientTape(memory_budget=0.1) as tape:
+            loss = network(dense) + tf.reduce_sum(h)
+        return tape.gradient(loss, WEIGHTS)
+
+    found = slopes(DATA)
+    assert np.allclose(found[0], once(dense)[0][0], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"spill": "."}, ValueError, "needs a memory_budget"),
+        ({"memory_budget": 10**6, "spill": "no such folder"}, tf.errors.NotFoundError, "not a folder"),
+        ({"memory_budget": 10**6, "trace": True}, ValueError, "cannot be combined"),
+        ({"memory_budget": 10**6, "check": "nan"}, ValueError, "cannot be combined"),
+        ({"memory_budget": "2 pints"}, ValueError, "none of B, KB"),
+        ({"memory_budget": True}, TypeError, "must be a number of bytes"),
+    ],
+)
+def test_what_is_refused(options, error, said):
+    with pytest.raises(error, match=said):
+        tf.GradientTape(**options)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_programs(seed, monkeypatch):
+    program = generate(seed)
+    expected = run(program, "eager")
+    for budget in (0.5, 2):
+        plain = tf.GradientTape.__init__
+        limited = functools.partialmethod(plain, memory_budget=budget)
+        with monkeypatch.context() as patched:
+            patched.setattr(tf.GradientTape, "__init__", limited)
+            found = run(program, "eager")
+        assert len(found) == len(expected)
+        for ours, theirs in zip(found, expected, strict=True):
+            if isinstance(theirs, Exception):
+                assert repr(ours) == repr(theirs)
+            else:
+                assert [None if y is None else y.tobytes() for y in ours] == [
+                    None if y is None else y.tobytes() for y in theirs
+                ]

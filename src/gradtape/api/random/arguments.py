@@ -12,6 +12,7 @@ from ...core.dtypes import DType
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("random",)
@@ -87,12 +88,20 @@ def scrambled(seed: Any, alg: Any = "auto_select") -> Tensor:
         )
     if seed.dims != (2,):
         raise errors.InvalidArgumentError(f"seed must have shape [2], not {list(seed.dims)}")
-    return ops.random_scramble(seed)
+    return _told(ops.random_scramble(seed))
 
 
 def as_state(seed: Any) -> Tensor:
     """A drawn state as a tensor, which ops take."""
-    return seed if isinstance(seed, Tensor) else Tensor(seed)
+    return seed if isinstance(seed, Tensor) else _told(Tensor(seed))
+
+
+def _told(state: Tensor) -> Tensor:
+    """The state of a draw, of which whoever records is told."""
+    recorder = thread.recorder
+    if recorder is not None:
+        recorder.drawn(state)
+    return state
 
 
 def bounds(minval: Any, maxval: Any, dtype: DType) -> tuple[Tensor, Tensor]:

@@ -59,6 +59,9 @@ class Recorder:
     def assigned(self, variable: Any, value: Tensor) -> None:
         """`variable` is about to become `value`."""
 
+    def drawn(self, state: Tensor) -> None:
+        """`state` is that of a random draw, which is about to be made by an op on it."""
+
 
 class Several(Recorder):
     """Two or more recorders, told from the outermost to the innermost.
@@ -85,6 +88,10 @@ class Several(Recorder):
     def mark_read(self, variable: Any, value: Tensor) -> None:
         for recorder in self.recorders:
             value.mark = recorder.mark_of(variable, value.mark)
+
+    def drawn(self, state: Tensor) -> None:
+        for recorder in self.recorders:
+            recorder.drawn(state)
 
 
 class _Thread(threading.local):

@@ -71,6 +71,7 @@ def sweep(
                 g = finished(m, g)
             if i not in wanted:
                 grads[i] = None
+        saved = None  # what the last record kept goes before this one's may be made again: see `budgets`
         saved = kept[i]
         if release:
             kept[i] = None
@@ -94,7 +95,11 @@ def sweep(
             if gp is None or p < 0:
                 continue
             before = grads[p]
-            grads[p] = gp if before is None else joined(m, before, gp, p, owned)
+            if before is None:
+                grads[p] = gp
+            else:
+                grads[p] = joined(m, before, gp, p, owned)
+                before = None
 
 
 def joined(m: Any, before: Any, gp: Any, position: int, owned: set[int]) -> Any:

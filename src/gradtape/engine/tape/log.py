@@ -213,6 +213,9 @@ class Log(Recorder):
         """Notes that the value at a position became a variable's, which has a past of its own."""
         self.left(value, variable)
 
+    def within(self, budget: int | float, spill: Any) -> None:
+        """A budget for what is kept, which only a log of its own kind keeps to: see `budgets`."""
+
     def succeeds(self, before: Log) -> None:
         """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
 

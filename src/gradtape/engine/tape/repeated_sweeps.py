@@ -32,7 +32,7 @@ def repeated_sweep(log: Log, target: int) -> Sweep | None:
 
     None if such a tape has not come often enough.
     """
-    if len(log.ops) > _LONGEST:
+    if len(log.ops) > _LONGEST or type(log.saved) is not list:  # of another kind: what it keeps must be asked for
         return None
     structure = target, tuple(log.ops), tuple(log.parents), tuple(log.several)
     found = _made.get(structure)

@@ -29,6 +29,7 @@ from .apart import GradientsApart, check_apart, nothing_apart
 from .assignments import tracking
 from .backprop import SparseCotangents, between
 from .backprop import sweep as sweep
+from .budgets import BudgetedLog, checked_budget
 from .collector import recording_starts, recording_stops, records_gone
 from .hessians import Hessians
 from .inspection import Inspection, born, inspect
@@ -90,12 +91,16 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
       track_assign: what is assigned to a variable is differentiated too; the variable, as a source, is the value that
         it had when the tape first met it.
       check: "nan" makes `gradient` raise when a target or a gradient is not finite, and say where that began.
+      memory_budget: how much may be kept for derivatives: bytes, a string such as "2GB", or a fraction of what would be
+        kept. What does not fit is let go, and computed again for a gradient, which is the same to the bit.
+      spill: a folder that values are written to which take longer to compute than to read.
     """
 
     _STILL = "Tape is still recording, This can happen if you try to re-enter an already-active tape."
     _warned_inside = False
     _log: Log | None = None
     _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
+    _budget: tuple[int | float, Any] | None = None  # and the folder to spill to
     _entered = False
     _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
     _hooks: dict[int, list[Callable[[Any], Any]]]
@@ -110,9 +115,13 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         trace: bool = False,
         check: str | None = None,
         track_assign: bool = False,
+        memory_budget: int | float | str | None = None,
+        spill: Any = None,
     ) -> None:
         if check not in (None, "nan"):
             raise ValueError(f"check must be None or 'nan', got {check!r}")
+        if memory_budget is not None or spill is not None:
+            self._budget = checked_budget(memory_budget, spill, trace or check is not None)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self._trace = trace
@@ -126,6 +135,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         self._recording = True
         if self._log is None:
             self._log = self._log_kind()(self._watch_accessed_variables)
+            if self._budget is not None:
+                self._log.within(*self._budget)
             self._hooks = {}
         else:
             self._log.level = dispatch.next_level()
@@ -137,7 +148,9 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
     def _log_kind(self) -> type[Log]:
         """The kind of log that notes what may be asked of this tape."""
         kind: type[Log] = Log
-        if self._trace or dispatch.witness is not None:
+        if self._budget is not None and dispatch.thread.trace is None:  # in a function, all of it is planned
+            kind = BudgetedLog
+        elif self._trace or dispatch.witness is not None:
             kind = inspect().witness.TracingLog
         elif self._check:
             kind = inspect().checked.CheckedLog

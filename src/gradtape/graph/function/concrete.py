@@ -56,6 +56,8 @@ class NumpyProgram:
         self._has_effects = any(isinstance(node.op, Effect) for node in all_nodes(graph))
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
+        # Computes outputs and updates from inputs and variables once more, and does nothing else; if that is possible.
+        self.repeat = None if self._has_effects else self._run
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Runs the graph, then carries out its updates, as if no other thread had run meanwhile.
@@ -177,7 +179,8 @@ class Variant:
         count = len(self.dtypes)
         outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
         if outputs:
-            call = Call(self.graph.name, derivative, backward, inputs, results[count:])
+            repeat = getattr(forward, "repeat", None)
+            call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
             log.record(call, inputs, tuple(outputs), {})
         return outputs
 
@@ -248,13 +251,22 @@ class Call(Unregistered):
     family = "call"
 
     def __init__(
-        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Sequence[Any]
-    ) -> None:
+        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Iterable[Any],
+        repeat: Callable[..., Sequence[Any]] | None = None,
+    ) -> None:  # fmt: skip
         self.name = self.title = name
         self._derivative = derivative
         self._backward = backward
-        self._inputs = inputs
+        self._inputs: Iterable[Tensor] = inputs
         self._kept = kept
+        self._repeat = repeat  # from the arrays of the inputs: those of the outputs and then what is kept
+
+    def lend(self, lender: Callable[..., tuple[Iterable[Tensor], Iterable[Any]]]) -> None:
+        """Has a tape that may let go of values look after what is kept, and the inputs: see `budgets`."""
+        dtypes = [value.dtype for value in self._derivative.kept]
+        kept = [wrap(array, dtype) for array, dtype in zip(self._kept, dtypes, strict=True)]
+        outputs = [value.dtype for value in self.forward.outputs]
+        self._inputs, self._kept = lender(self._inputs, kept, outputs, self._repeat)
 
     @property
     def forward(self) -> Graph:

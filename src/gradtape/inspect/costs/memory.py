@@ -14,9 +14,12 @@ import numpy as np
 
 from ...core.tensor import Tensor
 from ...engine.registry.devices import DeviceTensor
+from ...engine.registry.op import Partial
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, line_at
+from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
+from ...engine.tape.rematerialisation import Account
 from ...engine.tape.tape import GradientTape
 from ..records.reading import kept_log, known_array, readable_bytes, short
 from ..records.tables import Printable, Table
@@ -46,6 +49,7 @@ class Memory(Printable):
     kept: list[Kept]
     records: int
     variables: int  # bytes of the watched variables' values, which are alive anyway
+    budget: Account | None = None  # of a tape with a memory budget: what it has done to keep within it
 
     @property
     def total(self) -> int:
@@ -74,6 +78,8 @@ class Memory(Printable):
         if explaining := sum(k.bytes for k in self.kept if not k.for_derivative):
             kept = readable_bytes(explaining)
             notes.append(f"{kept} of it are kept for explanations only (trace=True, check='nan').")
+        if self.budget is not None:
+            notes.append(_kept_within(self.budget))
         ops = Table(title, ["op", ">kept", ">share"], notes=notes)
         ops.rows = [[op, readable_bytes(n), _share(n, self.total)] for op, n in self.by_op.items()][:_MOST_ROWS]
         arrays = Table("The biggest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
@@ -99,8 +105,16 @@ def memory(tape: Any) -> Memory:
     {'exp': 4000, 'mul': 4}
     """
     log = kept_log(tape, "measure the memory of this tape")
-    records = sum(type(r) is tuple for r in log.records)
-    return Memory(list(kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())))
+    records = sum(op is not None for op in log.ops)
+    account = log.store.account if isinstance(log, BudgetedLog) else None
+    return Memory(list(kept_arrays(log)), records, sum(map(_bytes, _variables(log).values())), account)
+
+
+def _kept_within(account: Account) -> str:
+    without, most = readable_bytes(account.wanted), readable_bytes(account.peak)
+    text = f"Without its budget it would keep {without}; it kept {most} at most. {account.evictions} blocks were let go"
+    text += f" ({readable_bytes(account.written)} written to disk)" if account.written else ""
+    return f"{text}, {account.recomputations} ops run again in {account.seconds:.2g} s."
 
 
 def kept_arrays(log: Log) -> Iterator[Kept]:
@@ -116,6 +130,9 @@ def kept_arrays(log: Log) -> Iterator[Kept]:
 
 
 def _held_for_derivatives(log: Log) -> Iterator[tuple[int, str, Any, bool]]:
+    if isinstance(log, BudgetedLog):
+        yield from [(at, op.op.name if type(op) is Partial else op.name, held, True) for at, op, held in log.held()]
+        return
     for at, record in enumerate(log.records):
         if type(record) is tuple:
             yield at, record[0].name, (record[2], getattr(record[0], "_kept", ())), True

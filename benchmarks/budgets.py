@@ -1,0 +1,213 @@
+"""Tapes with a memory budget: time, measured peak and gradients, beside a tape that keeps everything.
+
+    python benchmarks/budgets.py [--rounds N] [--small] [--device]
+
+For a 50-layer MLP, a residual CNN and four blocks of a GPT, at 50%, 25% and 10% of what the tape keeps. The peak is
+what tracemalloc sees of a step (with --device, CuPy's memory pool), gradients included. The largest single op is the
+largest of inputs, outputs and their cotangents of one op, those of variables apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import gradtape as tf
+
+FRACTIONS = (0.5, 0.25, 0.1)
+Step = tuple[Callable[[], Any], list[Any]]  # the loss, and the variables
+
+
+def variable(rng: np.random.Generator, *shape: int) -> Any:
+    """Small random weights."""
+    return tf.Variable((rng.normal(size=shape) / np.sqrt(np.prod(shape[:-1]))).astype(np.float32))
+
+
+def mlp(small: bool) -> Step:
+    """50 layers."""
+    rng = np.random.default_rng(0)
+    width, batch = (32, 64) if small else (128, 4096)
+    layers = [(variable(rng, width, width), tf.Variable(tf.zeros([width]))) for _ in range(50)]
+    x = tf.constant(rng.normal(size=(batch, width)), tf.float32)
+
+    def loss() -> Any:
+        h = x
+        for w, b in layers:
+            h = tf.nn.relu(tf.matmul(h, w) + b)
+        return tf.reduce_mean(tf.square(h))
+
+    return loss, [v for layer in layers for v in layer]
+
+
+def cnn(small: bool) -> Step:
+    """A residual network of 16 blocks of two convolutions with batch normalisation."""
+    rng = np.random.default_rng(0)
+    channels, size, batch = (4, 8, 2) if small else (32, 32, 16)
+    first = variable(rng, 3, 3, 3, channels)
+    blocks = []
+    for _ in range(16):
+        pair = [variable(rng, 3, 3, channels, channels) for _ in range(2)]
+        blocks.append((*pair, *[tf.Variable(tf.fill([channels], float(i % 2 == 0))) for i in range(4)]))
+    x = tf.constant(rng.normal(size=(batch, size, size, 3)), tf.float32)
+
+    def normalised(h: Any, scale: Any, offset: Any) -> Any:
+        mean, variance = tf.nn.moments(h, [0, 1, 2])
+        return tf.nn.batch_normalization(h, mean, variance, offset, scale, 1e-3)
+
+    def loss() -> Any:
+        h = tf.nn.conv2d(x, first, 1, "SAME")
+        for a, b, scale_a, offset_a, scale_b, offset_b in blocks:
+            y = tf.nn.relu(normalised(tf.nn.conv2d(h, a, 1, "SAME"), scale_a, offset_a))
+            y = normalised(tf.nn.conv2d(y, b, 1, "SAME"), scale_b, offset_b)
+            h = tf.nn.relu(h + y)
+        return tf.reduce_mean(tf.square(h))
+
+    return loss, [first, *[v for block in blocks for v in block]]
+
+
+def gpt(small: bool) -> Step:
+    """Four blocks of attention and a wide layer, with dropout."""
+    rng = np.random.default_rng(0)
+    width, heads, length, batch = (16, 2, 8, 2) if small else (192, 6, 128, 12)
+    vocabulary = 50 if small else 512
+    embedding, places = variable(rng, vocabulary, width), variable(rng, length, width)
+    shapes = [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
+    blocks = [[variable(rng, *shape) for shape in shapes] for _ in range(4)]
+    norms = [[tf.Variable(tf.fill([width], float(i % 2 == 0))) for i in range(4)] for _ in range(4)]
+    tokens = tf.constant(rng.integers(0, vocabulary, (batch, length)))
+    mask = tf.constant(np.triu(np.full((length, length), -1e9), 1), tf.float32)
+
+    def normalised(h: Any, scale: Any, offset: Any) -> Any:
+        mean, variance = tf.nn.moments(h, [-1], keepdims=True)
+        return (h - mean) * tf.math.rsqrt(variance + 1e-5) * scale + offset
+
+    def attention(h: Any, qkv: Any, out: Any) -> Any:
+        parts = tf.reshape(tf.matmul(h, qkv), [batch, length, 3, heads, width // heads])
+        q, k, v = tf.unstack(tf.transpose(parts, [2, 0, 3, 1, 4]))
+        weights = tf.matmul(q, k, transpose_b=True) * (width // heads) ** -0.5 + mask
+        weights = tf.nn.softmax(weights)
+        weights = tf.nn.dropout(weights, 0.1)
+        mixed = tf.transpose(tf.matmul(weights, v), [0, 2, 1, 3])
+        return tf.matmul(tf.reshape(mixed, [batch, length, width]), out)
+
+    def loss() -> Any:
+        h = tf.gather(embedding, tokens) + places
+        for (qkv, out, up, down), (s1, o1, s2, o2) in zip(blocks, norms, strict=True):
+            h = h + attention(normalised(h, s1, o1), qkv, out)
+            wide = tf.nn.gelu(tf.matmul(normalised(h, s2, o2), up), approximate=True)
+            h = h + tf.nn.dropout(tf.matmul(wide, down), 0.1)
+        logits = tf.matmul(h[:, :-1], embedding, transpose_b=True)
+        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(tokens[:, 1:], logits))
+
+    return loss, [embedding, places, *[v for block in (*blocks, *norms) for v in block]]
+
+
+MODELS = {"MLP, 50 layers": mlp, "residual CNN": cnn, "4 GPT blocks": gpt}
+
+
+def gradients(step: Step, budget: Any = None) -> list[Any]:
+    """One step; the same random numbers each time."""
+    loss, variables = step
+    tf.random.set_seed(1)
+    with tf.GradientTape(memory_budget=budget) as tape:
+        target = loss()
+    return [tf.convert_to_tensor(g) for g in tape.gradient(target, variables)]
+
+
+def kept_and_largest(step: Step) -> tuple[int, int]:
+    """What a plain tape keeps, and the bytes of the largest op, with cotangents."""
+    loss, variables = step
+    with tf.GradientTape() as tape:
+        loss()
+    kept = tape.memory().total
+    with tf.GradientTape(trace=True) as traced:
+        loss()
+    weights = {id(v._array) for v in variables}
+    largest = 0
+    for _, outputs, _, inputs, _ in traced._log.notes.values():
+        tensors = (*inputs, *(outputs if type(outputs) is tuple else (outputs,)))
+        arrays = {id(x.buffer): x.buffer.nbytes for x in tensors if id(x.buffer) not in weights}
+        largest = max(largest, 2 * sum(arrays.values()))
+    return kept, largest
+
+
+def peak(step: Step, budget: Any, device: bool) -> int:
+    """The bytes a step takes at most, beyond what was there."""
+    if device:
+        return device_peak(step, budget)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    gradients(step, budget)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most - before
+
+
+def device_peak(step: Step, budget: Any) -> int:
+    """The same of a GPU: the bytes in use are asked for at each allocation."""
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    most = before = pool.used_bytes()
+
+    class Watched(cupy.cuda.memory_hook.MemoryHook):
+        name = "peak"
+
+        def malloc_postprocess(self, **_: Any) -> None:
+            nonlocal most
+            most = max(most, pool.used_bytes())
+
+    with Watched():
+        gradients(step, budget)
+    return most - before
+
+
+def seconds(step: Step, budgets: list[Any], rounds: int, clock: Callable[[], float]) -> list[float]:
+    """The least time of a step with each budget; they take turns."""
+    best = [float("inf")] * len(budgets)
+    for _ in range(rounds):
+        for i, budget in enumerate(budgets):
+            began = clock()
+            gradients(step, budget)[-1].numpy()
+            best[i] = min(best[i], clock() - began)
+    return best
+
+
+def main() -> None:
+    """Measures, and prints a table for each model."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--small", action="store_true", help="small models, to see that it works")
+    parser.add_argument("--device", action="store_true", help="on the GPU")
+    parser.add_argument("--cpu-time", action="store_true", help="count CPU time, on a machine that does other work too")
+    options = parser.parse_args()
+    clock = time.process_time if options.cpu_time else time.perf_counter
+    with tf.device("/GPU:0" if options.device else "/CPU:0"):
+        for name, model in MODELS.items():
+            step = model(options.small)
+            plain = gradients(step)
+            kept, largest = kept_and_largest(step)
+            whole = peak(step, None, options.device)
+            print(f"{name}: the tape keeps {kept / 1e6:.1f} MB, its step takes {whole / 1e6:.1f} MB at most, ", end="")
+            print(f"the largest op {largest / 1e6:.1f} MB")
+            budgets = [int(kept * f) for f in FRACTIONS]
+            times = seconds(step, [None, *budgets], options.rounds, clock)
+            for fraction, budget, taken in zip(FRACTIONS, budgets, times[1:], strict=True):
+                found = gradients(step, budget)
+                same = all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(plain, found, strict=True))
+                most = peak(step, budget, options.device)
+                print(
+                    f"  {fraction:4.0%}  budget {budget / 1e6:7.1f} MB  peak {most / 1e6:7.1f} MB "
+                    f"(1.05 budget + {max(0.0, most - 1.05 * budget) / largest:4.2f} largest op)  "
+                    f"time {taken / times[0]:.2f}  gradients {'bit-equal' if same else 'DIFFER'}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,358 @@
+"""Tapes with a memory budget: what rules keep is let go when it does not fit, and made again for the sweep.
+
+Nothing else knows of it. The log of such a tape is told of ops like any other, and notes in its `Store` how each value
+came about. Its list of what rules need has numbers of the store in place of tensors, and gives tensors when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import path
+from time import perf_counter
+from typing import Any
+
+from ...core import errors
+from ...core.budgets import parse_budget
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, wrap
+from ..registry.devices import REAL
+from ..registry.op import Op
+from ..run.dispatch import note
+from .log import Log, new_key
+from .rematerialisation import Maker, Store
+from .spilling import SpillFolder
+
+_LATELY = 64  # values back to which a copy that nobody was told of is looked for
+
+
+class Slot:
+    """The place of a value in what a rule needs."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Needed:
+    """What one rule needs, with slots for the values that may be let go."""
+
+    __slots__ = ("form", "numbers")
+
+    def __init__(self, form: Any, numbers: tuple[int, ...]) -> None:
+        self.form = form
+        self.numbers = numbers
+
+
+class Lent:
+    """Tensors that an op which is a call would hold itself: they are looked for when it uses them."""
+
+    def __init__(self, store: Store, numbers: tuple[int, ...], arrays: bool) -> None:
+        self._store = store
+        self.numbers = numbers
+        self._arrays = arrays  # whether the op takes arrays
+        self.ready: dict[int, Tensor] | None = None  # from when the sweep comes to the op until it runs
+
+    def __iter__(self) -> Iterator[Any]:
+        found, self.ready = self.ready, None
+        if found is None:
+            found = self._store.fetch(self.numbers)
+        tensors = [found[i] for i in self.numbers]
+        return iter([x.array for x in tensors] if self._arrays else tensors)
+
+
+class CallMaker(Maker):
+    """How the outputs of a call came about, and what it keeps."""
+
+    __slots__ = ("dtypes", "repeat")
+
+    def __init__(self, at: int, inputs: tuple[int, ...], repeat: Any, dtypes: Sequence[DType]) -> None:
+        super().__init__(at, None, inputs, {})
+        self.repeat = repeat
+        self.dtypes = dtypes
+
+    def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Runs the compiled graph again; what it assigns to variables is not assigned."""
+        results = self.repeat(*[x.array for x in inputs])
+        return [wrap(array, dtype) for array, dtype in zip(results, self.dtypes, strict=False)]
+
+
+class SameMaker(Maker):
+    """How the result of a custom gradient's function came about: it is what the function has computed."""
+
+    __slots__ = ()
+
+    def run(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The same array in a tensor of its own."""
+        return (inputs[0].own_read(),)
+
+
+class Kept(list[Any]):
+    """What rules need, by position: read, the values are there; set to None, they may go."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self.store = store
+
+    def __getitem__(self, at: Any) -> Any:
+        entry = super().__getitem__(at)
+        if type(entry) is not Needed:
+            return entry
+        found = self.store.fetch(entry.numbers)
+        if type(entry.form) is Lent:
+            entry.form.ready = found
+            return ()
+        return _filled(entry.form, found)
+
+    def held(self, at: int) -> list[Any]:
+        """What is there for the record at a position, without making anything."""
+        entry = super().__getitem__(at)
+        if type(entry) is not Needed:
+            return [entry]
+        return [entry.form, *[self.store.values[i].tensor for i in entry.numbers]]
+
+    def __setitem__(self, at: Any, entry: Any) -> None:
+        before = super().__getitem__(at)
+        super().__setitem__(at, entry)
+        if type(before) is Needed:
+            for i in before.numbers:
+                self.store.done(i)
+
+    def __delitem__(self, at: Any) -> None:
+        if isinstance(at, slice):
+            for i in range(*at.indices(len(self))):
+                self[i] = None
+        super().__delitem__(at)
+
+
+def _filled(form: Any, found: dict[int, Tensor]) -> Any:
+    if type(form) is Slot:
+        return found[form.number]
+    return tuple([_filled(part, found) for part in form]) if type(form) is tuple else form
+
+
+class BudgetedLog(Log):
+    """A log that keeps within a budget."""
+
+    saved: Any
+    store: Store
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self._numbers = new_key(self)  # under which a tensor's marks have its number in the store
+        self._given: dict[int, int] = {}  # by the `id` of an array that no op made: its number, where it is held
+        self._read: dict[int, list[tuple[int, int]]] = {}  # by position of a variable: what was read, and its bytes
+        self._told = 0
+        self._inside = False
+        self._since = perf_counter()  # when what ran last had been told
+
+    def within(self, budget: int | float, spill: Any) -> None:
+        """Says how much may be kept, and the folder that what is beyond it may be written to, or None."""
+        self.store = Store(budget, None if spill is None else SpillFolder(spill))
+        self.saved = Kept(self.store)
+
+    def resumes(self) -> None:
+        """Recording begins, or goes on."""
+        self._since = perf_counter()
+
+    def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
+        """Records `y = op(x)` for plain tensors."""
+        at = len(self.ops)
+        super().unary(op, x, y)
+        self._note(op, (x,), (y,), {}, at)
+
+    def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
+        """Records `y = op(a, b)` for plain tensors."""
+        at, self._inside = len(self.ops), True
+        try:
+            super().binary(op, a, b, y)
+        finally:
+            self._inside = False
+        self._note(op, (a, b), (y,), {}, at)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        inside, self._inside = self._inside, True
+        at = len(self.ops)
+        try:
+            super().record(op, inputs, outputs, attrs)
+        finally:
+            self._inside = inside
+        if not inside:
+            self._note(op, inputs, outputs if type(outputs) is tuple else (outputs,), attrs, at)
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative; what comes out may be a source."""
+        super().constant(op, inputs, outputs)
+        if not self._inside:
+            self._note(op, inputs, outputs if type(outputs) is tuple else (outputs,), {}, len(self.ops))
+
+    def drawn(self, state: Tensor) -> None:
+        """Notes the state of a random draw: whatever is drawn from it can be drawn again."""
+        self._marked(state, self._number(state))
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """Notes that a variable's old value is kept for this tape alone."""
+        for number, size in self._read.pop(self.places.get(id(variable), -1), ()):
+            self.store.counts(number, size)
+        super().assigned(variable, value)
+
+    def held(self) -> Iterator[tuple[int, Any, list[Any]]]:
+        """By position, the op that was recorded and what is kept for its rule now."""
+        for at, op in enumerate(self.ops):
+            if op is not None:
+                kept = getattr(op, "_kept", ())
+                yield at, op, [*self.saved.held(at), None if type(kept) is Lent else kept]
+
+    def forget(self) -> None:
+        """Lets go of what was kept for derivatives."""
+        super().forget()
+        self.store = Store(self.store.budget)
+
+    def _note(
+        self, op: Any, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], attrs: dict[str, Any], at: int
+    ) -> None:
+        """Notes how values came about; if the op was recorded, at `at`, what its rule needs."""
+        store = self.store
+        cost = perf_counter() - self._since
+        numbers = {id(x): self._number(x) for x in inputs if type(x) in REAL}
+        real = len(numbers) == len({id(x) for x in inputs}) and all([type(y) in REAL for y in outputs])
+        if real:
+            maker = None
+            if op.family == "call":
+                self._note_call(op, inputs, outputs, numbers, cost, at)
+            elif type(op) is Op and not _moves(op, inputs, outputs):
+                maker = Maker(self._told, op, tuple([numbers[id(x)] for x in inputs]), attrs)
+                self._told += 1
+            for y in outputs:
+                if id(y) not in numbers:
+                    numbers[id(y)] = self._made(y, maker, cost)
+            if maker is not None:
+                maker.outputs = tuple([numbers[id(y)] for y in outputs])
+        if len(self.ops) > at and op.family != "call":
+            self._keep(at, numbers)
+        store.keep_within({store.values[i].block.number for i in numbers.values()})
+        self._since = perf_counter()
+
+    def _note_call(
+        self,
+        call: Any,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        numbers: dict[int, int],
+        cost: float,
+        at: int,
+    ) -> None:
+        """Notes a call of a function, which is one op: what it keeps may go too, if it can be called again."""
+        store = self.store
+
+        def lend(given: Iterable[Tensor], kept: list[Tensor], dtypes: list[DType], repeat: Any) -> tuple[Any, Any]:
+            sources = tuple([numbers[id(x)] for x in inputs])
+            maker = None if repeat is None else CallMaker(self._told, sources, repeat, dtypes)
+            self._told += 1
+            made: list[int] = []
+            for y in (*outputs, *kept):
+                made.append(store.add(y, maker, (*sources, *made), cost))
+            for y, number in zip(outputs, made, strict=False):
+                numbers[id(y)] = number
+                self._marked(y, number)
+            if maker is not None:
+                maker.outputs = tuple(made)
+            needed = tuple(made[len(outputs) :])
+            for x, number in zip(kept, needed, strict=True):
+                store.need(number, x)
+            if maker is None:
+                return given, [x.array for x in kept]
+            form = Lent(store, needed, True)
+            list.__setitem__(self.saved, at, Needed(form, needed))
+            return Lent(store, sources, False), form
+
+        call.lend(lend)
+
+    def _made(self, y: Tensor, maker: Maker | None, cost: float) -> int:
+        """The number of an op's output."""
+        copy = None
+        if maker is None and (original := self._copied(y)) is not None:
+            maker = copy = SameMaker(self._told, None, (original,), {})
+            self._told += 1
+        number = self.store.add(y, maker, () if maker is None else maker.inputs, cost)
+        if copy is not None:
+            copy.outputs = (number,)
+        self._marked(y, number)
+        return number
+
+    def _copied(self, y: Tensor) -> int | None:
+        """The number of a value with the same array, as the result of a custom gradient's function is."""
+        values = self.store.values
+        for i in range(len(values) - 1, max(-1, len(values) - _LATELY), -1):
+            x = values[i].at_hand()
+            if x is not None and x.buffer is y.buffer:
+                return i
+        return None
+
+    def _marked(self, y: Tensor, number: int) -> None:
+        y.mark = (self._numbers, number, y.marks)
+
+    def _number(self, x: Tensor) -> int:
+        """The number of an op's input. One that no op made that this tape was told of is held from now on."""
+        store = self.store
+        number: int | None = note(x.marks, self._numbers)
+        if number is None:
+            number = self._given.get(id(x.buffer))
+            if number is not None:
+                known = store.values[number].at_hand()
+                if known is None or known.buffer is not x.buffer:  # it is on disk, and its place in memory another's
+                    number = None
+            if number is None:
+                number = self._given[id(x.buffer)] = store.add(x, None, (), 0.0)
+                position = self.position(x)
+                variable = position is not None and position in self._variable_positions()
+                size = store.values[number].block.bytes
+                store.pin(number, x, counted=not variable)
+                if variable:
+                    self._read.setdefault(position, []).append((number, size))  # type: ignore[arg-type]
+        elif store.values[number].maker is None:
+            store.pin(number, x)
+        return number
+
+    def _variable_positions(self) -> Any:
+        return self.places.values()
+
+    def _keep(self, at: int, numbers: dict[int, int]) -> None:
+        """Puts slots into what a rule needs, where there are values that may be let go."""
+        found: list[int] = []
+        form = self._with_slots(list.__getitem__(self.saved, at), numbers, found)
+        if found:
+            list.__setitem__(self.saved, at, Needed(form, tuple(found)))
+
+    def _with_slots(self, part: Any, numbers: dict[int, int], found: list[int]) -> Any:
+        if type(part) is tuple:
+            return tuple([self._with_slots(x, numbers, found) for x in part])
+        number = numbers.get(id(part)) if isinstance(part, Tensor) else None
+        if number is None:
+            return part
+        self.store.need(number, part)
+        if self.store.stays(number, part):
+            return part
+        found.append(number)
+        return Slot(number)
+
+
+def _moves(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> bool:
+    """Whether a record of `identity` stands for a copy to another device."""
+    return op.name == "identity" and getattr(inputs[0], "module", None) is not getattr(outputs[0], "module", None)
+
+
+def checked_budget(budget: Any, spill: Any, traced: bool) -> tuple[int | float, Any]:
+    """What the user has given as a tape's budget, and the folder to spill to."""
+    if budget is None:
+        raise ValueError(f"spill={spill!r} needs a memory_budget: without one, everything is kept in memory")
+    found = parse_budget(budget)
+    if traced:
+        raise ValueError(
+            "memory_budget cannot be combined with trace=True or check='nan': such a tape keeps every value, for "
+            "explanations"
+        )
+    if spill is not None and not path.isdir(spill):
+        raise errors.NotFoundError(f"spill={spill!r} is not a folder: make it first")
+    return found, spill

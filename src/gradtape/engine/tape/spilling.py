@@ -1,0 +1,92 @@
+"""Blocks of memory in files: what takes longer to compute than to read is written to a folder."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from os import path, remove
+from time import perf_counter
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+
+_BYTES_A_SECOND = 4e8  # of a disk, until it was measured
+_AN_ACCESS = 2e-4  # seconds
+
+
+class SpilledFile:
+    """A block's memory as it was, and where in it each value lay."""
+
+    __slots__ = ("name", "places")
+
+    def __init__(self, name: str, places: dict[int, tuple[Any, ...]]) -> None:
+        self.name = name
+        self.places = places  # by number: offset, shape, strides, NumPy's dtype, dtype
+
+
+class SpillFolder:
+    """A folder of its own inside the user's, which goes when this object goes, or with the process."""
+
+    def __init__(self, folder: Any) -> None:
+        import shutil  # neither of them is needed by anybody else, and they take long to load
+        import tempfile
+
+        self._folder = tempfile.mkdtemp(prefix="gradtape-spill-", dir=folder)
+        self.remove = finalize(self, shutil.rmtree, self._folder, True)
+        self._count = 0
+        self._bytes = _BYTES_A_SECOND
+        self._seconds = 1.0
+
+    def seconds(self, size: int, written: bool = False) -> float:
+        """What it takes to write so many bytes and to read them again; or, if they are written, to read them."""
+        return (1 if written else 2) * (_AN_ACCESS + size * self._seconds / self._bytes)
+
+    def write(self, values: dict[int, Tensor]) -> SpilledFile | None:
+        """Writes the memory that these values share; None if it is no array of NumPy's that lies in one piece."""
+        memory = memory_of(next(iter(values.values())).buffer)
+        if type(memory) is not np.ndarray or memory.dtype.hasobject:
+            return None
+        flat = memory.ravel("K")
+        if not np.shares_memory(flat, memory):
+            return None
+        start = memory.__array_interface__["data"][0]
+        places = {}
+        for i, x in values.items():
+            offset = x.array.__array_interface__["data"][0] - start
+            places[i] = offset, x.array.shape, x.array.strides, x.array.dtype, x.dtype
+        name = path.join(self._folder, f"{self._count}.raw")
+        self._count += 1
+        began = perf_counter()
+        try:
+            flat.tofile(name)
+        except OSError:  # the disk is full, or the folder gone: memory is what is left
+            self.discard(SpilledFile(name, {}))
+            return None
+        self._measured(memory.nbytes, began)
+        return SpilledFile(name, places)
+
+    def discard(self, file: SpilledFile) -> None:
+        """Nobody will read a file any more."""
+        with suppress(OSError):
+            remove(file.name)
+
+    def read(self, file: SpilledFile, i: int) -> Tensor:
+        """The value with this number, from its file."""
+        offset, shape, strides, numpy, dtype = file.places[i]
+        began = perf_counter()
+        memory = np.fromfile(file.name, np.uint8)
+        self._measured(memory.nbytes, began)
+        return wrap(np.ndarray(shape, numpy, memory, offset, strides), dtype)
+
+    def _measured(self, size: int, began: float) -> None:
+        self._bytes += size
+        self._seconds += perf_counter() - began
+
+
+def memory_of(array: Any) -> Any:
+    """The array that the memory of this one belongs to."""
+    while (base := getattr(array, "base", None)) is not None and type(base) is type(array):
+        array = base
+    return array
