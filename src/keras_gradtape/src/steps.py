@@ -15,6 +15,7 @@ import numpy as np
 from keras.src import tree
 
 import gradtape as tf
+from gradtape.core.budgets import in_force
 from gradtape.engine.run import dispatch
 
 from .ops.core import convert_to_tensor
@@ -71,7 +72,7 @@ class _First:
     def __call__(self, data: Any) -> Any:
         shapes = _shapes(data)
         count = self._seen[shapes] = self._seen.get(shapes, 0) + 1
-        if count <= _OFTEN or not self._works:
+        if count <= _OFTEN or not self._works or in_force.budget is not None:  # XLA plans its memory itself
             return self._rare(data)
         if count > _OFTEN + 2:  # the first call has traced it, the second has compiled it
             return self._often(data)

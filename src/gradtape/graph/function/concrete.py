@@ -39,16 +39,18 @@ from .signature import Identity
 
 logger = logging.getLogger("gradtape")
 
+Budget = int | float | None  # bytes, or a fraction of what would be taken
+
 _OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
 _OPEN = nullcontext()
 _MOST_VARIANTS = 8  # after so many traces for different values of the same tensors, a function runs eagerly
 
 
 class NumpyProgram:
-    """A graph as generated Python over NumPy's kernels."""
+    """A graph as generated Python over NumPy's kernels, planned to a memory budget if there is one."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._run = executor.compile_graph(optimize(graph))
+    def __init__(self, graph: Graph, budget: Budget = None) -> None:
+        self._run = executor.compile_graph(optimize(graph), budget)
         self._updated = [variable for variable, _ in graph.updates]
         self._variables = [variable for variable, _ in graph.variables]
         replaced = set(map(id, self._updated))
@@ -101,13 +103,13 @@ class NumpyProgram:
         return results[: self._outputs]
 
 
-def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """The graph, ready to run on arrays."""
     if jit_compile:
         from ..executors.xla import executor
 
         return executor.compile_graph(graph)
-    return NumpyProgram(graph)
+    return NumpyProgram(graph, budget)
 
 
 class Variant:
@@ -115,9 +117,10 @@ class Variant:
 
     def __init__(
         self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor],
-        recorded_streams: dict[int, Stream],
+        recorded_streams: dict[int, Stream], budget: Budget = None,
     ) -> None:  # fmt: skip
         self.graph = graph
+        self.budget = budget
         self.followed = followed  # the constants of the graph that a tape may watch
         self.structure = structure
         self.forms = forms
@@ -145,14 +148,14 @@ class Variant:
         if found is None:
             graph = opened(self.graph, constants)
             found = self._opened[constants] = Variant(
-                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams
+                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams, self.budget
             )
         return found, [self.followed[place] for place in constants]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for plain tensors, with nobody recording."""
         if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile)
+            self._program = program_of(self.graph, self.jit_compile, self.budget)
         results = self._program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
 
@@ -161,7 +164,7 @@ class Variant:
         if not self.jit_compile:
             return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
         if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile)
+            self._program = program_of(self.graph, self.jit_compile, self.budget)
         results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
         return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
 
@@ -295,7 +298,7 @@ class Concrete:
 
     def __init__(
         self, name: str, names: Sequence[str], around: Callable[[], Sequence[Tensor]], call: Callable[..., Any],
-        eager: Callable[..., Any], jit_compile: bool,
+        eager: Callable[..., Any], jit_compile: bool, budget: Budget = None,
     ) -> None:  # fmt: skip
         self.name = name
         # Gives a call that it is for: positional and named arguments, with specs for tensors.
@@ -306,6 +309,7 @@ class Concrete:
         self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
         self._eager = self.eager = eager  # how it is run where it cannot be a graph; what that was at first
         self._jit_compile = jit_compile
+        self._budget = budget
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = self._follows_all = False
         self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
@@ -521,5 +525,7 @@ class Concrete:
             written.clear()
             return variant.packed(returned)
 
-        variant = Variant(graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams)
+        variant = Variant(
+            graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams, self._budget
+        )
         return variant, None if trace.for_xla else results, trace.variables_made
