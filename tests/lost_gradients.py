@@ -493,6 +493,181 @@ for x in (2.0, 1.0, 0.0):
     print(step(tf.constant(x)))
 """)
 
+# Of all kinds, written when the ones above were explained
+
+lost("lambda_layer_that_rounds_in_fit", "None", "not differentiable", ("kernel", "tf.round"), """
+whole = tf.keras.layers.Lambda(lambda x: tf.round(x))  # here
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2), whole])
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 3), "float32"), np.ones((4, 2), "float32"), verbose=0)
+""", raises=True)
+
+lost("a_dead_network_in_fit", "zero", "zero", ("kernel", "dead ReLU"), """
+hidden = tf.keras.layers.Dense(4, "relu", bias_initializer=tf.keras.initializers.Constant(-50.0))
+model = tf.keras.Sequential([tf.keras.Input((3,)), hidden, tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((8, 3), "float32"), np.ones((8, 1), "float32"), batch_size=4, epochs=2, verbose=0)  # here
+""")
+
+lost("train_step_of_a_model_with_a_nan", "not finite", "not finite", ("kernel", "tf.math.log"), """
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1, kernel_initializer="zeros")
+
+    def call(self, x):
+        return self.dense(x)
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            prediction = self(x, training=True)
+            loss = -tf.reduce_mean(y * tf.math.log(prediction))  # here
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {"loss": loss}
+
+model = Net()
+model.compile("sgd")
+model.fit(np.ones((8, 3), "float32"), np.ones((8, 1), "float32"), batch_size=4, verbose=0)
+""")
+
+lost("minimize_with_a_lambda", "None", "not differentiable", ("`w`", "tf.floor"), """
+w = tf.Variable(2.5, name="w")
+optimizer = tf.keras.optimizers.SGD()
+optimizer.minimize(lambda: (tf.floor(w) - 1.0) ** 2, [w])  # here
+""", raises=True)
+
+lost("an_attribute_of_a_class", "None", "no path", ("`self.scale`", "depends on `self.weight`"), """
+class Model:
+    def __init__(self):
+        self.weight = tf.Variable([1.0, 2.0])
+        self.scale = tf.Variable(3.0)
+
+    def step(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(self.weight * x)  # here
+        return tape.gradient(loss, [self.weight, self.scale])
+
+Model().step(tf.constant([1.0, 1.0]))
+""")
+
+lost("parameters_in_a_dict", "None", "not differentiable", ("`params['b']`", "tf.math.ceil"), """
+params = {"a": tf.Variable(1.0), "b": tf.Variable(2.0)}
+with tf.GradientTape() as tape:
+    loss = params["a"] * 2.0 + tf.math.ceil(params["b"])  # here
+gradients = tape.gradient(loss, [params["a"], params["b"]])
+""")
+
+lost("graph_gradients_of_a_round", "None", "not differentiable", ("`x`", "tf.round"), """
+@tf.function
+def slope(x):
+    y = tf.round(x) * 2.0  # here
+    return tf.constant(0.0) if tf.gradients(y, x)[0] is None else tf.constant(1.0)
+
+slope(tf.constant(1.5))
+""")
+
+lost("a_jacobian_of_a_threshold", "None", "not differentiable", ("`x`", "x >= 1.0"), """
+x = tf.Variable([0.5, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.cast(x >= 1.0, tf.float32) * 3.0  # here
+tape.jacobian(y, x)
+""")
+
+lost("argsort_in_a_ranking_loss", "None", "not differentiable", ("`scores`", "tf.argsort"), """
+scores = tf.Variable([3.0, 1.0, 2.0])
+with tf.GradientTape() as tape:
+    order = tf.argsort(scores)  # here
+    loss = tf.reduce_sum(tf.cast(order, tf.float32) * [1.0, 2.0, 3.0])
+tape.gradient(loss, scores)
+""")
+
+lost("a_branch_of_a_function_that_cuts", "zero", "stop_gradient", ("`v`", "tf.stop_gradient"), """
+v = tf.Variable(2.0)
+
+@tf.function
+def f(x):
+    if x > 0.0:
+        y = tf.stop_gradient(v) * x  # here
+    else:
+        y = tf.stop_gradient(v * 3.0) * x
+    return y
+
+with tf.GradientTape() as tape:
+    loss = f(tf.constant(1.0))
+tape.gradient(loss, v)
+""")
+
+lost("a_division_in_a_while_loop", "not finite", "not finite", ("`v`", "divi"), """
+v = tf.Variable(2.0)
+
+@tf.function
+def f(n):
+    y = v * 1.0
+    i = tf.constant(2.0)
+    while i >= 0.0:
+        y = y / i  # here
+        i -= 1.0
+    return y
+
+with tf.GradientTape() as tape:
+    loss = f(1)
+tape.gradient(loss, v)
+""")
+
+lost("the_norm_of_a_zero_variable", "not finite", "not finite", ("`w`", "norm"), """
+w = tf.Variable([0.0, 0.0])
+with tf.GradientTape() as tape:
+    penalty = tf.norm(w)  # here
+    loss = 0.1 * penalty
+tape.gradient(loss, w)
+""")
+
+lost("a_mean_of_nothing", "zero", "not finite", ("`w`", "tf.boolean_mask"), """
+w = tf.Variable([1.0, 2.0, 3.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(tf.boolean_mask(w, w > 5.0))  # here
+tape.gradient(loss, w)
+""")
+
+lost("a_value_read_in_another_thread", "None", "another thread", ("`v`", "v * v"), """
+import threading
+v, out = tf.Variable(3.0), []
+with tf.GradientTape() as tape:
+    worker = threading.Thread(target=lambda: out.append(v * v))  # here
+    worker.start()
+    worker.join()
+tape.gradient(out[0], v)
+""")
+
+lost("a_model_whose_output_is_predicted", "None", "predict", ("kernel", "model(x)"), """
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+x = np.ones((4, 3), "float32")
+with tf.GradientTape() as tape:
+    predictions = model.predict(x, verbose=0)  # here
+    loss = tf.reduce_mean(tf.square(predictions - 2.0))
+tape.gradient(loss, model.trainable_variables)
+""")
+
+lost("a_gate_that_is_shut", "zero", "zero", ("`w`", "tf.where"), """
+w, x = tf.Variable([1.0, 2.0]), tf.constant([-1.0, -2.0])
+with tf.GradientTape() as tape:
+    gated = tf.where(x > 0.0, w * x, 0.0)  # here
+    loss = tf.reduce_sum(gated)
+tape.gradient(loss, w)
+""")
+
+lost("ppo_with_every_ratio_clipped", "zero", "zero", ("`logp`", "tf.clip_by_value"), """
+logp = tf.Variable([2.0, 3.0])
+old, advantage = tf.constant([0.0, 0.0]), tf.constant([1.0, 1.0])
+with tf.GradientTape() as tape:
+    ratio = tf.exp(logp - old)
+    clipped = tf.clip_by_value(ratio, 0.8, 1.2)  # here
+    loss = -tf.reduce_mean(tf.minimum(ratio * advantage, clipped * advantage))
+tape.gradient(loss, logp)
+""")
+
 # Nothing to say
 
 healthy("linear_regression", """
@@ -665,4 +840,71 @@ model = tf.keras.Sequential([tf.keras.Input((5, 2)), tf.keras.layers.LSTM(3), tf
 model.compile("adam", "mse")
 x = np.random.default_rng(0).normal(size=(8, 5, 2)).astype("float32")
 model.fit(x, np.ones((8, 1), "float32"), epochs=2, verbose=0)
+""")
+
+healthy("maml_with_nested_tapes", """
+w = tf.Variable(2.0)
+with tf.GradientTape() as outer:
+    with tf.GradientTape() as inner:
+        loss = (w - 1.0) ** 2
+    fast = w - 0.1 * inner.gradient(loss, w)
+    after = (fast - 3.0) ** 2
+outer.gradient(after, w)
+""")
+
+healthy("gradient_penalty_in_a_function", """
+critic = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(4, "tanh"), tf.keras.layers.Dense(1)])
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            score = critic(x)
+        g = inner.gradient(score, x)
+        penalty = tf.reduce_mean((tf.norm(g, axis=1) - 1.0) ** 2)
+    return tape.gradient(penalty, critic.layers[0].kernel)
+for _ in range(3): step(tf.ones((3, 2)))
+""")
+
+healthy("custom_gradient_and_recompute", """
+@tf.custom_gradient
+def clip(x):
+    return x, lambda g: tf.clip_by_norm(g, 1.0)
+w = tf.Variable([1.0, 2.0])
+block = tf.recompute_grad(lambda x: tf.sin(x * w))
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(clip(w) * block(w))
+tape.gradient(loss, w)
+""")
+
+healthy("py_function_with_a_derivative", """
+w = tf.Variable([1.0, 2.0])
+@tf.function
+def f():
+    return tf.reduce_sum(tf.py_function(lambda x: x * x, [w], tf.float32))
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = f()
+    tape.gradient(loss, w)
+""")
+
+healthy("conv_batchnorm_in_fit", """
+tf.keras.utils.set_random_seed(1)
+L = tf.keras.layers
+body = [L.Conv2D(4, 3), L.BatchNormalization(), L.ReLU(), L.MaxPooling2D(), L.Flatten()]
+model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), *body, L.Dense(2, activation="softmax")])
+model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+x = np.random.default_rng(0).normal(size=(16, 8, 8, 1)).astype("float32")
+model.fit(x, np.arange(16) % 2, batch_size=8, epochs=2, verbose=0)
+""")
+
+healthy("mixed_precision_fit", """
+tf.keras.mixed_precision.set_global_policy("mixed_float16")
+try:
+    last = tf.keras.layers.Dense(1, dtype="float32")
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(4, "tanh"), last])
+    model.compile("adam", "mse")
+    model.fit(np.ones((8, 3), "float32"), np.zeros((8, 1), "float32"), batch_size=4, epochs=2, verbose=0)
+finally:
+    tf.keras.mixed_precision.set_global_policy("float32")
 """)

@@ -1,5 +1,6 @@
 """`tf.distribute` with one replica: what TensorFlow answers on a machine with one device."""
 
+import contextlib
 import pickle
 
 import numpy as np
@@ -164,6 +165,29 @@ def test_variables_of_one_replica():
             tf.Variable(1, aggregation=tf.VariableAggregation.MEAN)
         with pytest.raises(ValueError, match="`NONE` variable synchronization"), strategy.scope():
             tf.Variable(1.0, synchronization=tf.VariableSynchronization.NONE)
+        made = []
+        strategy.run(lambda made=made: made.append(tf.Variable(1.0)))
+        assert made[0].values and made[0].distribute_strategy is strategy
     for strategy in (tf.distribute.OneDeviceStrategy("/cpu:0"), tf.distribute.experimental.CentralStorageStrategy()):
         with strategy.scope():
             assert type(tf.Variable(1.0)) is tf.Variable
+
+
+def test_a_scope_of_ones_own_is_that_of_run_too():
+    """As Sonnet's `Replicator` has it."""
+
+    def summed(next_creator, **options):
+        return next_creator(**{**options, "aggregation": tf.VariableAggregation.SUM})
+
+    class Summing(tf.distribute.MirroredStrategy):
+        @contextlib.contextmanager
+        def scope(self):
+            with super().scope(), tf.variable_creator_scope(summed):
+                yield
+
+    made = []
+    strategy = Summing(["/cpu:0"])
+    assert strategy.run(lambda x: made.append(tf.Variable(1.0)) or x + 1, args=(1,)) == 2
+    with strategy.scope():
+        strategy.run(lambda: made.append(tf.Variable(1.0)))
+    assert [v.aggregation for v in made] == [tf.VariableAggregation.SUM] * 2

@@ -131,6 +131,26 @@ def a_tape_inside_a_function(make):
 
 
 @program
+def a_step_whose_later_runs_are_not_finite(make):
+    v, w, steps = tf.Variable([2.0, 1.0]), tf.Variable([-1.0, -1.0]), []
+
+    @tf.function
+    def step(x):
+        noise = tf.random.stateless_uniform([2], [1, 2])
+        with make() as tape:
+            loss = tf.reduce_sum(tf.math.log(v * x) + tf.nn.relu(w * x)) + tf.reduce_sum(noise * v)
+        gradients = tape.gradient(loss, [v, w])
+        v.assign_sub(0.1 * gradients[0])
+        return loss, gradients
+
+    for x in (1.0, 2.0, 0.0, 1.0):
+        steps.append(step(tf.constant([x, 1.0])))
+    with make() as tape:
+        loss = tf.reduce_sum(w * w)
+    return tape, loss, w, [steps, tape.gradient(loss, w), v]
+
+
+@program
 def control_flow(make):
     v = tf.Variable([1.0, 2.0])
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import operator
 import re
+import threading
 from typing import Any
+
+from .scopes import carried
 
 _UNITS = {"": 1, "B": 1} | {
     f"{prefix}{suffix}": base**power
@@ -15,6 +18,13 @@ _UNITS = {"": 1, "B": 1} | {
 _SPELLINGS = {unit.upper(): size for unit, size in _UNITS.items()}
 _WRITTEN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*", re.IGNORECASE)
 _EXPECTED = "a number of bytes, a string such as '512MB', '2GiB' or '25%', or a fraction between 0 and 1"
+
+
+class _InForce(threading.local):
+    budget: int | float | None = None
+
+
+in_force = carried(_InForce())  # what `gradtape.memory_budget` has set for this thread, as `parse_budget` gives it
 
 
 def parse_budget(budget: Any, name: str = "memory_budget") -> int | float:

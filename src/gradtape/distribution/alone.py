@@ -8,7 +8,6 @@ from typing import Any
 
 from ..engine.run.convert import readable, register
 from ..state.variable import Variable, _converted
-from ..state.variable_creators import variable_creator_scope
 from .values import DistributedValues
 from .variables import check_aggregation, kind_of, plain
 
@@ -51,8 +50,8 @@ def _only_copy(kind: type[Variable], name: str) -> Any:
     return made
 
 
-def created_alone(strategy: Any) -> Any:
-    """A context in which new variables are those of the only replica of the strategy."""
+def creator_of(strategy: Any) -> Callable[..., Any]:
+    """What makes the variables of the only replica of a strategy."""
 
     def create(next_creator: Callable[..., Any], **arguments: Any) -> Any:
         kind, arguments = kind_of(arguments)
@@ -63,4 +62,4 @@ def created_alone(strategy: Any) -> Any:
             variable._strategy = strategy  # type: ignore[attr-defined]
         return variable
 
-    return variable_creator_scope(create)
+    return create

@@ -49,3 +49,15 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
     VariableClass.__call__ = _call  # type: ignore[assignment, method-assign]  # not before: it makes every call slower
     with holding(_creators, present=(*_creators.present, variable_creator)):
         yield
+
+
+def called_with_creator(creator: Callable[..., Any], function: Callable[..., Any], *args: Any) -> Any:
+    """`function(*args)` in a `variable_creator_scope`, for less."""
+    if VariableClass.__call__ is not _call:
+        VariableClass.__call__ = _call  # type: ignore[assignment, method-assign]
+    before = _creators.present
+    _creators.present = (*before, creator)
+    try:
+        return function(*args)
+    finally:
+        _creators.present = before

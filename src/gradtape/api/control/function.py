@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ...core.budgets import in_force, parse_budget
+from ...core.scopes import holding
 from ...graph.function.function import Function
 from ...graph.function.implementations import API, ATTRIBUTES, Implementation
 from .. import op_names as _op_names  # noqa: F401  for those who list a function's graph
 
 NAMESPACES = ("",)
-__all__ = ["function"]
+__all__ = ["function", "memory_budget"]
+
+
+@contextmanager
+def memory_budget(budget: int | float | str | None) -> Iterator[None]:
+    """Inside the block, functions, Keras' `fit` and tapes of this thread keep to a memory budget.
+
+    A function that is called there is traced for it, and keeps to the budget in every run, as with
+    `function(memory_budget=...)`; a tape as with `GradientTape(memory_budget=...)`. Those that have a budget of their
+    own keep it. None ends the budget of a block around. The numbers are the same as without.
+
+    Args:
+      budget: bytes, a string such as "2GB", or a fraction of what a run would take.
+
+    >>> import gradtape as tf
+    >>> w = tf.Variable(tf.ones([8, 8]))
+    >>> @tf.function
+    ... def step(x):
+    ...     with tf.GradientTape() as tape:
+    ...         loss = tf.reduce_sum(tf.exp(x @ w))
+    ...     return tape.gradient(loss, w)
+    >>> with tf.memory_budget("1MB"):
+    ...     step(tf.zeros([4, 8])).numpy().sum()
+    np.float32(0.0)
+    """
+    with holding(in_force, budget=None if budget is None else parse_budget(budget, "budget")):
+        yield
 
 
 def function(
@@ -25,6 +54,8 @@ def function(
     experimental_relax_shapes: bool | None = None,
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
+    *,
+    memory_budget: int | float | str | None = None,
 ) -> Any:
     """Makes a Python function run as a graph: traced once for each signature of its arguments, then run as one piece.
 
@@ -38,6 +69,9 @@ def function(
       reduce_retracing: whether a second shape of an argument makes a function for all sizes.
       experimental_attributes: TensorFlow's. Of functions with the same `api_implements`, the one whose
         `api_preferred_device` is in use runs in a graph; other attributes change nothing here.
+      memory_budget: how much memory a run may take at a time, beside its arguments, the variables and the largest op:
+        bytes, a string such as "2GB", or a fraction of what it would take. What does not fit is computed again when it
+        is needed; the results are the same. Not TensorFlow's.
 
     >>> import gradtape as tf
     >>> @tf.function
@@ -56,9 +90,10 @@ def function(
         raise ValueError(f"{', '.join(unknown)} is not supported by tf.function as an attribute.")
     compiled = jit_compile if jit_compile is not None else experimental_compile
     relaxed = bool(reduce_retracing or experimental_relax_shapes)
+    budget = None if memory_budget is None else parse_budget(memory_budget)
 
     def decorated(f: Callable[..., Any]) -> Function:
-        options = (input_signature, autograph, compiled, relaxed, experimental_autograph_options)
+        options = (input_signature, autograph, compiled, relaxed, experimental_autograph_options, budget)
         return Implementation(f, attributes, *options) if API in attributes else Function(f, *options)
 
     return decorated if func is None else decorated(func)

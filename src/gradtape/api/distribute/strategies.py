@@ -17,7 +17,7 @@ from typing import Any
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
 from ...distribution import across, lockstep, spmd
-from ...distribution.alone import created_alone
+from ...distribution.alone import creator_of
 from ...distribution.extended import StrategyExtended, local_results
 from ...distribution.input import Distributed, DistributedDataset, DistributedIterator, InputContext, InputOptions
 from ...distribution.input import InputReplicationMode as InputReplicationMode
@@ -32,6 +32,7 @@ from ...engine.run.namespace import ops
 from ...graph.executors.xla import mesh
 from ...graph.function.function import Function
 from ...graph.trace.conversion_status import made_ready
+from ...state.variable_creators import called_with_creator, variable_creator_scope
 from ..math.reductions import reduce_mean, reduce_sum
 from .options import ValueContext
 
@@ -70,6 +71,7 @@ class Strategy:
         self._extended = StrategyExtended(self)
         self._functions: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
         self._inner: dict[Any, tuple[Any, Function]] = {}  # of functions that a step defines anew each time
+        self._creator = creator_of(self)  # of variables, if there is one replica
         self._mesh: Any = None
         self._why_in_step = ""  # why replicas run one after the other, where they do
 
@@ -98,7 +100,7 @@ class Strategy:
             if self.num_replicas_in_sync > 1:
                 stack.enter_context(created_by(self))
             elif self._mirrors:
-                stack.enter_context(created_alone(self))
+                stack.enter_context(variable_creator_scope(self._creator))
             yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
@@ -109,9 +111,14 @@ class Strategy:
         """
         check_above_replicas()
         check_same(self)
-        if self.num_replicas_in_sync == 1:
-            return called_alone(ReplicaContext(self, 0), fn, args, kwargs or {})
-        return self._run(fn, tuple(args), dict(kwargs or {}))
+        if place.strategy is None and type(self).scope is not Strategy.scope:  # what that one does is for replicas too
+            with self.scope():
+                return self.run(fn, args, kwargs, options)
+        if self.num_replicas_in_sync > 1:
+            return self._run(fn, tuple(args), dict(kwargs or {}))
+        if place.strategy is None and self._mirrors:
+            return called_with_creator(self._creator, called_alone, ReplicaContext(self, 0), fn, args, kwargs or {})
+        return called_alone(ReplicaContext(self, 0), fn, args, kwargs or {})
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with ExitStack() as stack:

@@ -35,9 +35,12 @@ from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR, taken_apart
 from ..trace.trace import Trace, value_of
 from ..trace.traced import Enclosed, NeedsXLA, TakenOver, Unfollowed, Untraceable, check_scope
+from .budgeted_derivative import BudgetedDerivative
 from .signature import Identity
 
 logger = logging.getLogger("gradtape")
+
+Budget = int | float | None  # bytes, or a fraction of what would be taken
 
 _OUTDATED = object()  # instead of results: another thread has changed a variable while they were computed
 _OPEN = nullcontext()
@@ -45,10 +48,10 @@ _MOST_VARIANTS = 8  # after so many traces for different values of the same tens
 
 
 class NumpyProgram:
-    """A graph as generated Python over NumPy's kernels."""
+    """A graph as generated Python over NumPy's kernels, planned to a memory budget if there is one."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._run = executor.compile_graph(optimize(graph))
+    def __init__(self, graph: Graph, budget: Budget = None, prepared: bool = False) -> None:
+        self._run = executor.written(graph) if prepared else executor.compile_graph(optimize(graph), budget)
         self._updated = [variable for variable, _ in graph.updates]
         self._variables = [variable for variable, _ in graph.variables]
         replaced = set(map(id, self._updated))
@@ -101,13 +104,18 @@ class NumpyProgram:
         return results[: self._outputs]
 
 
-def program_of(graph: Graph, jit_compile: bool) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """The graph, ready to run on arrays."""
     if jit_compile:
         from ..executors.xla import executor
 
+        if budget is not None:
+            logger.warning(
+                "function %s is compiled by XLA, which plans its memory itself: the memory budget does not hold. Leave "
+                "out jit_compile=True where it must", graph.name
+            )  # fmt: skip
         return executor.compile_graph(graph)
-    return NumpyProgram(graph)
+    return NumpyProgram(graph, budget)
 
 
 class Variant:
@@ -115,9 +123,10 @@ class Variant:
 
     def __init__(
         self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor],
-        recorded_streams: dict[int, Stream],
+        recorded_streams: dict[int, Stream], budget: Budget = None,
     ) -> None:  # fmt: skip
         self.graph = graph
+        self.budget = budget
         self.followed = followed  # the constants of the graph that a tape may watch
         self.structure = structure
         self.forms = forms
@@ -127,7 +136,7 @@ class Variant:
         # The device that a variable is on, if one is.
         self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
         self._program: Any = None
-        self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
+        self._derivatives: dict[tuple[bool, ...], tuple[Derivative | BudgetedDerivative, Any, Any]] = {}
         self._opened: dict[tuple[Value, ...], Variant] = {}
 
     @cached_property
@@ -145,14 +154,14 @@ class Variant:
         if found is None:
             graph = opened(self.graph, constants)
             found = self._opened[constants] = Variant(
-                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams
+                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams, self.budget
             )
         return found, [self.followed[place] for place in constants]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for plain tensors, with nobody recording."""
         if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile)
+            self._program = program_of(self.graph, self.jit_compile, self.budget)
         results = self._program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
 
@@ -161,7 +170,7 @@ class Variant:
         if not self.jit_compile:
             return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
         if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile)
+            self._program = program_of(self.graph, self.jit_compile, self.budget)
         results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
         return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
 
@@ -184,14 +193,20 @@ class Variant:
             log.record(call, inputs, tuple(outputs), {})
         return outputs
 
-    def _derivative(self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]) -> tuple[Derivative, Any, Any]:
+    def _derivative(
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]
+    ) -> tuple[Derivative | BudgetedDerivative, Any, Any]:
         found = self._derivatives.get(wanted)
         if found is None:
             plain = [wrap(x.array, x.dtype) for x in inputs]
             derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile)
-            forward = program_of(derivative.forward, self.jit_compile)
-            backward = program_of(derivative.backward, self.jit_compile)
-            found = self._derivatives[wanted] = (derivative, forward, backward)
+            if self.budget is not None and not self.jit_compile:
+                planned = BudgetedDerivative(derivative, self.graph, self.budget)
+                found = (planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True))
+            else:
+                forward = program_of(derivative.forward, self.jit_compile)
+                found = (derivative, forward, program_of(derivative.backward, self.jit_compile))
+            self._derivatives[wanted] = found
         return found
 
     @cached_property
@@ -251,8 +266,8 @@ class Call(Unregistered):
     family = "call"
 
     def __init__(
-        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Iterable[Any],
-        repeat: Callable[..., Sequence[Any]] | None = None,
+        self, name: str, derivative: Derivative | BudgetedDerivative, backward: Any, inputs: Sequence[Tensor],
+        kept: Iterable[Any], repeat: Callable[..., Sequence[Any]] | None = None,
     ) -> None:  # fmt: skip
         self.name = self.title = name
         self._derivative = derivative
@@ -279,6 +294,8 @@ class Call(Unregistered):
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The same for tensors of any kind, op by op; recorded, it starts from the inputs, which it depends on too."""
+        if isinstance(self._derivative, BudgetedDerivative):
+            return self._derivative.cotangents_of(self._inputs, self._kept, gs)
         if not dispatch.unrecorded():
             results = replay(self._derivative.joint, [*self._inputs, *gs])
         else:
@@ -295,7 +312,7 @@ class Concrete:
 
     def __init__(
         self, name: str, names: Sequence[str], around: Callable[[], Sequence[Tensor]], call: Callable[..., Any],
-        eager: Callable[..., Any], jit_compile: bool,
+        eager: Callable[..., Any], jit_compile: bool, budget: Budget = None,
     ) -> None:  # fmt: skip
         self.name = name
         # Gives a call that it is for: positional and named arguments, with specs for tensors.
@@ -306,6 +323,7 @@ class Concrete:
         self._call = call  # takes tensors and variables, runs the Python function on the arguments they belong to
         self._eager = self.eager = eager  # how it is run where it cannot be a graph; what that was at first
         self._jit_compile = jit_compile
+        self._budget = budget
         self._variants: dict[Any, list[Variant]] = {}
         self._runs_eagerly = self._follows_all = False
         self._streams: dict[Any, Stream] = {}  # of its random ops, which all of its graphs share
@@ -521,5 +539,8 @@ class Concrete:
             written.clear()
             return variant.packed(returned)
 
-        variant = Variant(graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams)
+        variant = Variant(
+            graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams,
+            self._budget or trace.budget,
+        )  # fmt: skip
         return variant, None if trace.for_xla else results, trace.variables_made

@@ -12,6 +12,7 @@ from operator import is_
 from typing import Any
 
 from ...core import errors, nest
+from ...core.budgets import in_force, parse_budget
 from ...core.scopes import holding
 from ...core.tensor import Tensor
 from ...engine.registry.placement import makes_tensors
@@ -59,6 +60,7 @@ class Function:
         jit_compile: bool | None = None,
         reduce_retracing: bool = False,
         autograph_options: Any = None,
+        memory_budget: int | float | str | None = None,
         instance: weakref.ref[Any] | None = None,
     ) -> None:
         if not callable(python_function):
@@ -70,12 +72,13 @@ class Function:
         self.input_signature = None if input_signature is None else tuple(input_signature)
         self._function = python_function
         self._instance = instance
-        self._options = (autograph, jit_compile, reduce_retracing, autograph_options)
+        budget = None if memory_budget is None else parse_budget(memory_budget)
+        self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget)
         self._concretes: dict[Any, Concrete] = {}  # by key, in which sizes may be None: what counts as traced
         self._open: list[tuple[Any, Concrete]] = []  # those with a None in their key
         self._found: dict[Any, tuple[Concrete, list[Variant]]] = {}  # by the key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
-        self._elsewhere: dict[Any, Function] = {}  # by what `thread.setting` was
+        self._elsewhere: dict[Any, Function] = {}  # by what `thread.setting` was, and the budget in force
         self._called = False
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
@@ -103,7 +106,7 @@ class Function:
     @functools.cached_property
     def _converted(self) -> Callable[..., Any]:
         """The Python function with its control flow made ready for tensors."""
-        autograph, _, _, features = self._options
+        autograph, _, _, features, _ = self._options
         return made_ready(self._function, features) if autograph else self._function
 
     @property
@@ -114,8 +117,8 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if settings.run_eagerly:
             return self.python_function(*args, **kwargs)
-        if thread.setting is not None:
-            self = self._for(thread.setting)
+        if thread.setting is not None or in_force.budget is not None:
+            self = self._here()
         self._calls.count += 1
         if kwargs or len(args) != self._count:
             args, kwargs = self._parameters.arranged(args, kwargs)
@@ -142,14 +145,20 @@ class Function:
         self._called = True
         return result
 
-    def _for(self, setting: Any) -> Function:
-        """This function as it is for a replica, which has its own values of what is the same elsewhere."""
-        found = self._elsewhere.get(setting)
+    def _here(self) -> Function:
+        """This function as it is for a replica, which has its own values of what is the same elsewhere.
+
+        Or for the memory budget in force, unless it has one, or is to be a part of another function.
+        """
+        setting = thread.setting
+        budget = in_force.budget if self._options[4] is None and thread.trace is None else None
+        if setting is None and budget is None:
+            return self
+        found = self._elsewhere.get((setting, budget))
         if found is None:
-            autograph, jit_compile, reduce_retracing, options = self._options
-            found = self._elsewhere[setting] = Function(
-                self._function, self.input_signature, autograph, jit_compile, reduce_retracing, options, self._instance
-            )
+            options = self._options if budget is None else (*self._options[:4], budget)
+            found = Function(self._function, self.input_signature, *options, self._instance)
+            self._elsewhere[setting, budget] = found
         return found
 
     def _served(self, key: Any) -> Concrete | None:
@@ -203,7 +212,7 @@ class Function:
                 raise errors.OutOfRangeError("End of sequence") from end
 
         around = functools.partial(_tensors_around, self._function, instance)
-        return Concrete(self.name, names, around, call, eager, bool(self._options[1]))
+        return Concrete(self.name, names, around, call, eager, bool(self._options[1]), self._options[4])
 
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """A call on the tensors and variables that are, or are in, the arguments; they must find their way there."""
@@ -274,6 +283,7 @@ class Function:
         >>> f.get_concrete_function(tf.TensorSpec([None], tf.float32))(tf.constant([1.0, 2.0])).numpy().tolist()
         [2.0, 3.0]
         """
+        self = self._here()
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         args, kwargs = self._parameters.arranged(args, kwargs)
@@ -327,10 +337,7 @@ class Function:
         if found is None:
             methods = self._methods
             alive = weakref.ref(instance, lambda _: methods.pop(number, None))
-            autograph, jit_compile, reduce_retracing, options = self._options
-            method = Function(
-                self._function, self.input_signature, autograph, jit_compile, reduce_retracing, options, alive
-            )
+            method = Function(self._function, self.input_signature, *self._options, alive)
             found = self._methods[number] = (alive, method)
         return Bound(found[1], instance)
 

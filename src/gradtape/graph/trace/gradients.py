@@ -74,6 +74,7 @@ def _reconstructed(
     if trace is None:
         raise RuntimeError(_EAGER)
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
+    tape._of_a_graph = True
     with tape:
         log = tape._log
         assert log is not None
@@ -222,7 +223,9 @@ class _Past:
         else:
             values = self._values(node, inputs)
             outputs = tuple([TracedTensor(y, at, self._trace) for y, at in zip(values, node.outputs, strict=True)])
+        before, self._trace.line = self._trace.line, node.line  # which explanations tell
         self._record(node.op, inputs, outputs if node.several else outputs[0], node.attrs)
+        self._trace.line = before
         for place, y in zip(node.outputs, outputs, strict=True):
             self._keep(place, y)
 

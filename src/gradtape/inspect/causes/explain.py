@@ -206,9 +206,13 @@ class _Question:
         """`path` begins with the source."""
         if isinstance(path[0], Event) and len(path) > 1 and isinstance(path[1], int):
             return self._unwatched_then(at, self.log.records[path[1]][0], self.log.reference(path[1]))
-        step = next((s for s in path[1:] if isinstance(s, Event)), None)
-        if step is None:
+        steps = [s for s in path[1:] if isinstance(s, Event)]
+        if self.tape._of_a_graph:  # it recorded nothing when that happened: what matters is what has no derivative
+            steps = [s for s in steps if getattr(s.op, "vjp", None) is None or s.op.name == "cast"]
+            return self._at_constant(steps[0].op, steps[0].reference) if steps else None
+        if not steps:
             return None
+        step = steps[0]
         if self.log.key not in step.recording:
             return self._not_recording(step)
         if not isinstance(path[0], Event):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TextIO
 
 import numpy as np
@@ -61,6 +61,7 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
         with witness.witnessed():
             yield reporter.found
     finally:
+        reporter.listens = False  # functions that were traced here have nodes that look on
         witness.reporters.remove(reporter.answered)
 
 
@@ -77,6 +78,7 @@ class Reporter:
 
     def __init__(self, stream: TextIO | None) -> None:
         self.found: list[Reason] = []
+        self.listens = True
         self._stream = stream
         self._said: set[Any] = set()
         self._known: set[Any] = set()  # what was looked at before: who asked, what was wrong, for which source
@@ -141,7 +143,7 @@ class _Look:
         self.sources = sources
         self.which = which  # of the sources that were asked for
 
-    def at(self, arrays: Sequence[Any], opened: Callable[[_Look], Any]) -> None:
+    def at(self, arrays: Sequence[Any], opened: Callable[[_Look], AbstractContextManager[Any]]) -> None:
         """Looks at the gradients, and only then, if something is wrong, at what `opened` gives: the tape to explain."""
         reporter, asked = self.reporter, self.asked
         wrong = [i for i, g in enumerate(arrays) if g.dtype.kind in "fc" and not np.isfinite(g).all()]
@@ -150,9 +152,10 @@ class _Look:
         places = {self.which[i]: i for i in range(len(arrays))}
         wrong = [places[i] for i in reporter._new(asked, "not finite", [self.which[i] for i in wrong])]
         nothing = [places[i] for i in reporter._new(asked, "zero", [self.which[i] for i in nothing])]
-        if wrong or nothing:
-            tape = opened(self)
-            names = [asked.names[i] for i in self.which]
+        if not wrong and not nothing:
+            return
+        names = [asked.names[i] for i in self.which]
+        with opened(self) as tape:
             if wrong:
                 reporter._say("not finite", _not_finite(tape, [names[i] for i in wrong], reporter.found))
             if nothing:
@@ -201,17 +204,28 @@ def _values(g: Any) -> Any:
     return g if isinstance(g, Tensor) and g.dtype.differentiable else None
 
 
-def _opened(look: _Look) -> Any:
+@contextmanager
+def _opened(look: _Look) -> Iterator[Any]:
     """A tape that can say what happened: the user's, or one that has calls of functions opened."""
     tape = look.tape
     log = tape._log or tape._past
+    before = log.question
+    same = before is not None and list(map(id, before[0])) == list(map(id, look.targets))
+    log.question = (look.targets, before[1] if same else [None] * len(look.targets), look.sources)
     try:
-        question = Question(tape, look.targets, look.sources)
-        if any(getattr(record[0], "family", None) == "call" for record in log.records if type(record) is tuple):
-            return question.again([known_array(x) for x in question.tensors])
+        calls = any(getattr(op, "family", None) == "call" for op in log.ops)
+        opened = _again(look) if calls else None
+        yield tape if opened is None else opened
+    finally:
+        log.question = before
+
+
+def _again(look: _Look) -> Any:
+    try:
+        question = Question(look.tape, look.targets, look.sources)
+        return question.again([known_array(x) for x in question.tensors])
     except RuntimeError:  # it would run code of the user's again
-        pass
-    return tape
+        return None
 
 
 def _not_finite(tape: Any, names: Sequence[str], before: Sequence[Reason]) -> list[Reason]:
@@ -256,7 +270,10 @@ def _zero(tape: Any, which: Sequence[int], names: Sequence[str], before: Sequenc
     for i in which:
         at = reading.sources[i][2]
         lost = None if at is None else why_zero(reading, at)
-        if lost is not None and lost.cause == "zero" and lost.lasting:
+        if lost is not None and lost.cause == "the rule gives none":  # a branch, or a loop, that cuts it
+            (reason,) = reasons_for(tape, reading.log.question[0], [reading.sources[i][1]], [names[i].strip("`")], None)
+            reasons += [reason] if reason.line is not None else []
+        elif lost is not None and lost.cause == "zero" and lost.lasting:
             sentence = lost.sentence.removeprefix("the target depends on it, but the gradient is zero: ")
             line = None if lost.at is None else reading.log.line(lost.at)  # type: ignore[attr-defined]
             reasons.append(Reason(names[i], Cause.ZERO, sentence, line))
@@ -278,7 +295,8 @@ def _look_in_graph(look: _Look, gradients: Sequence[Tensor]) -> None:
 
     @unobtrusive()
     def see(arrays: Sequence[Any]) -> None:
-        look.at(arrays[:count], lambda _: question.again(arrays[count:]))
+        if look.reporter.listens:
+            look.at(arrays[:count], lambda _: nullcontext(question.again(arrays[count:])))
 
     dispatch.run(_seen, [*gradients, *question.tensors], {"see": see})
 

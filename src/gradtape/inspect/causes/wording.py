@@ -11,6 +11,7 @@ import linecache
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from types import ModuleType
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -79,7 +80,16 @@ def _at_instruction(code: Any, instruction: int) -> str | None:
         return None
     lines[-1] = lines[-1][:stop]
     lines[0] = lines[0][start:]
-    return " ".join(line.decode(errors="replace").strip() for line in lines)
+    text = " ".join(line.decode(errors="replace").strip() for line in lines)
+    node = _parsed(text) if len(lines) > 1 else None
+    return text if node is None else ast.unparse(node)
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
 
 
 @lru_cache(32)
@@ -120,11 +130,8 @@ def _runs(node: ast.expr, op: str | None) -> bool:
 
 def _is_tensorflow(text: str) -> bool:
     """Whether an expression is TensorFlow's own: a call of a public function, or an operator."""
-    try:
-        node = ast.parse(text.replace("(…)", "()"), mode="eval").body
-    except SyntaxError:
-        return False
-    return not isinstance(node, ast.Call) or inspection.is_public(_called(node))
+    node = _parsed(text.replace("(…)", "()"))
+    return node is not None and (not isinstance(node, ast.Call) or inspection.is_public(_called(node)))
 
 
 def _called(node: ast.Call) -> str:
@@ -136,20 +143,14 @@ def _shortened(text: str) -> str:
     """An expression that can stand in a sentence."""
     if len(text) <= _LONGEST:
         return text
-    try:
-        node = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        node = None
+    node = _parsed(text)
     if isinstance(node, ast.Call) and len(called := ast.unparse(node.func)) < _LONGEST:
         return f"{called}(…)"
     return f"{text[:_LONGEST]}…"
 
 
 def _without_arguments(text: str) -> str:
-    try:
-        node = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return text
+    node = _parsed(text)
     return f"{ast.unparse(node.func)}(…)" if isinstance(node, ast.Call) and (node.args or node.keywords) else text
 
 
@@ -165,14 +166,33 @@ def names_of_sources(sources: Sequence[Any], frame: Any) -> list[str]:
         if name is None:
             if written is None:
                 written = _written_sources(frame, len(sources))
-            name = written[i] if i < len(written) else f"source {i}"
+            name = written[i] if i < len(written) else _name_inside(source, frame) or f"source {i}"
         names.append(name)
     return names
 
 
 def known_name(variable: Any, frame: Any) -> str:
     """What the user calls a variable."""
-    return _path(variable) or _local_name(variable, frame) or _own_name(variable) or "a variable without a name"
+    name = _path(variable) or _local_name(variable, frame) or _own_name(variable) or _name_inside(variable, frame)
+    return name or "a variable without a name"
+
+
+def _name_inside(value: Any, frame: Any) -> str | None:
+    """What a value is called that stands in an object, a list or a dictionary with a name: `self.weight`."""
+    for names in () if frame is None else (frame.f_locals, frame.f_globals):
+        for name, holder in names.items():
+            if name.startswith("_") or isinstance(holder, ModuleType | type):
+                continue
+            if isinstance(holder, list | tuple):
+                inside = {f"[{i}]": each for i, each in enumerate(holder)}
+            elif isinstance(holder, dict):
+                inside = {f"[{key!r}]": each for key, each in holder.items()}
+            else:
+                inside = {f".{key}": each for key, each in getattr(holder, "__dict__", {}).items()}
+            found = next((key for key, each in inside.items() if each is value), None)
+            if found is not None:
+                return f"{name}{found}"
+    return None
 
 
 def name_of_target(targets: Sequence[Any], frame: Any) -> str:
@@ -206,10 +226,7 @@ def _local_name(value: Any, frame: Any) -> str | None:
 def _call_of(frame: Any) -> ast.Call | None:
     """The call that a frame is in, as it stands in the source."""
     text = None if frame is None else _at_instruction(frame.f_code, frame.f_lasti)
-    try:
-        node = None if text is None else ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return None
+    node = None if text is None else _parsed(text)
     return node if isinstance(node, ast.Call) else None
 
 

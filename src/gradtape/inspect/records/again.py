@@ -15,6 +15,7 @@ from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, LineReference
 from ...engine.tape.custom import OneCall
+from ...engine.tape.log import Log
 from ...engine.tape.tape import GradientTape
 from ...graph.ir import graph as graphs
 from .reading import Reading
@@ -32,10 +33,18 @@ class RepeatedLog(TracingLog):
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         at = self.position(outputs[0] if type(outputs) is tuple else outputs)
         if at is not None and self.now is not None:
-            self.notes[at] = (self.now, outputs, 0, inputs, attrs)  # type: ignore[assignment]
+            self.notes[at] = (self.now, outputs, 0, inputs, attrs)
+
+    def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
+        """Notes which positions go into an op that has no derivative; what was not recorded is of no interest here."""
+        Log.constant(self, op, inputs, outputs)
 
     def _note_watch(self, at: int) -> None:
         pass
+
+    def _note_exit_line(self, i: int) -> None:
+        if self.now is not None:
+            self.exit_lines[i] = self.now
 
     def at_node(self, node: Any) -> None:
         """A node inside a branch or a loop is run."""
@@ -67,6 +76,9 @@ class Question:
         self._others: dict[int, Key] = {}  # of constants, by their ids
         self._take_leaves(log)
         self._steps = [self._with_keys(step) for step in self._steps]
+        known = {*self._keys, *(key for step in self._steps for key in step.outputs)}
+        if not known.issuperset(at for at in (*self._targets, *self._sources)):
+            raise RuntimeError("a target or a source is not known any more")
         weights = asked[1] if same else [None] * len(targets)
         self._weights = [None if g is None else self._key_of(g) for g in weights]
 
@@ -113,8 +125,6 @@ class Question:
                         made.update(zip(step.outputs, step.run(given), strict=True))
             finally:
                 graphs.when_replayed = before
-            targets = [(made[at], g) for at, g in zip(self._targets, self._weights, strict=True) if at in made]
-            weights = [None if g is None else made[g] for _, g in targets]
-            sources = [made[at] for at in self._sources if at in made]
-            log.question = ([x for x, _ in targets], weights, sources)
+            weights = [None if g is None else made[g] for g in self._weights]
+            log.question = ([made[at] for at in self._targets], weights, [made[at] for at in self._sources])
         return tape

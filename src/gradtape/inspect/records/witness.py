@@ -36,6 +36,13 @@ _lock = threading.RLock()  # the collector may end a traced tape while it is hel
 _holders = 0
 
 
+def _here(depth: int) -> LineReference | Line:
+    """Where something happens: where a graph has it from, if it is one that is run again in a trace."""
+    trace = dispatch.thread.trace
+    line: Line | None = None if trace is None else trace.line
+    return here(depth + 1) if line is None else line
+
+
 class Event(NamedTuple):
     """Something that no tape recorded: an op, the making of a constant (`op` is None), the reading of a variable.
 
@@ -136,7 +143,7 @@ class Witness(dispatch.Recorder):
         if deepest > _MOST_STEPS:
             marks, deepest = (), 0
         recording = tuple([r.key for r in dispatch.thread.recorders])
-        return Event(op, marks, variable, here(4), _tick(), threading.get_ident(), recording, deepest + 1)
+        return Event(op, marks, variable, _here(4), _tick(), threading.get_ident(), recording, deepest + 1)
 
 
 witness = Witness()
@@ -204,7 +211,7 @@ def witnessed() -> Iterator[None]:
 
 
 # Of a record: the source line, the outputs, when it had been recorded, and the inputs and attributes it came from.
-Note = tuple[LineReference, Any, int, Sequence[Tensor], dict[str, Any]]
+Note = tuple[LineReference | Line, Any, int, Sequence[Tensor], dict[str, Any]]
 
 
 class TracingLog(NotingLog):
@@ -218,7 +225,7 @@ class TracingLog(NotingLog):
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
         self.notes: dict[int, Note] = {}  # by position, of first outputs: leaves have none, nor have further outputs
-        self.exit_lines: dict[int, LineReference] = {}  # of `exits`, by index
+        self.exit_lines: dict[int, LineReference | Line] = {}  # of `exits`, by index
         self.watch_lines: dict[int, LineReference] = {}  # of leaves that are tensors
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
@@ -261,7 +268,7 @@ class TracingLog(NotingLog):
         if type(first) is DeviceTensor:
             first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
         if at is not None:
-            self.notes[at] = (here(3), outputs, perf_counter_ns(), inputs, attrs)
+            self.notes[at] = (_here(3), outputs, perf_counter_ns(), inputs, attrs)
         elif (made := note(first.marks, witness.key)) is None or made.op is None:
             witness.record(op, inputs, outputs)  # `constant` has not told
 
@@ -321,4 +328,4 @@ class TracingLog(NotingLog):
 
     @unobtrusive()
     def _note_exit_line(self, i: int) -> None:
-        self.exit_lines[i] = here(4)
+        self.exit_lines[i] = _here(4)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +17,14 @@ from ....backends.numpy import blocks
 from ....backends.tuning import FUSED_BLOCK, REPEATED_ROW
 from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
+from ...passes.optimize import dead_code
 from . import lowering
 from .program import Program
 
 _CACHE = 3 << 19  # bytes of all arrays in a block
 _WITHIN = 2  # arrays that are only used inside it, at a time
 _LONGEST_ROW = 1 << 16  # elements
+_STEPS_IN_CACHE = 4  # so many of them take as long as one pass over the memory
 
 
 class Frame(NamedTuple):
@@ -71,6 +74,7 @@ class Fused(Unregistered):
         self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
     ) -> None:
         self.name = self.title = "_".join(dict.fromkeys(n.op.name for n in members if n.op is not lowering.view))
+        self._members, self._given, self._made = members, inputs, outputs
         self._block = _block_function(members, inputs, outputs)
         self._shape = shape = outputs[0].shape
         self._dtypes = [v.dtype.numpy for v in outputs]
@@ -87,6 +91,20 @@ class Fused(Unregistered):
         block = FUSED_BLOCK if cores == 1 else 2 * FUSED_BLOCK  # fewer of them where cores hand the lock over
         at_once = max(1, min(block, _CACHE // arrays) // largest)
         self._step = -(-share // -(-share // at_once))
+
+    def for_some(self, wanted: Sequence[bool]) -> Fused:
+        """The op that gives some of the outputs, and computes them in the same way."""
+        part = copy(self)
+        part._made = [v for v, flag in zip(self._made, wanted, strict=True) if flag]
+        part._members = dead_code(Graph("block", tuple(self._given), tuple(self._members), tuple(part._made))).nodes
+        part._block = _block_function(part._members, self._given, part._made)
+        part._dtypes = [v.dtype.numpy for v in part._made]
+        return part
+
+    @property
+    def passes(self) -> float:
+        """How long it runs, compared with one pass over its arguments and results."""
+        return 1 + sum(map(lowering.cost, self._members)) / _STEPS_IN_CACHE
 
     def _layout(self, value: Value, width: int) -> tuple[Callable[[Any], Any], bool]:
         """How an argument is laid out, and whether it is cut into blocks."""

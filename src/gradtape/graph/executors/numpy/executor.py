@@ -23,6 +23,7 @@ from ...passes.optimize import common_subexpressions, dead_code
 from .fusion import fused
 from .lowering import in_single, lowered
 from .program import Program
+from .within import within
 
 _number = itertools.count(1).__next__
 _compiled: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = weakref.WeakKeyDictionary()
@@ -36,13 +37,25 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     return run
 
 
-def compile_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`."""
+def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[..., tuple[Any, ...]]:
+    """A function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`.
+
+    A run of it holds no more than the budget, if there is one: see `within`.
+    """
+    graph = prepared(graph)
+    return written(graph if budget is None else within(graph, budget))
+
+
+def prepared(graph: Graph) -> Graph:
+    """The graph with the nodes that are to be lines of the program."""
     graph = in_single(graph)
     if exchanged:  # each op is to be run by its kernel, which looks at what it gives
-        graph = dead_code(common_subexpressions(graph))
-    else:
-        graph = fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
+        return dead_code(common_subexpressions(graph))
+    return fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
+
+
+def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
+    """The same function for a graph that is prepared: one line a node."""
     program = Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:

@@ -16,11 +16,6 @@ from . import lowering
 from .blockwise import Frame, Fused, frame_of
 
 _WORK = 1 << 20  # elements times the costs of steps from which blocks, or another thread, pay
-_CHEAP = frozenset({
-    "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum", "equal", "not_equal", "less",
-    "less_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_not", "astype",
-})  # fmt: skip
-_EXPENSIVE = 5  # what another function costs, such as an exponential
 
 
 def fused(graph: Graph) -> Graph:
@@ -35,7 +30,7 @@ def fused(graph: Graph) -> Graph:
 
     def pays(run: Run) -> bool:
         """Not if it is too little work, or one step, where there is one core to do it."""
-        costs = [_cost(nodes[i]) for i in run.members]
+        costs = [lowering.cost(nodes[i]) for i in run.members]
         return math.prod(run.shape) * sum(costs) >= _WORK and (cores > 1 or len(costs) - costs.count(0) > 1)
 
     def made(members: list[Node], outputs: list[Value], run: Run) -> Node:
@@ -62,10 +57,6 @@ def _is_large_product(node: Node) -> bool:
         return False
     summed = node.inputs[1].shape[1 if node.attrs.get("transpose_b") else 0]
     return math.prod(node.outputs[0].shape) * summed >= THREADED
-
-
-def _cost(node: Node) -> int:
-    return 0 if node.op is lowering.view else 1 if node.op.name in _CHEAP else _EXPENSIVE
 
 
 def _frame(node: Node) -> Frame | None:

@@ -20,6 +20,12 @@ from ...ir.graph import Graph, Node, Value
 
 _LONG = 12  # steps of a formula that takes the place of one function, where there are many numbers
 
+_CHEAP = frozenset({
+    "add", "subtract", "multiply", "negative", "absolute", "square", "maximum", "minimum", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "logical_not", "astype",
+})  # fmt: skip
+_EXPENSIVE = 5  # what another function costs, such as an exponential
+
 
 class Primitive(Unregistered):
     """One NumPy function as the op of a node. `writes` says that it takes the array to write to as a last argument."""
@@ -36,6 +42,11 @@ class Primitive(Unregistered):
 view = Primitive("view", lambda x, *, dtype: x.view(dtype))
 where = Primitive("where", np.where)
 cast = Primitive("astype", lambda x, *, dtype: x.astype(dtype))
+
+
+def cost(node: Node) -> int:
+    """How long a primitive runs, compared with an addition."""
+    return 0 if node.op is view else 1 if node.op.name in _CHEAP else _EXPENSIVE
 
 
 _OTHERS = {np.where: where, np.ndarray.view: view, np.ndarray.astype: cast}

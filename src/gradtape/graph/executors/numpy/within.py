@@ -1,0 +1,96 @@
+"""A graph for NumPy planned to a memory budget: some of its values are computed again instead of kept."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass
+
+from ...ir.graph import Graph, Node
+from ...passes.recomputation import Weights, recomputed
+from .footprint import Layouts, largest, peak, seconds, size
+from .lowering import Primitive
+
+logger = logging.getLogger("gradtape")
+
+_PATIENCE = (0.5, 1.0)
+_LITTLE = 0.25  # so much longer may a run take without a look at plans that hold more
+_MOST = 6.0  # so much longer may a run take at all
+_ATTEMPTS = 3  # at a plan that turns out to hold more than it was to
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A graph, the most bytes that a run of it holds, and how long the nodes run that run again."""
+
+    graph: Graph
+    peak: int
+    seconds: float
+
+
+def within(graph: Graph, budget: int | float) -> Graph:
+    """The graph such that a run holds at most `budget` beside its largest op.
+
+    That is bytes, or a fraction of what it would hold. Variables and arguments, which are there anyway, do not count;
+    results and what variables become do.
+    """
+    layouts = Layouts(graph)
+    plain = peak(graph, layouts.root)
+    limit = budget * plain if isinstance(budget, float) else budget
+    if plain <= limit:
+        return graph
+    found = _planned(graph, layouts, limit, limit + largest(graph)) or Plan(graph, plain, 0.0)
+    if found.peak > limit + largest(graph):
+        logger.warning(
+            "function %s does not fit a memory budget of %s: a run takes %s of memory, the least that was found, and "
+            "%s without a budget. Smaller batches need less; results, and what variables become, count",
+            graph.name, _readable(limit), _readable(found.peak), _readable(plain),
+        )  # fmt: skip
+    logger.info(
+        "function %s is planned to %s of memory instead of %s: %d of %d ops run again", graph.name,
+        _readable(found.peak), _readable(plain), len(found.graph.nodes) - len(graph.nodes), len(graph.nodes),
+    )  # fmt: skip
+    return found.graph
+
+
+def _planned(graph: Graph, layouts: Layouts, limit: float, allowed: float) -> Plan | None:
+    """The quickest plan that holds no more than is allowed, or else the one that holds least.
+
+    A plan that holds no more than the limit itself is taken if it is quick.
+    """
+    weights = Weights(layouts.root, size, seconds, _overwrites)
+    total = sum(map(seconds, graph.nodes))
+    best: Plan | None = None
+    for target in (limit, (limit + allowed) / 2, allowed):
+        for patience in _PATIENCE:
+            goal = target
+            for _ in range(_ATTEMPTS):
+                fits = best is not None and best.peak <= allowed
+                found = recomputed(graph, weights, goal, patience, best.seconds if best and fits else _MOST * total)
+                if found is None:
+                    break
+                planned = graph.substituted(found.nodes)
+                plan = Plan(planned, peak(planned, Layouts(planned, layouts).root), found.seconds)
+                if best is None or _rank(plan, allowed) < _rank(best, allowed):
+                    best = plan
+                if plan.peak <= max(target, limit):
+                    break
+                goal -= plan.peak - target
+                if goal <= 0:
+                    break
+        if best is not None and best.peak <= allowed and best.seconds <= _LITTLE * total:
+            break
+    return best
+
+
+def _rank(plan: Plan, allowed: float) -> tuple[float, float]:
+    return max(plan.peak, allowed), plan.seconds
+
+
+def _overwrites(node: Node) -> bool:
+    return isinstance(node.op, Primitive) and node.op.writes
+
+
+def _readable(count: float) -> str:
+    power = min(max(0, int(math.log10(max(count, 1)) // 3)), 3)
+    return f"{count / 1000**power:.4g} {('B', 'KB', 'MB', 'GB')[power]}"

@@ -1,0 +1,319 @@
+"""Functions planned to a memory budget: the same numbers, less memory at a time."""
+
+import logging
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.core.budgets import in_force
+from gradtape.graph.executors.numpy.footprint import Layouts, largest, peak
+from gradtape.graph.executors.numpy.within import within
+from gradtape.graph.ir.graph import Graph
+
+KB = 1000
+
+
+def chain(layers=50, width=16, batch=1024):
+    """The loss of a deep net of narrow layers, its variables and a batch: nearly all memory is activations."""
+    draw = np.random.default_rng(0)
+    weights = [tf.Variable(draw.normal(size=(width, width)).astype("f4") / 3) for _ in range(layers)]
+    x = tf.constant(draw.normal(size=(batch, width)).astype("f4"))
+
+    def loss(x):
+        for w in weights:
+            x = tf.nn.relu(x @ w)
+        return tf.reduce_mean(x * x)
+
+    return loss, weights, x
+
+
+def residual(layers=6, width=16, batch=1024):
+    """The same of blocks that add to a stream, with a norm, tanh and dropout in each."""
+    draw = np.random.default_rng(0)
+    weights = [tf.Variable(draw.normal(size=(width, width)).astype("f4") / 3) for _ in range(2 * layers)]
+    x = tf.constant(draw.normal(size=(batch, width)).astype("f4"))
+
+    def loss(x):
+        for first, second in zip(weights[::2], weights[1::2], strict=True):
+            mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+            inner = tf.nn.dropout(tf.tanh((x - mean) * tf.math.rsqrt(variance + 1e-3) @ first), 0.3)
+            x = x + tf.transpose(tf.reshape(tf.transpose(inner @ second), [width, -1]))
+        return tf.reduce_mean(x * x)
+
+    return loss, weights, x
+
+
+def training_step(loss, variables, **options):
+    def step(x):
+        with tf.GradientTape() as tape:
+            value = loss(x)
+        for v, g in zip(variables, tape.gradient(value, variables), strict=True):
+            v.assign_sub(0.1 * g)
+        return value
+
+    return tf.function(step, **options)
+
+
+def trained(make, steps=3, **options):
+    """The loss of each step, the variables after them, and the most memory that the last step took."""
+    tf.random.set_seed(3)
+    loss, variables, x = make()
+    step = training_step(loss, variables, **options)
+    losses = [float(step(x)) for _ in range(steps)]
+    tracemalloc.start()
+    step(x)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return losses, [v.numpy() for v in variables], taken
+
+
+# What the largest op takes, in activations: a sum has two arguments and a result; random numbers are drawn in parts.
+@pytest.mark.parametrize("make, fraction, largest_op", [
+    (chain, 0.5, 3), (chain, 0.25, 3), (chain, 0.1, 3), (residual, 0.5, 8), (residual, 0.25, 8),
+])  # fmt: skip
+def test_same_numbers_in_a_fraction_of_the_memory(make, fraction, largest_op):
+    losses, values, plain = trained(make)
+    found, now, taken = trained(make, memory_budget=fraction)
+    assert found == losses
+    assert all(np.array_equal(a, b) for a, b in zip(values, now, strict=True))
+    _, _, x = make()
+    assert taken <= 1.05 * fraction * plain + largest_op * x.numpy().nbytes
+
+
+def test_budget_in_bytes_and_as_a_string():
+    _, _, plain = trained(chain)
+    for budget in (plain // 2, f"{plain // 2 // KB}KB"):
+        assert trained(chain, memory_budget=budget)[2] < 0.7 * plain
+
+
+def test_with_room_for_everything_the_plan_is_the_plain_one():
+    loss, variables, x = chain(layers=3, batch=64)
+    graph = training_step(loss, variables).get_concrete_function(x).graph
+    assert within(graph, 10**9) is graph
+
+
+def test_what_is_written_over_and_views_are_counted():
+    a = tf.Variable(tf.ones([100, 10]))
+
+    @tf.function
+    def f(x):
+        y = tf.exp(x + a)
+        return tf.reduce_sum(tf.transpose(y) * 2.0)
+
+    graph: Graph = f.get_concrete_function(tf.ones([100, 10])).graph
+    root = Layouts(graph).root
+    turned = next(node.outputs[0] for node in graph.nodes if node.op.name == "transpose")
+    assert root[turned] is next(node.outputs[0] for node in graph.nodes if node.op.name == "exp")
+    assert peak(graph, root) == 3 * 4000 - 4000  # two of the three arrays at a time
+    assert largest(graph) == 3 * 4000
+
+
+def test_a_budget_that_cannot_be_met_is_said_once(caplog):
+    loss, variables, x = chain(layers=4, batch=64)
+    step = training_step(loss, variables, memory_budget=100)
+    with caplog.at_level(logging.WARNING, logger="gradtape"):
+        results = [float(step(x)) for _ in range(4)]
+    assert np.isfinite(results).all()
+    said = [r.getMessage() for r in caplog.records]
+    assert len(said) == 1
+    assert "step does not fit a memory budget of 100 B" in said[0]
+    assert "the least that was found" in said[0]
+
+
+def test_effects_happen_once_and_in_order():
+    seen = []
+    w = tf.Variable(np.full((8, 8), 0.1, "f4"))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            for i in range(12):
+                x = tf.nn.relu(x @ w)
+                tf.py_function(lambda y, i=i: seen.append(i), [x], [])
+            loss = tf.reduce_sum(x)
+        return tape.gradient(loss, w)
+
+    x = tf.ones([512, 8])
+    plain, planned = tf.function(step), tf.function(step, memory_budget=0.2)
+    for _ in range(3):
+        expected = plain(x)
+        seen.clear()
+        assert np.array_equal(planned(x), expected)
+        assert seen == list(range(12))
+
+
+def test_the_context_holds_for_functions_called_in_it():
+    loss, variables, x = chain(layers=20)
+    step = training_step(loss, variables)
+
+    def taken():
+        tracemalloc.start()
+        step(x)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    step(x), step(x)
+    plain = taken()
+    with tf.memory_budget(0.25):
+        step(x), step(x)
+        assert taken() < 0.5 * plain
+        with tf.memory_budget(None):
+            assert taken() > 0.9 * plain
+    assert taken() > 0.9 * plain
+    assert in_force.budget is None
+
+
+def test_the_context_ends_with_an_error_too():
+    with pytest.raises(ZeroDivisionError), tf.memory_budget("1MB"):
+        raise ZeroDivisionError
+    assert in_force.budget is None
+
+
+@pytest.mark.parametrize(
+    "budget, error", [(0, ValueError), ("2 elephants", ValueError), ([1], TypeError), (-5, ValueError)]
+)
+def test_what_is_no_budget_is_refused(budget, error):
+    with pytest.raises(error, match="budget"):
+        tf.function(lambda x: x, memory_budget=budget)
+    with pytest.raises(error, match="budget"), tf.memory_budget(budget):
+        pass
+
+
+def test_methods_and_signatures():
+    class Model(tf.Module):
+        def __init__(self):
+            self.loss, self.weights, self.x = chain(layers=6, batch=256)
+
+        @tf.function(memory_budget=0.4, input_signature=[tf.TensorSpec([None, 16])])
+        def gradients(self, x):
+            with tf.GradientTape() as tape:
+                loss = self.loss(x)
+            return tape.gradient(loss, self.weights)
+
+    model = Model()
+    for size in (256, 100):
+        x = model.x[:size]
+        with tf.GradientTape() as tape:
+            loss = model.loss(x)
+        expected = tape.gradient(loss, model.weights)
+        for _ in range(2):
+            for g, e in zip(model.gradients(x), expected, strict=True):
+                np.testing.assert_allclose(g, e, rtol=2e-4, atol=1e-6)
+
+
+def test_loops_and_branches_stay_whole():
+    w = tf.Variable(np.full((8, 8), 0.1, "f4"))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            for _ in tf.range(3):
+                x = tf.tanh(x @ w)
+            if tf.reduce_sum(x) > 0.0:
+                x = x * 2.0
+            for _ in range(8):
+                x = tf.tanh(x @ w)
+            loss = tf.reduce_sum(x)
+        return tape.gradient(loss, w)
+
+    x = tf.ones([256, 8])
+    plain, planned = tf.function(step), tf.function(step, memory_budget=0.3)
+    for _ in range(3):
+        assert np.array_equal(plain(x), planned(x))
+
+
+@pytest.mark.parametrize("make", [chain, residual])
+def test_a_call_under_a_tape_keeps_less(make):
+    def called(budget):
+        tf.random.set_seed(3)
+        loss, variables, x = make()
+        f = tf.function(loss, memory_budget=budget)
+        results = []
+        for _ in range(3):
+            with tf.GradientTape(persistent=True) as tape:
+                value = f(x)
+            results += [value, *tape.gradient(value, variables), *tape.gradient(value, variables[:1])]
+        return [y.numpy() for y in results], tape.memory().total
+
+    expected, kept = called(None)
+    found, less = called(0.4)
+    assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
+    assert less < 0.6 * kept
+
+
+def test_jacobians_and_second_derivatives_through_a_call():
+    w = tf.Variable(np.random.default_rng(1).normal(size=(4, 4)))
+    x = tf.constant(np.random.default_rng(2).normal(size=(3, 4)))
+
+    def f(x):
+        return tf.reduce_sum(tf.tanh(tf.tanh(tf.tanh(x @ w) @ w) @ w), 0)
+
+    def answers(f):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                y = f(x)
+            g = tape.gradient(y, w)
+            total = tf.reduce_sum(g * g)
+        return tape.jacobian(y, x), outer.gradient(total, w)
+
+    for mine, expected in zip(answers(tf.function(f, memory_budget=0.1)), answers(f), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-10)
+
+
+def test_draws_of_a_call_are_not_repeated_for_its_jacobian():
+    x = tf.ones([6])
+    f = tf.function(lambda x: tf.exp(tf.nn.dropout(tf.exp(tf.exp(x)), 0.5)), memory_budget=20)
+    for _ in range(4):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = f(x)
+        zero = y.numpy() == 1.0
+        assert np.array_equal(np.diag(tape.jacobian(y, x).numpy()) == 0.0, zero)
+        assert np.array_equal(tape.gradient(y, x).numpy() == 0.0, zero)
+
+
+def test_a_tape_inside_a_function_has_it_planned():
+    loss, variables, x = chain()
+
+    def gradients(x, **options):
+        with tf.GradientTape(**options) as tape:
+            value = loss(x)
+        return tape.gradient(value, variables)
+
+    def taken(f):
+        f(x), f(x)
+        tracemalloc.start()
+        f(x)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    plain = taken(tf.function(gradients))
+    assert taken(tf.function(lambda x: gradients(x, memory_budget=0.25))) < 0.5 * plain
+
+
+def test_tapes_opened_in_the_context_have_it():
+    loss, variables, x = chain()
+
+    def kept():
+        with tf.GradientTape() as tape:
+            value = loss(x)
+        return tape.memory().total, tape.gradient(value, variables)
+
+    all_of_it, expected = kept()
+    with tf.memory_budget(0.25):
+        part, found = kept()
+        with tf.GradientTape(trace=True):  # keeps every value for explanations
+            loss(x)
+    assert part < 0.4 * all_of_it
+    assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
+
+
+def test_xla_plans_its_memory_itself(caplog):
+    pytest.importorskip("jax")
+    f = tf.function(lambda x: x + 1.0, jit_compile=True, memory_budget=0.5)
+    with caplog.at_level(logging.WARNING, logger="gradtape"):
+        assert [float(f(tf.constant(1.0))) for _ in range(3)] == [2.0, 2.0, 2.0]
+    assert len([r for r in caplog.records if "memory budget does not hold" in r.getMessage()]) == 1
