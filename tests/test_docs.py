@@ -39,3 +39,14 @@ def test_links_lead_somewhere():
             if "reference/" in target:  # made when the documentation is built, which checks these links
                 continue
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_the_gallery_has_every_example_and_small_pictures():
+    text = (ROOT / "docs" / "gallery.md").read_text()
+    for example in (ROOT / "examples").glob("*.py"):
+        assert f"(reference/source/examples.{example.stem}.md)" in text, f"the gallery has no {example.name}"
+    pictures = sorted((ROOT / "docs" / "gallery").iterdir())
+    assert [picture.name for picture in pictures] == sorted(re.findall(r"\(gallery/(.*?)\)", text))
+    tool = (ROOT / "tools" / "make_gallery.py").read_text()
+    for picture in pictures:
+        assert picture.stat().st_size < 60_000 and f"def {picture.stem}(" in tool

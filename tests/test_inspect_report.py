@@ -78,6 +78,29 @@ def test_without_scopes_each_call_of_a_function_is_a_group(tmp_path):
     assert [len(group["children"]) for group in data["tree"]] == [3, 3, 1]
 
 
+class Affine(tf.Module):
+    def __init__(self, name):
+        super().__init__(name)
+        self.w = tf.Variable(tf.eye(2), name="w")
+
+    def __call__(self, x):
+        return tf.nn.relu(x @ self.w)
+
+
+class Scoped(Affine):
+    @tf.Module.with_name_scope
+    def __call__(self, x):
+        return x @ self.w
+
+
+def test_calls_of_modules_are_groups_by_their_class_or_scope():
+    first, second, third = Affine("first"), Affine("second"), Scoped("third")
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.reduce_sum(third(second(first(tf.ones([1, 2])))))
+    tape.gradient(y, [first.w, second.w, third.w])
+    assert list(dict.fromkeys(tape.profile().layers.values()))[:3] == ["Affine 1", "Affine 2", "third"]
+
+
 def test_missing_gradients_are_explained_and_marked(tmp_path):
     data = embedded(mlp_step().report(tmp_path / "step.html"))
     (problem,) = data["problems"]

@@ -124,7 +124,8 @@ def shrunk(drawn: Path, file: Path) -> None:
     picture = Image.open(drawn).convert("RGB")
     for width, colours in ((640, 128), (640, 64), (560, 64), (480, 64), (400, 64)):
         size = (width, round(picture.height * width / picture.width))
-        picture.resize(size, Image.Resampling.LANCZOS).quantize(colours).save(file, optimize=True)
+        smaller = picture.resize(size, Image.Resampling.LANCZOS)
+        smaller.quantize(colours, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
         if file.stat().st_size < LARGEST:
             return
     raise ValueError(f"{file.name} has {file.stat().st_size:,} bytes, more than {LARGEST:,}: draw less")

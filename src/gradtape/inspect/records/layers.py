@@ -12,7 +12,8 @@ from .witness import TracingLog
 def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[str, ...]]]:
     """The groups each record is in: its scopes; without any, the call of the user's function that it happened in.
 
-    A function that goes back to an earlier instruction has been called again, or has begun its loop again.
+    A function that goes back to an earlier instruction has been called again, or has begun its loop again. A module's
+    `__call__` is known by the name of its class.
     """
     log = reading.log
     if not isinstance(log, TracingLog):
@@ -24,7 +25,7 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
         before, count = last.get(code, (-1, 0))
         last[code] = (instruction, count + (instruction < before or not count))
         if line is not None and line[2] != "<module>" and not log.scope(at):
-            calls[at] = (line[2], last[code][1])
+            calls[at] = (_called(code, line[2]), last[code][1])
     often = {name for name, count in calls.values() if count > 1}
     found = []
     for at in positions:
@@ -36,3 +37,9 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
             path = (f"{name} {count}" if name in often else name,)
         found.append((at, path))
     return found
+
+
+def _called(code: Any, function: str) -> str:
+    """What the user calls a function: that of a module by its class."""
+    path = getattr(code, "co_qualname", function).split(".")
+    return path[-2] if function in ("__call__", "call") and len(path) > 1 and path[-2] != "<locals>" else function
