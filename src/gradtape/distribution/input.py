@@ -198,7 +198,7 @@ class Distributed(DistributedDataset):
 
     def __init__(self, dataset: Any, count: int, splits: bool) -> None:
         self._source = dataset
-        self._count = count
+        self._count = self._own = count  # the parts that there are, and those of this process
         self._splits = splits
 
     def __iter__(self) -> Any:
@@ -239,7 +239,7 @@ class Distributed(DistributedDataset):
                 size = spec.shape[0] if self._splits else None
                 part = None if size is None or size % self._count else size // self._count
                 spec = TensorSpec(TensorShape([part, *spec.shape[1:]]), spec.dtype)
-            return PerReplicaSpec(*[spec] * self._count)
+            return PerReplicaSpec(*[spec] * self._own)
 
         return mapped(one, self._source.element_spec)
 
@@ -356,6 +356,7 @@ class Share(Distributed):
 
     def __init__(self, dataset: Any, workers: Any) -> None:
         super().__init__(dataset, workers.count * workers.local, splits=True)
+        self._own = workers.local
         self._workers = workers
 
     def _split(self, elements: Any) -> Any:
