@@ -10,6 +10,7 @@ examples, and with PyTorch's. Last comes the memory that norms alone need, besid
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import statistics
@@ -126,6 +127,7 @@ class Torch:
 
 def serve(library: str, shared: str) -> None:
     """Reads lines `QUESTION STEP [FILE]`, and answers each with a line of JSON."""
+    importlib.import_module(library)  # before NumPy, as a program that begins with it would
     peer = {"gradtape": Gradtape, "torch": Torch}[library](Path(shared))
     print(json.dumps("ready"), flush=True)
     for line in sys.stdin:

@@ -67,3 +67,12 @@ def test_matmul_says_what_does_not_fit():
 def test_narrow_matrices_with_a_wide_result():
     a = tf.constant([[1, 2]], tf.bfloat16)
     assert tf.matmul(a, a, transpose_b=True, output_type=tf.float32).dtype is tf.float32
+
+
+@pytest.mark.parametrize("examples", [3, 70])
+def test_columns_times_rows_small_and_large(examples):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(examples, 1, 600)), rng.normal(size=(examples, 1, 7))
+    found = tf.matmul(a, b, transpose_a=True)
+    np.testing.assert_array_equal(found, a[:, 0, :, None] * b[:, 0, None, :])
+    np.testing.assert_array_equal(tf.matmul(a[:1], b, transpose_a=True), a[:1, 0, :, None] * b[:, 0, None, :])

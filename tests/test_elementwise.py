@@ -223,3 +223,12 @@ def test_where_of_complex_numbers_has_a_gradient_in_a_function(jit_compile):
     for found in (gradients(*given), tf.function(gradients, jit_compile=jit_compile)(*given)):
         np.testing.assert_array_equal(found[0], 3.0)
         np.testing.assert_array_equal(found[1], [2.0, 1.0])
+
+
+@pytest.mark.parametrize("shape", [(32,), (1, 32), (1, 1, 1, 32)])
+def test_a_row_beside_a_large_array_may_have_axes_of_one(shape):
+    rng = np.random.default_rng(0)
+    x, row = rng.normal(size=(16, 26, 26, 32)), rng.normal(size=shape)
+    np.testing.assert_array_equal(tf.constant(x) + row, x + row)
+    np.testing.assert_array_equal(tf.constant(x) * row, x * row)
+    np.testing.assert_array_equal(tf.constant(row) - x, row - x)

@@ -42,6 +42,7 @@ def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
     # The parameter must not be bound to the model: what the function was traced for goes with it.
     call = run or (lambda data: step(data))
     name = getattr(step, "__qualname__", call.__qualname__)
+    call.__name__ = getattr(step, "__name__", call.__name__)
     call.__qualname__, call.__code__ = name, call.__code__.replace(co_name=name)  # calls are counted by code
     return tf.function(call, autograph=False, jit_compile=jit_compile)
 

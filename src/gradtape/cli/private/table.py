@@ -93,7 +93,7 @@ ops.linalg.linalg | tf.linalg
 ops.linalg.sparse.sparse
 ops.linalg.sparse.sparse_csr_matrix_ops
 ops.linalg.linear_operator LinearOperator=linalg.LinearOperator
-    make_composite_tensor=api.linalg.operators.base:make_composite_tensor
+    make_composite_tensor=api.linalg.operators.basis.base:make_composite_tensor
 ops.linalg.linear_operator_addition add_operators=api.linalg.operators.addition:add_operators
 ops.random_ops random_uniform=random.uniform random_normal=random.normal truncated_normal=random.truncated_normal
     random_gamma=random.gamma random_shuffle=random.shuffle | tf.random

@@ -59,7 +59,7 @@ class ExampleTensor(Lookalike):
         rows = op.rows(inputs, flags, attrs, self.examples.count) if simple and op.rows is not None else None
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
         if isinstance(rows, Kept):
-            result = dispatch.run(op, values, attrs)
+            result = op(*values, **attrs)
             return tuple(map(self._like, result)) if type(result) is tuple else self._like(result)
         if rows is not None:
             return self._added_up(op, values, attrs, rows)

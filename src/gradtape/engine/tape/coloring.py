@@ -16,18 +16,21 @@ import numpy as np
 
 def coloring(pattern: Any) -> Any:
     """A colour for each row, by greedy choice: first the rows that meet most others."""
-    columns = pattern.tocsc()
-    # Lists, not arrays: a row has few entries, and single numbers of a list are faster.
-    rows_of = _slices(columns.indices.tolist(), columns.indptr.tolist())
-    places = _slices(pattern.indices.tolist(), pattern.indptr.tolist())
-    meets = [sum([len(rows_of[j]) for j in own]) for own in places]
-    colors = [-1] * len(places)
-    for row in sorted(range(len(places)), key=meets.__getitem__, reverse=True):
-        taken = {colors[other] for j in places[row] for other in rows_of[j]}
-        color = 0
-        while color in taken:
-            color += 1
-        colors[row] = color
+    rows_in = np.bincount(pattern.indices, minlength=pattern.shape[1])
+    meets = np.diff(np.append(0, np.cumsum(rows_in[pattern.indices]))[pattern.indptr])
+    # Lists and integers, not arrays: a row has few entries, and single numbers of a list are faster.
+    columns, ends = pattern.indices.tolist(), pattern.indptr.tolist()
+    used = [0] * pattern.shape[1]  # for each column the colours of its rows, a bit for each
+    colors = [0] * pattern.shape[0]
+    for row in np.argsort(-meets, kind="stable").tolist():
+        own = columns[ends[row] : ends[row + 1]]
+        taken = 0
+        for column in own:
+            taken |= used[column]
+        free = ~taken & (taken + 1)  # the lowest bit that is not set
+        for column in own:
+            used[column] |= free
+        colors[row] = free.bit_length() - 1
     return np.array(colors, np.int64)
 
 
