@@ -221,3 +221,99 @@ def test_loops_and_branches_stay_whole():
     plain, planned = tf.function(step), tf.function(step, memory_budget=0.3)
     for _ in range(3):
         assert np.array_equal(plain(x), planned(x))
+
+
+@pytest.mark.parametrize("make", [chain, residual])
+def test_a_call_under_a_tape_keeps_less(make):
+    def called(budget):
+        tf.random.set_seed(3)
+        loss, variables, x = make()
+        f = tf.function(loss, memory_budget=budget)
+        results = []
+        for _ in range(3):
+            with tf.GradientTape(persistent=True) as tape:
+                value = f(x)
+            results += [value, *tape.gradient(value, variables), *tape.gradient(value, variables[:1])]
+        return [y.numpy() for y in results], tape.memory().total
+
+    expected, kept = called(None)
+    found, less = called(0.4)
+    assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
+    assert less < 0.6 * kept
+
+
+def test_jacobians_and_second_derivatives_through_a_call():
+    w = tf.Variable(np.random.default_rng(1).normal(size=(4, 4)))
+    x = tf.constant(np.random.default_rng(2).normal(size=(3, 4)))
+
+    def f(x):
+        return tf.reduce_sum(tf.tanh(tf.tanh(tf.tanh(x @ w) @ w) @ w), 0)
+
+    def answers(f):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                y = f(x)
+            g = tape.gradient(y, w)
+            total = tf.reduce_sum(g * g)
+        return tape.jacobian(y, x), outer.gradient(total, w)
+
+    for mine, expected in zip(answers(tf.function(f, memory_budget=0.1)), answers(f), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-10)
+
+
+def test_draws_of_a_call_are_not_repeated_for_its_jacobian():
+    x = tf.ones([6])
+    f = tf.function(lambda x: tf.exp(tf.nn.dropout(tf.exp(tf.exp(x)), 0.5)), memory_budget=20)
+    for _ in range(4):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = f(x)
+        zero = y.numpy() == 1.0
+        assert np.array_equal(np.diag(tape.jacobian(y, x).numpy()) == 0.0, zero)
+        assert np.array_equal(tape.gradient(y, x).numpy() == 0.0, zero)
+
+
+def test_a_tape_inside_a_function_has_it_planned():
+    loss, variables, x = chain()
+
+    def gradients(x, **options):
+        with tf.GradientTape(**options) as tape:
+            value = loss(x)
+        return tape.gradient(value, variables)
+
+    def taken(f):
+        f(x), f(x)
+        tracemalloc.start()
+        f(x)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    plain = taken(tf.function(gradients))
+    assert taken(tf.function(lambda x: gradients(x, memory_budget=0.25))) < 0.5 * plain
+
+
+def test_tapes_opened_in_the_context_have_it():
+    loss, variables, x = chain()
+
+    def kept():
+        with tf.GradientTape() as tape:
+            value = loss(x)
+        return tape.memory().total, tape.gradient(value, variables)
+
+    all_of_it, expected = kept()
+    with tf.memory_budget(0.25):
+        part, found = kept()
+        with tf.GradientTape(trace=True):  # keeps every value for explanations
+            loss(x)
+    assert part < 0.4 * all_of_it
+    assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
+
+
+def test_xla_plans_its_memory_itself(caplog):
+    pytest.importorskip("jax")
+    f = tf.function(lambda x: x + 1.0, jit_compile=True, memory_budget=0.5)
+    with caplog.at_level(logging.WARNING, logger="gradtape"):
+        assert [float(f(tf.constant(1.0))) for _ in range(3)] == [2.0, 2.0, 2.0]
+    assert len([r for r in caplog.records if "memory budget does not hold" in r.getMessage()]) == 1

@@ -42,6 +42,7 @@ def _function(step: Step, jit_compile: bool, run: Step | None = None) -> Step:
     # The parameter must not be bound to the model: what the function was traced for goes with it.
     call = run or (lambda data: step(data))
     name = getattr(step, "__qualname__", call.__qualname__)
+    call.__name__ = getattr(step, "__name__", call.__name__)
     call.__qualname__, call.__code__ = name, call.__code__.replace(co_name=name)  # calls are counted by code
     return tf.function(call, autograph=False, jit_compile=jit_compile)
 
@@ -72,7 +73,7 @@ class _First:
     def __call__(self, data: Any) -> Any:
         shapes = _shapes(data)
         count = self._seen[shapes] = self._seen.get(shapes, 0) + 1
-        if count <= _OFTEN or not self._works or in_force.budget is not None:  # XLA plans its memory itself
+        if count <= _OFTEN or not self._works or self._stays_on_numpy():
             return self._rare(data)
         if count > _OFTEN + 2:  # the first call has traced it, the second has compiled it
             return self._often(data)
@@ -82,6 +83,10 @@ class _First:
             self._works = False
             logger.info("the step stays on NumPy, for XLA has failed: %s", error)
             return self._rare(data)
+
+    def _stays_on_numpy(self) -> bool:
+        """Whether somebody asks for what XLA does not do: it plans its memory itself, and lets nobody look on."""
+        return in_force.budget is not None or dispatch.witness is not None
 
 
 def _shapes(data: Any) -> Any:

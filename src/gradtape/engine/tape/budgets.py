@@ -297,6 +297,8 @@ class BudgetedLog(Log):
         """The number of an op's input. One that no op made that this tape was told of is held from now on."""
         store = self.store
         number: int | None = note(x.marks, self._numbers)
+        if number is not None and store.values[number].module is not getattr(x, "module", None):
+            number = None  # a copy on another device, which has the marks too
         if number is None:
             number = self._given.get(id(x.buffer))
             if number is not None:

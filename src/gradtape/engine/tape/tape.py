@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...core import dtypes, nest
+from ...core.budgets import in_force
 from ...core.composites import composites_of_gradients, tensors_for_gradients
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
@@ -102,6 +103,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
     _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
     _budget: tuple[int | float, Any] | None = None  # and the folder to spill to
     _entered = False
+    _loss_is_scaled = False  # by who leaves a step out whose gradients overflow
     _of_a_graph = False  # its records were made from the nodes of a graph, after these had run: see `tf.gradients`
     _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
     _hooks: dict[int, list[Callable[[Any], Any]]]
@@ -123,6 +125,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             raise ValueError(f"check must be None or 'nan', got {check!r}")
         if memory_budget is not None or spill is not None:
             self._budget = checked_budget(memory_budget, spill, trace or check is not None)
+        elif in_force.budget is not None and not trace and check is None:
+            self._budget = (in_force.budget, None)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self._trace = trace
@@ -138,6 +142,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             self._log = self._log_kind()(self._watch_accessed_variables)
             if self._budget is not None:
                 self._log.within(*self._budget)
+                if dispatch.thread.trace is not None:
+                    dispatch.thread.trace.budget = self._budget[0]
             self._hooks = {}
         else:
             self._log.level = dispatch.next_level()

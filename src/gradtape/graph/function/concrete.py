@@ -35,6 +35,7 @@ from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR, taken_apart
 from ..trace.trace import Trace, value_of
 from ..trace.traced import Enclosed, NeedsXLA, TakenOver, Unfollowed, Untraceable, check_scope
+from .budgeted_derivative import BudgetedDerivative
 from .signature import Identity
 
 logger = logging.getLogger("gradtape")
@@ -49,8 +50,8 @@ _MOST_VARIANTS = 8  # after so many traces for different values of the same tens
 class NumpyProgram:
     """A graph as generated Python over NumPy's kernels, planned to a memory budget if there is one."""
 
-    def __init__(self, graph: Graph, budget: Budget = None) -> None:
-        self._run = executor.compile_graph(optimize(graph), budget)
+    def __init__(self, graph: Graph, budget: Budget = None, prepared: bool = False) -> None:
+        self._run = executor.written(graph) if prepared else executor.compile_graph(optimize(graph), budget)
         self._updated = [variable for variable, _ in graph.updates]
         self._variables = [variable for variable, _ in graph.variables]
         replaced = set(map(id, self._updated))
@@ -108,6 +109,11 @@ def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callab
     if jit_compile:
         from ..executors.xla import executor
 
+        if budget is not None:
+            logger.warning(
+                "function %s is compiled by XLA, which plans its memory itself: the memory budget does not hold. Leave "
+                "out jit_compile=True where it must", graph.name
+            )  # fmt: skip
         return executor.compile_graph(graph)
     return NumpyProgram(graph, budget)
 
@@ -130,7 +136,7 @@ class Variant:
         # The device that a variable is on, if one is.
         self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
         self._program: Any = None
-        self._derivatives: dict[tuple[bool, ...], tuple[Derivative, Any, Any]] = {}
+        self._derivatives: dict[tuple[bool, ...], tuple[Derivative | BudgetedDerivative, Any, Any]] = {}
         self._opened: dict[tuple[Value, ...], Variant] = {}
 
     @cached_property
@@ -187,14 +193,20 @@ class Variant:
             log.record(call, inputs, tuple(outputs), {})
         return outputs
 
-    def _derivative(self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]) -> tuple[Derivative, Any, Any]:
+    def _derivative(
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]
+    ) -> tuple[Derivative | BudgetedDerivative, Any, Any]:
         found = self._derivatives.get(wanted)
         if found is None:
             plain = [wrap(x.array, x.dtype) for x in inputs]
             derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile)
-            forward = program_of(derivative.forward, self.jit_compile)
-            backward = program_of(derivative.backward, self.jit_compile)
-            found = self._derivatives[wanted] = (derivative, forward, backward)
+            if self.budget is not None and not self.jit_compile:
+                planned = BudgetedDerivative(derivative, self.graph, self.budget)
+                found = (planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True))
+            else:
+                forward = program_of(derivative.forward, self.jit_compile)
+                found = (derivative, forward, program_of(derivative.backward, self.jit_compile))
+            self._derivatives[wanted] = found
         return found
 
     @cached_property
@@ -254,8 +266,8 @@ class Call(Unregistered):
     family = "call"
 
     def __init__(
-        self, name: str, derivative: Derivative, backward: Any, inputs: Sequence[Tensor], kept: Iterable[Any],
-        repeat: Callable[..., Sequence[Any]] | None = None,
+        self, name: str, derivative: Derivative | BudgetedDerivative, backward: Any, inputs: Sequence[Tensor],
+        kept: Iterable[Any], repeat: Callable[..., Sequence[Any]] | None = None,
     ) -> None:  # fmt: skip
         self.name = self.title = name
         self._derivative = derivative
@@ -282,6 +294,8 @@ class Call(Unregistered):
 
     def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The same for tensors of any kind, op by op; recorded, it starts from the inputs, which it depends on too."""
+        if isinstance(self._derivative, BudgetedDerivative):
+            return self._derivative.cotangents_of(self._inputs, self._kept, gs)
         if not dispatch.unrecorded():
             results = replay(self._derivative.joint, [*self._inputs, *gs])
         else:
@@ -526,6 +540,7 @@ class Concrete:
             return variant.packed(returned)
 
         variant = Variant(
-            graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams, self._budget
-        )
+            graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams,
+            self._budget or trace.budget,
+        )  # fmt: skip
         return variant, None if trace.for_xla else results, trace.variables_made

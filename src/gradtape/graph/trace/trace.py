@@ -60,6 +60,7 @@ class Trace(dispatch.Recorder):
         self.inputs: list[Value] = []
         self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
         self.nodes: list[Node] = []
+        self.budget: int | float | None = None  # that of a tape inside
         self.line: Any = None  # where the node being added comes from, when that is not the caller
         self.captured: dict[Any, tuple[Tensor, TracedTensor]] = {}  # the outer tensor, and ours
         self.variable_inputs: dict[int, Any] = {}  # where among the captured tensors the value of a variable is

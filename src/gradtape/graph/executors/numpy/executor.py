@@ -42,13 +42,20 @@ def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[.
 
     A run of it holds no more than the budget, if there is one: see `within`.
     """
+    graph = prepared(graph)
+    return written(graph if budget is None else within(graph, budget))
+
+
+def prepared(graph: Graph) -> Graph:
+    """The graph with the nodes that are to be lines of the program."""
     graph = in_single(graph)
     if exchanged:  # each op is to be run by its kernel, which looks at what it gives
-        graph = dead_code(common_subexpressions(graph))
-    else:
-        graph = fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
-    if budget is not None:
-        graph = within(graph, budget)
+        return dead_code(common_subexpressions(graph))
+    return fused(dead_code(common_subexpressions(lowered(with_fused_ops(graph)))))
+
+
+def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
+    """The same function for a graph that is prepared: one line a node."""
     program = Program(graph)
     name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:

@@ -1,0 +1,37 @@
+"""`fit` within a memory budget: the same weights, less memory at a time."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+
+keras = tf.keras
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_keras_fit_trains_within_it(optimizer):
+    def fitted(budget):
+        keras.utils.set_random_seed(7)
+        layers = [keras.Input((16,))]
+        for _ in range(12):
+            layers += [keras.layers.Dense(16, activation="relu"), keras.layers.Dropout(0.1)]
+        model = keras.Sequential([*layers, keras.layers.Dense(1)])
+        model.compile(optimizer, "mse")
+        draw = np.random.default_rng(0)
+        x, y = draw.normal(size=(2048, 16)), draw.normal(size=(2048, 1))
+        with tf.memory_budget(budget):
+            history = model.fit(x, y, batch_size=1024, epochs=2, verbose=0)
+            batch = (tf.constant(x[:1024], tf.float32), tf.constant(y[:1024], tf.float32))
+            tracemalloc.start()
+            model.train_function([batch])
+            taken = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        return history.history["loss"], model.get_weights(), taken
+
+    losses, weights, plain = fitted(None)
+    found, now, taken = fitted(0.3)
+    assert found == losses
+    assert all(np.array_equal(a, b) for a, b in zip(weights, now, strict=True))
+    assert taken < 0.6 * plain
