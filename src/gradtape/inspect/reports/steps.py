@@ -23,9 +23,9 @@ from .report import tape_data, write_page
 
 _OF_A_STEP = ("value", "gradient", "forward", "backward", "bytes", "marks")  # of a node: what differs between steps
 _EMPTY = (
-    "No step was recorded. Steps are the gradients that a GradientTape is asked for inside the block, in the thread "
-    "that entered it; what runs inside a tf.function is not seen: call tf.config.run_functions_eagerly(True), or "
-    "compile a Keras model with run_eagerly=True"
+    "No step was recorded. Steps are the gradients that a GradientTape without a memory budget is asked for inside the "
+    "block, in the thread that entered it; what runs inside a tf.function is not seen: call "
+    "tf.config.run_functions_eagerly(True), or compile a Keras model with run_eagerly=True"
 )
 
 
