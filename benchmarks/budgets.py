@@ -1,10 +1,10 @@
 """Tapes with a memory budget: time, measured peak and gradients, beside a tape that keeps everything.
 
-    python benchmarks/budgets.py [--rounds N] [--small] [--device]
+    python benchmarks/budgets.py [--rounds N] [--size small] [--device]
 
 For a 50-layer MLP, a residual CNN and four blocks of a GPT, at 50%, 25% and 10% of what the tape keeps. The peak is
 what tracemalloc sees of a step (with --device, CuPy's memory pool), gradients included. The largest single op is the
-largest of inputs, outputs and their cotangents of one op, those of variables apart.
+one that takes most by itself, forward and backward: inputs, outputs, their cotangents, and what its kernels need.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
+from gradtape.engine.run import dispatch
 
 FRACTIONS = (0.5, 0.25, 0.1)
+SIZES = ("small", "usual", "large")
 Step = tuple[Callable[[], Any], list[Any]]  # the loss, and the variables
 
 
@@ -28,10 +30,10 @@ def variable(rng: np.random.Generator, *shape: int) -> Any:
     return tf.Variable((rng.normal(size=shape) / np.sqrt(np.prod(shape[:-1]))).astype(np.float32))
 
 
-def mlp(small: bool) -> Step:
+def mlp(size: str) -> Step:
     """50 layers."""
     rng = np.random.default_rng(0)
-    width, batch = (32, 64) if small else (128, 4096)
+    width, batch = {"small": (32, 64), "usual": (128, 4096), "large": (1024, 16384)}[size]
     layers = [(variable(rng, width, width), tf.Variable(tf.zeros([width]))) for _ in range(50)]
     x = tf.constant(rng.normal(size=(batch, width)), tf.float32)
 
@@ -44,16 +46,16 @@ def mlp(small: bool) -> Step:
     return loss, [v for layer in layers for v in layer]
 
 
-def cnn(small: bool) -> Step:
+def cnn(size: str) -> Step:
     """A residual network of 16 blocks of two convolutions with batch normalisation."""
     rng = np.random.default_rng(0)
-    channels, size, batch = (4, 8, 2) if small else (32, 32, 16)
+    channels, side, batch = {"small": (4, 8, 2), "usual": (32, 32, 16), "large": (64, 64, 64)}[size]
     first = variable(rng, 3, 3, 3, channels)
     blocks = []
     for _ in range(16):
         pair = [variable(rng, 3, 3, channels, channels) for _ in range(2)]
         blocks.append((*pair, *[tf.Variable(tf.fill([channels], float(i % 2 == 0))) for i in range(4)]))
-    x = tf.constant(rng.normal(size=(batch, size, size, 3)), tf.float32)
+    x = tf.constant(rng.normal(size=(batch, side, side, 3)), tf.float32)
 
     def normalised(h: Any, scale: Any, offset: Any) -> Any:
         mean, variance = tf.nn.moments(h, [0, 1, 2])
@@ -70,11 +72,12 @@ def cnn(small: bool) -> Step:
     return loss, [first, *[v for block in blocks for v in block]]
 
 
-def gpt(small: bool) -> Step:
+def gpt(size: str) -> Step:
     """Four blocks of attention and a wide layer, with dropout."""
     rng = np.random.default_rng(0)
-    width, heads, length, batch = (16, 2, 8, 2) if small else (192, 6, 128, 12)
-    vocabulary = 50 if small else 512
+    sizes = {"small": (16, 2, 8, 2), "usual": (192, 6, 128, 12), "large": (768, 12, 512, 32)}
+    width, heads, length, batch = sizes[size]
+    vocabulary = 50 if size == "small" else 512
     embedding, places = variable(rng, vocabulary, width), variable(rng, length, width)
     shapes = [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
     blocks = [[variable(rng, *shape) for shape in shapes] for _ in range(4)]
@@ -119,43 +122,54 @@ def gradients(step: Step, budget: Any = None) -> list[Any]:
     return [tf.convert_to_tensor(g) for g in tape.gradient(target, variables)]
 
 
-def kept_and_largest(step: Step) -> tuple[int, int]:
-    """What a plain tape keeps, and the bytes of the largest op, with cotangents."""
+def kept_and_largest(step: Step, device: bool) -> tuple[int, int]:
+    """What a plain tape keeps, and the bytes that the largest op takes, forward and backward."""
     loss, variables = step
     with tf.GradientTape() as tape:
         loss()
     kept = tape.memory().total
-    with tf.GradientTape(trace=True) as traced:
+    with tf.GradientTape(memory_budget="100TB") as tape:
         loss()
-    weights = {id(v._array) for v in variables}
+    store = tape._log.store
+    weights = {id(v._as_tensor().buffer) for v in variables}
     largest = 0
-    for _, outputs, _, inputs, _ in traced._log.notes.values():
-        tensors = (*inputs, *(outputs if type(outputs) is tuple else (outputs,)))
-        arrays = {id(x.buffer): x.buffer.nbytes for x in tensors if id(x.buffer) not in weights}
-        largest = max(largest, 2 * sum(arrays.values()))
+    seen = set()
+    for maker in dict.fromkeys(value.maker for value in store.values if value.maker is not None):
+        op, attrs = maker.op, maker.attrs
+        found = store.fetch(maker.inputs)
+        inputs = [found[i] for i in maker.inputs]
+        kind = (op.name, *[x.dims for x in inputs], *map(str, attrs.values()))
+        if kind not in seen:
+            seen.add(kind)
+            given = {id(x.buffer): x.buffer.nbytes for x in inputs if id(x.buffer) not in weights}
+            largest = max(largest, sum(given.values()) + peak_of(lambda: alone(op, inputs, attrs), device))  # noqa: B023
     return kept, largest
 
 
-def peak(step: Step, budget: Any, device: bool) -> int:
-    """The bytes a step takes at most, beyond what was there."""
-    if device:
-        return device_peak(step, budget)
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    gradients(step, budget)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return most - before
+def alone(op: Any, inputs: Any, attrs: Any) -> Any:
+    """An op's outputs, and the gradients of its inputs."""
+    sources = [x for x in inputs if x.dtype.is_floating]
+    with tf.GradientTape() as tape:
+        tape.watch(sources)
+        outputs = dispatch.run(op, inputs, attrs)
+    return outputs, tape.gradient(outputs, sources) if sources and op.vjp is not None else None
 
 
-def device_peak(step: Step, budget: Any) -> int:
-    """The same of a GPU: the bytes in use are asked for at each allocation."""
+def peak_of(work: Callable[[], Any], device: bool) -> int:
+    """The bytes that some work takes at most, beyond what was there: NumPy's arrays, or those of the GPU."""
+    if not device:
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        work()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most - before
     import cupy
 
     pool = cupy.get_default_memory_pool()
     most = before = pool.used_bytes()
 
-    class Watched(cupy.cuda.memory_hook.MemoryHook):
+    class Watched(cupy.cuda.memory_hook.MemoryHook):  # type: ignore[misc, name-defined]
         name = "peak"
 
         def malloc_postprocess(self, **_: Any) -> None:
@@ -163,8 +177,13 @@ def device_peak(step: Step, budget: Any) -> int:
             most = max(most, pool.used_bytes())
 
     with Watched():
-        gradients(step, budget)
+        work()
     return most - before
+
+
+def same(found: list[Any], expected: list[Any]) -> bool:
+    """Whether all are equal, to the bit."""
+    return all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(found, expected, strict=True))
 
 
 def seconds(step: Step, budgets: list[Any], rounds: int, clock: Callable[[], float]) -> list[float]:
@@ -182,29 +201,31 @@ def main() -> None:
     """Measures, and prints a table for each model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--small", action="store_true", help="small models, to see that it works")
+    parser.add_argument("--size", choices=SIZES, default="usual", help="of the models; small ones show that it works")
     parser.add_argument("--device", action="store_true", help="on the GPU")
     parser.add_argument("--cpu-time", action="store_true", help="count CPU time, on a machine that does other work too")
     options = parser.parse_args()
     clock = time.process_time if options.cpu_time else time.perf_counter
     with tf.device("/GPU:0" if options.device else "/CPU:0"):
         for name, model in MODELS.items():
-            step = model(options.small)
+            step = model(options.size)
             plain = gradients(step)
-            kept, largest = kept_and_largest(step)
-            whole = peak(step, None, options.device)
+            again = gradients(step)
+            steady = same(plain, again)
+            kept, largest = kept_and_largest(step, options.device)
+            whole = peak_of(lambda: gradients(step), options.device)  # noqa: B023
             print(f"{name}: the tape keeps {kept / 1e6:.1f} MB, its step takes {whole / 1e6:.1f} MB at most, ", end="")
             print(f"the largest op {largest / 1e6:.1f} MB")
             budgets = [int(kept * f) for f in FRACTIONS]
             times = seconds(step, [None, *budgets], options.rounds, clock)
             for fraction, budget, taken in zip(FRACTIONS, budgets, times[1:], strict=True):
-                found = gradients(step, budget)
-                same = all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(plain, found, strict=True))
-                most = peak(step, budget, options.device)
+                equal = same(plain, gradients(step, budget))
+                said = "bit-equal" if equal else "DIFFER" if steady else "differ, as those of two plain steps do"
+                most = peak_of(lambda: gradients(step, budget), options.device)  # noqa: B023
                 print(
                     f"  {fraction:4.0%}  budget {budget / 1e6:7.1f} MB  peak {most / 1e6:7.1f} MB "
                     f"(1.05 budget + {max(0.0, most - 1.05 * budget) / largest:4.2f} largest op)  "
-                    f"time {taken / times[0]:.2f}  gradients {'bit-equal' if same else 'DIFFER'}",
+                    f"time {taken / times[0]:.2f}  gradients {said}",
                     flush=True,
                 )
 

@@ -438,12 +438,27 @@ x[3, 1] = np.nan
 model.fit(x, y, batch_size=8, epochs=1, verbose=0)  # here
 """)
 
+lost("a_nan_late_in_a_long_fit", "not finite", "not finite", ("kernel", "1 NaN among 3 entries", "Clean the data"), """
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+x, y = np.ones((40, 3), "float32"), np.ones((40, 1), "float32")
+x[37, 1] = np.nan
+model.fit(x, y, batch_size=1, shuffle=False, verbose=0)  # here
+""")
+
 lost("an_overflow_in_half_precision", "zero", "not finite", ("`x`", "float16"), """
 x = tf.Variable([300.0, 1.0], dtype=tf.float16)
 with tf.GradientTape() as tape:
     squares = x * x  # here
     length = tf.sqrt(tf.reduce_sum(squares))
 print(tape.gradient(length, x))
+""")
+
+lost("a_root_in_bfloat16", "not finite", "not finite", ("`w`", "tf.sqrt", "1e-12"), """
+w = tf.Variable([0.0, 1.0], dtype=tf.bfloat16)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.sqrt(w))  # here
+tape.gradient(loss, w)
 """)
 
 lost("a_custom_layer_that_divides_by_the_norm", "not finite", "not finite", ("kernel", "norm"), """
@@ -797,7 +812,7 @@ for reward in (1.0, 0.0, 2.0, 0.0):
 healthy("a_hinge_loss_that_is_satisfied", """
 w = tf.Variable([0.1, 0.2])
 x, y = tf.constant([[1.0, 2.0], [-1.0, -3.0]]), tf.constant([1.0, -1.0])
-for _ in range(8):
+for _ in range(20):
     with tf.GradientTape() as tape:
         margin = y * tf.reduce_sum(x * w, axis=1)
         loss = tf.reduce_mean(tf.maximum(0.0, 1.0 - margin))
@@ -904,7 +919,7 @@ try:
     last = tf.keras.layers.Dense(1, dtype="float32")
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(4, "tanh"), last])
     model.compile("adam", "mse")
-    model.fit(np.ones((8, 3), "float32"), np.zeros((8, 1), "float32"), batch_size=4, epochs=2, verbose=0)
+    model.fit(np.ones((8, 3), "float32"), np.full((8, 1), 1000.0, "float32"), batch_size=4, epochs=2, verbose=0)
 finally:
     tf.keras.mixed_precision.set_global_policy("float32")
 """)

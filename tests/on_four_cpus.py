@@ -221,8 +221,8 @@ def test_what_variables_refuse():
             tf.Variable(1, aggregation=Aggregation.MEAN)
         v = tf.Variable([1.0, 2.0], aggregation=Aggregation.SUM)
     rows = tf.IndexedSlices(tf.ones(1), tf.constant([0]))
-    with pytest.raises(NotImplementedError, match="scatter_add is only supported"):
-        strategy.run(lambda: v.scatter_add(rows))
+    with pytest.raises(NotImplementedError, match="scatter_max is only supported"):
+        strategy.run(lambda: v.scatter_max(rows))
     assert v.scatter_add(rows).numpy().tolist() == [2.0, 2.0]
 
 

@@ -57,12 +57,7 @@ DROPPED_BY_PYTHON = set(
 # Members of TensorFlow's classes that gradtape leaves out, and why.
 PROTOBUF = "there are no protocol buffers"
 TRACING = "part of TensorFlow's own tracing protocol"
-OF_STRATEGIES = dict.fromkeys(
-    """
-    colocate_vars_with configure experimental_run make_dataset_iterator make_input_fn_iterator update_config_proto
-    """.split(),
-    "deprecated: of sessions and their iterators, or in `extended`",
-)
+OF_STRATEGIES = dict.fromkeys(["configure", "update_config_proto"], "deprecated: of sessions")
 DESCRIBED = dict.fromkeys(
     ["ClearExtension", "DESCRIPTOR", "Extensions", "HasExtension", "UnknownFields"],
     "of protocol buffers that describe themselves and may be extended",

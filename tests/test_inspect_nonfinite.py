@@ -55,7 +55,7 @@ CASES = {
     "a variable": (lambda x: tf.reduce_sum(x * 2.0), [[1.0, np.nan]], "given", "v0", (1,), "earlier update"),
     "data": (
         lambda x: tf.reduce_sum(x * tf.constant([1.0, np.inf])), [[1.0, 2.0]], "given",
-        "argument b of tf.multiply, which is not on the tape,", (1,), "if it is data",
+        "argument b of tf.multiply, which is not on the tape,", (1,), "Clean the data",
     ),
 }  # fmt: skip
 

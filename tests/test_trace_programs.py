@@ -106,7 +106,7 @@ def test_a_gradient_that_dies_is_told_of_when_it_stays_dead():
     def program(zeros):
         for x in [1.0] + zeros * [-1.0]:
             with tf.GradientTape() as tape:
-                loss = tf.reduce_sum(tf.nn.relu(v * x))
+                loss = tf.reduce_sum((tf.nn.relu(v * x) - 2.0) ** 2)
             tape.gradient(loss, v)
 
     assert found_in(lambda: program(9)) == []

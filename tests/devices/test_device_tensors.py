@@ -116,3 +116,30 @@ def test_a_device_without_memory_is_named(gpu, monkeypatch):
     with pytest.raises(tf.errors.ResourceExhaustedError, match="a gradient"):
         tape.gradient(y, v)
     assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_memory_budget_counts_what_is_on_the_device(gpu):
+    weights = [tf.Variable(np.random.default_rng(i).normal(size=(8, 8)) / 3, dtype=tf.float32) for i in range(8)]
+
+    def asked(**options):
+        tf.random.set_seed(3)
+        x = tf.ones([16, 8])
+        with tf.GradientTape(**options) as tape:
+            for w in weights:
+                x = tf.nn.dropout(tf.nn.gelu(tf.matmul(x, w)) + tf.random.normal([16, 8]), 0.3)
+                with tf.device("/CPU:0"):
+                    scale = tf.constant(0.9) * tf.ones([8])
+                x = x * scale
+            loss = tf.reduce_sum(x * x)
+        account = tape._log.store.account if options else None
+        kept = tape.memory().total
+        return [g.numpy() for g in tape.gradient(loss, weights)], account, kept
+
+    plain, _, whole = asked()
+    for budget in (0.3, 2):
+        found, account, kept = asked(memory_budget=budget)
+        assert all(np.array_equal(a, b) for a, b in zip(found, plain, strict=True))
+        assert account.evictions > 0
+        assert account.recomputations > 0
+        assert kept < 0.5 * whole
+        assert abs(account.wanted - whole) < 0.2 * whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 _Local = TypeVar("_Local", bound=threading.local)
@@ -80,6 +80,11 @@ def _become(parts: tuple[str, ...]) -> None:
 def scoped(name: str) -> str:
     """`name` as it is called in the scope that is open now."""
     return _current.prefix + name
+
+
+def unscoped() -> AbstractContextManager[None]:
+    """Names in the block are as they are given, whatever scopes are open."""
+    return holding(_current, prefix="")
 
 
 def get_current_name_scope() -> str:

@@ -329,6 +329,8 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
     import io
     import zlib
 
+    if isinstance(filenames, Pipeline):
+        return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
     names = [os.fsdecode(name) for name in np.ravel(to_tensor(filenames).array).tolist()]
     if compression_type not in (None, "", "GZIP", "ZLIB"):
         raise errors.InvalidArgumentError(f"Unsupported compression_type: {compression_type}. Use GZIP, ZLIB or none")

@@ -11,7 +11,7 @@ from ..core import nest
 from ..state.variable import Variable
 from .places import above_replicas, place
 from .reductions import as_reduce_op, gathered, reduced, spread, workers_of
-from .replicas import get_replica_context
+from .replicas import get_replica_context, require_replica
 from .values import DistributedValues
 from .variables import DistributedVariable, update
 
@@ -153,8 +153,18 @@ class StrategyExtended:
         """The same as `Strategy.run`."""
         return self._container_strategy().run(fn, args, kwargs)
 
+    def _get_local_replica_id(self, replica_id_in_sync_group: Any) -> Any:
+        workers = workers_of(self._container_strategy())
+        return replica_id_in_sync_group - (0 if workers is None else workers.first)
+
+    def _replica_ctx_all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        return require_replica().all_reduce(reduce_op, value, options)
+
+    def _replica_ctx_update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
+        return require_replica()._update(var, fn, args, kwargs, group)
+
     def _local_results(self, value: Any) -> tuple[Any, ...]:
-        return local_results(value)
+        return local_results(value, self._local())
 
     def _check_above(self) -> None:
         if place.strategy is not None and place.in_replica:
@@ -163,13 +173,10 @@ class StrategyExtended:
             )
 
 
-def local_results(value: Any) -> tuple[Any, ...]:
-    """The value of each replica of this process; those of a nest as nests."""
+def local_results(value: Any, count: int) -> tuple[Any, ...]:
+    """The value of each of the `count` replicas of this process; those of a nest as nests."""
     if not nest.is_nested(value):
         return tuple(value.values) if isinstance(value, DistributedValues) else (value,)
-    leaves = [local_results(leaf) for leaf in nest.flatten(value)]
-    count = max(map(len, leaves), default=1)
+    leaves = [local_results(leaf, count) for leaf in nest.flatten(value)]
     rows: Sequence[Any] = [leaf if len(leaf) == count else leaf * count for leaf in leaves]
     return tuple([nest.pack_sequence_as(value, [row[i] for row in rows]) for i in range(count)])
-
-

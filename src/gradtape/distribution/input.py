@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import devices, nest
 from ..core.composites import CompositeTensor
 from ..core.errors import NotFoundError, OutOfRangeError, UnimplementedError
-from ..core.shapes import TensorShape
-from ..core.tensor import wrap
+from ..core.tensor import Tensor, wrap
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
 from ..datasets.options import AutoShardPolicy
 from ..datasets.pipeline import INFINITE_CARDINALITY
 from ..datasets.sharding import batch_size, by_files, rebatched
-from ..datasets.structure import leaves, mapped
+from ..datasets.structure import batch_spec, leaves, mapped, row_count, row_spec
+from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
 from ..graph.trace.traced import Untraceable
-from ..state.specs import TensorSpec
+from ..state.sparse_tensor import SparseTensor
+from .places import place
 from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 
 
@@ -61,16 +64,29 @@ class InputOptions(_InputOptions):
         experimental_place_dataset_on_device: bool = False,
         experimental_per_replica_buffer_size: int = 1,
     ) -> InputOptions:
-        fetched = experimental_fetch_to_device is not False
-        if fetched and experimental_place_dataset_on_device:
-            raise ValueError(
-                "`experimental_place_dataset_on_device` can not be set to True when experimental_fetch_to_device is "
-                "True or not set"
-            )
+        fetched = True if experimental_fetch_to_device is None else experimental_fetch_to_device
         return super().__new__(
-            cls, experimental_fetch_to_device, experimental_replication_mode, experimental_place_dataset_on_device,
+            cls, fetched, experimental_replication_mode, experimental_place_dataset_on_device,
             experimental_per_replica_buffer_size,
         )  # fmt: skip
+
+
+def check_options(options: InputOptions | None) -> bool:
+    """Whether a function is to make a dataset for each replica; ValueError for options that contradict each other."""
+    if options is None:
+        return False
+    each = options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
+    if options.experimental_place_dataset_on_device and not each:
+        raise ValueError(
+            "When `experimental_place_dataset_on_device` is set for dataset placement, you must also specify "
+            "`PER_REPLICA` for the replication mode"
+        )
+    if options.experimental_place_dataset_on_device and options.experimental_fetch_to_device:
+        raise ValueError(
+            "`experimental_place_dataset_on_device` can not be set to True when experimental_fetch_to_device is True "
+            "and replication mode is set to `PER_REPLICA`"
+        )
+    return each
 
 
 class InputContext:
@@ -180,9 +196,14 @@ class _Pass(DistributedIterator):
     def __init__(self, dataset: Any, parts: Callable[[Any], Any]) -> None:
         self._dataset = dataset
         self._parts = parts
-        self._iterator = DatasetIterator(dataset._source)
+        self._iterator = _InTurn(dataset.sources)
 
     def __next__(self) -> Any:
+        if place.context is not None:
+            raise ValueError(
+                "next(iterator) should be called from outside of replica_fn. e.g. strategy.run(replica_fn, "
+                "args=(next(iterator),))"
+            )
         if thread.trace is not None:
             raise Untraceable("the elements of a distributed dataset are made at every call")
         return self._parts(self._iterator)
@@ -193,24 +214,44 @@ class _Pass(DistributedIterator):
         return self._dataset.element_spec
 
 
-class Distributed(DistributedDataset):
-    """A dataset of `count` replicas: global batches are split, or `count` elements are taken for one."""
+class _InTurn:
+    """The elements of datasets, of one after the other in turn; at the end of one, the others go on."""
 
-    def __init__(self, dataset: Any, count: int, splits: bool) -> None:
-        self._source = dataset
-        self._count = count
+    def __init__(self, datasets: Sequence[Any]) -> None:
+        self._iterators = [DatasetIterator(dataset) for dataset in datasets]
+        self._at = 0
+
+    def __iter__(self) -> _InTurn:
+        return self
+
+    def __next__(self) -> Any:
+        now = self._iterators[self._at]
+        self._at = (self._at + 1) % len(self._iterators)
+        return next(now)
+
+
+class Distributed(DistributedDataset):
+    """A dataset of `count` replicas: global batches are split, or each replica has an element of its own.
+
+    Of one dataset `count` elements are taken for that, or one of each of `count` datasets.
+    """
+
+    def __init__(self, dataset: Any, count: int, splits: bool, places: Sequence[str] = ()) -> None:
+        self.sources = dataset if isinstance(dataset, list) else [dataset]
+        self._source = self.sources[0]
+        self._count = self._own = count  # the parts that there are, and those of this process
         self._splits = splits
+        self._places = [devices.by_name(name) for name in places]  # where replicas have their parts
 
     def __iter__(self) -> Any:
         return _Pass(self, self._split if self._splits else self._together)
 
     def _split(self, elements: Any) -> Any:
-        parts = self.split(next(elements))
-        return regroup(parts, always_wrap=True)
+        return self._regrouped(self.split(next(elements)))
 
     def split(self, element: Any) -> list[Any]:
         """A global batch as one batch a replica: equal ones, of which the last may be short, or empty."""
-        sizes = {len(leaf) for leaf in leaves(element) if _has_rows(leaf)}
+        sizes = {row_count(leaf) for leaf in leaves(element) if _has_rows(leaf)}
         if len(sizes) != 1:
             raise ValueError(
                 "experimental_distribute_dataset splits batches among the replicas, and the components of an element "
@@ -218,28 +259,37 @@ class Distributed(DistributedDataset):
                 "distribute_datasets_from_function"
             )
         rows = -(-sizes.pop() // self._count)
-        return [mapped(lambda x, i=i: x[i * rows : (i + 1) * rows], element) for i in range(self._count)]
+        return [mapped(lambda x, i=i: _slice(x, i * rows, (i + 1) * rows), element) for i in range(self._count)]
 
     def _together(self, elements: Any) -> Any:
         """The next elements, one a replica; where there are too few at the end, the rest get empty batches."""
-        found = [next(elements)]
-        for _ in range(self._count - 1):
-            try:
-                found.append(next(elements))
-            except StopIteration:
-                found.append(mapped(lambda x: x[:0] if _has_rows(x) else x, found[0]))
-        return regroup(found, always_wrap=True)
+        found = [next(elements, None) for _ in range(self._count)]
+        there = [x for x in found if x is not None]
+        if not there or (len(there) < self._count and not self._may_be_empty()):
+            raise StopIteration
+        empty = mapped(_without_rows, there[0])
+        return self._regrouped([empty if x is None else x for x in found])
+
+    def _may_be_empty(self) -> bool:
+        """Whether a replica may get a batch without rows: not if all batches are known to be of one size."""
+        return not all([spec.shape.is_fully_defined() for spec in leaves(self._source.element_spec)])
+
+    def _regrouped(self, parts: list[Any]) -> Any:
+        """What the replicas have, each on its device."""
+        for i, device in enumerate(self._places):
+            if device is not devices.HOST:
+                parts[i] = mapped(partial(_at, device), parts[i])
+        return regroup(parts, always_wrap=True)
 
     @property
     def element_spec(self) -> Any:
         """The specs of an element: that of each replica."""
 
         def one(spec: Any) -> Any:
-            if isinstance(spec, TensorSpec) and spec.shape.rank:
-                size = spec.shape[0] if self._splits else None
-                part = None if size is None or size % self._count else size // self._count
-                spec = TensorSpec(TensorShape([part, *spec.shape[1:]]), spec.dtype)
-            return PerReplicaSpec(*[spec] * self._count)
+            if self._splits and spec.shape.rank:
+                size = spec.shape[0]
+                spec = batch_spec(row_spec(spec), None if size is None or size % self._count else size // self._count)
+            return PerReplicaSpec(*[spec] * self._own)
 
         return mapped(one, self._source.element_spec)
 
@@ -248,12 +298,12 @@ class Distributed(DistributedDataset):
         state = initial_state
         for element in self:
             state = reduce_func(state, element)
-        return state
+        return nest.map_structure(to_tensor, state)
 
     @property
-    def cardinality(self) -> Any:
+    def cardinality(self) -> int:
         """That of the dataset it is made of."""
-        return self._source.cardinality
+        return int(self._source.cardinality())
 
 
 class OwnBatches(Distributed):
@@ -268,6 +318,9 @@ class OwnBatches(Distributed):
 
     def __iter__(self) -> Any:
         return _PassOfAll(self, self._together)
+
+    def _may_be_empty(self) -> bool:
+        return True  # another worker may have more
 
     def never_ends(self) -> bool:
         """Whether no worker comes to an end."""
@@ -312,14 +365,14 @@ class _PassOfAll(_Pass):
     def _empty(self) -> Any:
         if self._last is None:
             return self._dataset.empty()
-        return mapped(lambda x: PerReplica([part[:0] if _has_rows(part) else part for part in x.values]), self._last)
+        return mapped(lambda x: PerReplica(list(map(_without_rows, x.values))), self._last)
 
 
 def _shapes(element: Any) -> list[Any]:
     """The shapes in an element; of what is no tensor, the number of rows."""
 
     def shape(x: Any) -> list[int]:
-        return [len(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ()))  # type: ignore[arg-type]
+        return [row_count(x)] if isinstance(x, CompositeTensor) else list(getattr(x, "dims", ()))
 
     return list(map(shape, leaves(element)))
 
@@ -356,6 +409,7 @@ class Share(Distributed):
 
     def __init__(self, dataset: Any, workers: Any) -> None:
         super().__init__(dataset, workers.count * workers.local, splits=True)
+        self._own = workers.local
         self._workers = workers
 
     def _split(self, elements: Any) -> Any:
@@ -365,10 +419,84 @@ class Share(Distributed):
         return regroup(own, always_wrap=True, kind=PerReplica if shapes.count(shapes[0]) == len(shapes) else Uneven)
 
 
+class InputIterator:
+    """What `make_dataset_iterator` and `make_input_fn_iterator` make: passes that one begins oneself.
+
+    >>> import gradtape as tf
+    >>> iterator = tf.distribute.get_strategy().make_dataset_iterator(tf.data.Dataset.range(2))
+    >>> iterator.initialize()
+    >>> int(iterator.get_next())
+    0
+    """
+
+    def __init__(self, elements: Any) -> None:
+        self._elements = elements
+        self._pass = iter(elements)
+
+    def initialize(self) -> None:
+        """Begins anew."""
+        self._pass = iter(self._elements)
+
+    @property
+    def initializer(self) -> None:
+        """The same as `initialize`, for programs that run it as an op of a graph."""
+        self.initialize()
+
+    def get_next(self) -> Any:
+        """The next element; `tf.errors.OutOfRangeError` at the end."""
+        return self._pass.get_next()
+
+    def get_next_as_optional(self) -> Any:
+        """The next element as a `tf.experimental.Optional`, which is empty at the end."""
+        return self._pass.get_next_as_optional()
+
+
+class Calls:
+    """Elements that a function makes, called once for each replica: it ends with `tf.errors.OutOfRangeError`."""
+
+    def __init__(self, function: Callable[[], Any], count: int) -> None:
+        self._function = function
+        self._count = count
+
+    def __iter__(self) -> Calls:
+        return self
+
+    def __next__(self) -> Any:
+        found = [self._function() for _ in range(self._count)]
+        return found[0] if self._count == 1 else regroup(found, always_wrap=True)
+
+    def get_next(self) -> Any:
+        """The next element."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError("End of sequence") from None
+
+
 def _has_rows(leaf: Any) -> bool:
     return isinstance(leaf, CompositeTensor) or bool(getattr(leaf, "dims", ()))
 
 
-def distributed_values(count: int, value_fn: Callable[[Any], Any], context: Callable[[int], Any]) -> Any:
-    """What `value_fn` gives for each replica."""
-    return PerReplica([value_fn(context(i)) for i in range(count)])
+def _without_rows(leaf: Any) -> Any:
+    return _slice(leaf, 0, 0) if _has_rows(leaf) else leaf
+
+
+def _at(device: devices.Device, leaf: Any) -> Any:
+    """A leaf as one of that device. CPUs share their memory."""
+    if type(leaf) is not Tensor or device.kind != devices.HOST.kind:
+        return leaf
+    there = wrap(leaf.array, leaf.dtype)
+    there.placement = device
+    return there
+
+
+def _slice(leaf: Any, start: int, stop: int) -> Any:
+    """Some rows of a leaf."""
+    if not isinstance(leaf, SparseTensor):
+        return leaf[start:stop]
+    indices, values = np.asarray(leaf.indices), np.asarray(leaf.values)
+    inside = (indices[:, 0] >= start) & (indices[:, 0] < stop)
+    shift = np.array([start] + [0] * (indices.shape[1] - 1))
+    total, *rest = np.asarray(leaf.dense_shape).tolist()
+    count = max(0, min(stop, total) - start)
+    return SparseTensor(indices[inside] - shift, to_tensor(values[inside], leaf.dtype), [count, *rest])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import InvalidArgumentError
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor, is_tensor_like
 from ..engine.run.convert import to_tensor
@@ -103,20 +104,30 @@ def own(value: Any) -> Any:
 
 def gathered(values: Sequence[Any], axis: int) -> Tensor:
     """The values of all replicas, one after the other along `axis`."""
-    tensors = []
-    for value in values:
-        if isinstance(value, IndexedSlices):
-            raise NotImplementedError("gather does not support IndexedSlices: convert them with tf.convert_to_tensor")
-        x = to_tensor(value)
-        if not x.dims:
-            raise ValueError("all_gather/gather of scalars is not possible: there is no axis. Use tf.reshape(x, [1])")
-        tensors.append(x)
-    rank = len(tensors[0].dims)
+    tensors = list(map(gatherable, values))
+    first = tensors[0]
+    rank = len(first.dims)
     at = axis + rank if axis < 0 else axis
-    shapes = {(*x.dims[:at], *x.dims[at + 1 :]) for x in tensors}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"Dimension values must be equal but for axis {axis}, along which is gathered, got shapes "
-            f"{[x.dims for x in tensors]}"
-        )
+    for x in tensors[1:]:
+        shapes = f"to gather along axis {axis}, replicas have shapes {[one.dims for one in tensors]}"
+        if len(x.dims) != rank:
+            raise InvalidArgumentError(
+                "Ranks of all input tensors should match. Shape must be rank "
+                f"{rank} but is rank {len(x.dims)}: {shapes}"
+            )
+        for d, (here, there) in enumerate(zip(first.dims, x.dims, strict=True)):
+            if here != there and d != at:
+                raise InvalidArgumentError(
+                    f"Dimension {d} in both shapes must be equal, but are {here} and {there}: {shapes}"
+                )
     return ops.concat(*tensors, axis=at)
+
+
+def gatherable(value: Any) -> Tensor:
+    """A value as a tensor that has an axis to gather along."""
+    if isinstance(value, IndexedSlices):
+        raise NotImplementedError("gather does not support IndexedSlices: convert them with tf.convert_to_tensor")
+    x = to_tensor(value)
+    if not x.dims:
+        raise ValueError("all_gather/gather of scalars is not possible: there is no axis. Use tf.reshape(x, [1])")
+    return x

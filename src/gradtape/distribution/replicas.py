@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,6 +77,16 @@ class ReplicaContext:
             leaves[i] = x
         return nest.pack_sequence_as(value, leaves)
 
+    def _update(
+        self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True
+    ) -> Any:
+        """`fn(var, *args, **kwargs)` for the variable as each replica has it, with what this one gives."""
+
+        def merge(strategy: Any, *given: Any, **named: Any) -> Any:
+            return strategy.extended.update(var, fn, given, named, group)
+
+        return self.merge_call(merge, args, kwargs)
+
     def _all_reduced(self, op: ReduceOp, given: Sequence[Any]) -> Sequence[Any]:
         if self.num_replicas_in_sync == 1:
             return given
@@ -138,7 +149,13 @@ def get_replica_context() -> ReplicaContext | None:
     """
     if place.context is not None:
         return place.context  # type: ignore[no-any-return]
-    return ReplicaContext(place.strategy or place.default, 0) if place.in_replica else None
+    return _only_one(place.strategy or place.default) if place.in_replica else None
+
+
+@functools.lru_cache(1)
+def _only_one(strategy: Any) -> ReplicaContext:
+    """The context where no strategy runs anything: one, whoever asks."""
+    return ReplicaContext(strategy, 0)
 
 
 def require_replica() -> ReplicaContext:

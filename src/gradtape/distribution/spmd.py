@@ -63,11 +63,28 @@ class Replicas:
         tensor = to_tensor(x)
         return across.all_rows(tensor, axis % max(len(tensor.dims), 1), self.count)
 
-    def of_all(self, x: Any) -> tuple[Tensor, ...]:
+    def of_all(self, x: Any) -> tuple[Any, ...]:
         """The value of each replica."""
+        if isinstance(x, CompositeTensor):
+            parts = [self.of_all(part) for part in nest.flatten(x, expand_composites=True)]
+            return tuple([nest.pack_sequence_as(x, row, expand_composites=True) for row in zip(*parts, strict=True)])
         tensor = to_tensor(x)
         rows = across.all_rows(ops.reshape(tensor, shape=(1, *tensor.dims)), 0, self.count)
         return tuple([rows[i] for i in range(self.count)])
+
+    def chosen(self, values: Sequence[Any]) -> Any:
+        """Of values that differ between the replicas and are part of the program, that of the replica that runs it."""
+        if workers_of(self.strategy) is not None:
+            raise Untraceable("the processes have values of their own in it, and so other programs")
+        rows = [nest.flatten(value, expand_composites=True) for value in values]
+        leaves = []
+        for parts in zip(*rows, strict=True):
+            tensors = list(map(to_tensor, parts))
+            if len({(x.dims, x.dtype) for x in tensors}) > 1:
+                raise Untraceable(_UNEQUAL)
+            stacked = [ops.reshape(x, shape=(1, *x.dims)) for x in tensors]
+            leaves.append(ops.gather(ops.concat(*stacked, axis=0), across.number(), axis=0, batch=0))
+        return nest.pack_sequence_as(values[0], leaves, expand_composites=True)
 
     def along(self, op: ReduceOp, value: Any, axis: Any) -> Tensor:
         """The sum or mean of all entries along `axis`, of all replicas."""
@@ -172,7 +189,8 @@ class _Runner:
                 return self._together(tensors, variables)
             except (Untraceable, ImportError, FailedPreconditionError) as reason:
                 self._note(shapes, str(reason))
-        return self._in_step(tensors, variables)
+        first = not self._in_step.is_traced and (self._together is None or not self._together.is_traced)
+        return self._in_step.run(self._in_step.variants_for(tensors, variables), tensors, variables, first)
 
     def _check_equal(self, shapes: Any) -> None:
         """Raises if other processes have other shapes, as of a last batch that is short: all of them come here."""

@@ -29,11 +29,15 @@ class DistributedValues:
     @property
     def values(self) -> tuple[Any, ...]:
         """The value of each replica."""
-        return self._values if place.spmd is None else place.spmd.of_all(self._values[0])
+        return self._values if place.spmd is None else place.spmd.of_all(self._primary)
 
     @property
     def _primary(self) -> Any:
-        return self._values[0]
+        """The value of the first replica; while a program for all is traced, what stands for every replica's."""
+        first = self._values[0]
+        if place.spmd is None or all([x is first for x in self._values]):
+            return first
+        return place.spmd.chosen(self._values)
 
     def _shown(self, how: Callable[[Any], str]) -> str:
         if place.spmd is not None:
@@ -65,6 +69,10 @@ class PerReplica(DistributedValues, CompositeTensor):  # type: ignore[misc]
 class Mirrored(PerReplica):
     """A value that is the same on each replica: it may be used as if it were a tensor."""
 
+    @property
+    def _primary(self) -> Any:
+        return self._values[0]
+
     def _get(self) -> Any:
         context = place.context
         return self._values[0 if context is None else context.local_id]
@@ -87,14 +95,19 @@ class PerReplicaSpec(TypeSpec):
     value_type = PerReplica  # type: ignore[assignment]
 
     def __init__(self, *specs: Any) -> None:
-        self._specs = specs
+        self._value_specs = specs
 
     def _serialize(self) -> tuple[Any, ...]:
-        return self._specs
+        return self._value_specs
 
     @property
     def _component_specs(self) -> tuple[Any, ...]:
-        return self._specs
+        return self._value_specs
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether it describes what was given, which may be uneven."""
+        uneven = isinstance(spec_or_value, Uneven)
+        return bool(super().is_compatible_with(PerReplica(spec_or_value._values) if uneven else spec_or_value))
 
     def _to_components(self, value: Any) -> tuple[Any, ...]:
         return tuple(value._values)
@@ -145,7 +158,9 @@ def select_replica(replica: int, structure: Any) -> Any:
     """What one replica is given of a nest."""
 
     def one(value: Any) -> Any:
-        return value._values[replica] if isinstance(value, PerReplica) else value
+        if not isinstance(value, PerReplica):
+            return value
+        return value._values[replica] if place.spmd is None else value._primary
 
     return nest.map_structure(one, structure)
 
@@ -159,4 +174,16 @@ def _mirrored_tensor(value: Mirrored, dtype: Any) -> Any:
     return to_tensor(value._get(), dtype)
 
 
+def _own_tensor(value: PerReplica, dtype: Any) -> Any:
+    context = place.context
+    if context is None:
+        raise ValueError(
+            "It looks like you are using a PerReplica object while not inside a replica context, which is not "
+            "supported. Try running your op or function inside a replica context by using `strategy.run`; "
+            "`strategy.experimental_local_results` and `strategy.reduce` give tensors of it"
+        )
+    return to_tensor(value._values[context.local_id] if place.spmd is None else value._primary, dtype)
+
+
 register(Mirrored, _mirrored_tensor, 0)
+register(PerReplica, _own_tensor, 1)

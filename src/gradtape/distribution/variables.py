@@ -7,6 +7,7 @@ from the start.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.scopes import holding
+from ..core.scopes import holding, scoped, unscoped
 from ..core.tensor import Tensor, text_of, wrap
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
@@ -34,6 +35,8 @@ from .replicas import get_replica_context
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
 _SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
+_NUMBERS = re.compile(r"_\d+(?=/|$)")  # in names, which make them unique
+_CHOOSING = ("scatter_max", "scatter_min", "scatter_update")  # of which there is no sum over replicas
 _NONE, _SUM, _MEAN = VariableAggregation.NONE, VariableAggregation.SUM, VariableAggregation.MEAN
 
 
@@ -41,7 +44,9 @@ class DistributedVariable(Variable, DistributedValues):
     """What a variable made in the scope of a strategy of several replicas is."""
 
     is_distributed = True
+    is_mirrored: bool
     _strategy: Any = None
+    _copies: tuple[Variable, ...] = ()  # of a mirrored one: those of replicas after the first, where they may differ
 
     def _begin(self, strategy: Any) -> None:
         """What comes after `__init__`, which Python calls with the arguments of `tf.Variable`."""
@@ -89,6 +94,36 @@ class DistributedVariable(Variable, DistributedValues):
     def _part(self, replica: int) -> Variable:
         raise NotImplementedError
 
+    def _get(self) -> Variable:
+        context = replica_of(self._strategy)
+        return self._part(0 if context is None else context.local_id)
+
+    @property
+    def _distribute_strategy(self) -> Any:
+        return self._strategy
+
+    @property
+    def _devices(self) -> tuple[str, ...]:
+        return tuple(self._strategy.extended.worker_devices)
+
+    @property
+    def device(self) -> str:
+        """The device of the replica that asks; above the replicas, that of the first."""
+        context = replica_of(self._strategy)
+        return self._devices[0 if context is None else context.local_id]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        arguments = {
+            "initial_value": Variable._settled(self._part(0)), "trainable": self._trainable,
+            "aggregation": self._aggregation, "synchronization": self._synchronization,
+            "shape": self._shape, "constraint": self.constraint, "name": self._title.removesuffix(":0"),
+        }  # fmt: skip
+        made = memo[id(self)] = _created(self._strategy, arguments)
+        if not self.is_mirrored or self._copies:
+            for own, other in zip(made._values, self._values, strict=True):
+                own._take(Variable._settled(other))
+        return made
+
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Replaces the value: what that means in a replica, and above them, is the kind's."""
         return self._updated_by(Variable.assign, value, {"read_value": read_value})
@@ -128,7 +163,6 @@ class MirroredVariable(DistributedVariable):
     is_mirrored = True
     may_differ = False  # whether a program lets replicas write to it, each as it likes
     _mesh_copy: Any = None  # an array that was the value, and the same on the devices of all replicas
-    _copies: tuple[Variable, ...] = ()  # those of the replicas after the first, where they may differ
 
     @property
     def _values(self) -> tuple[Variable, ...]:  # type: ignore[override]
@@ -163,8 +197,10 @@ class MirroredVariable(DistributedVariable):
         options = {"trainable": self._trainable, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             name = self._title.removesuffix(":0")
-            made = [_plain_variable(self.numpy(), f"{name}/replica_{i}", options) for i in range(1, self._local())]
-        self._copies = tuple(made)
+            self._copies = tuple([
+                _plain_variable(self.numpy(), f"{name}/replica_{i}", options, self._strategy, i)
+                for i in range(1, self._local())
+            ])  # fmt: skip
 
     def take_shards(self, array: Any) -> None:
         """Makes an array that lies on the devices of all replicas the value. The caller holds `updating`."""
@@ -226,7 +262,8 @@ def _scatter(name: str) -> Callable[..., Any]:
     method = getattr(Variable, name)
 
     def scatter(self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        if replica_of(self._strategy) is not None and self._aggregation in (_SUM, _MEAN):
+        chooses = method.__name__ in _CHOOSING and self._aggregation in (_SUM, _MEAN)
+        if chooses and replica_of(self._strategy) is not None:
             raise NotImplementedError(
                 f"{method.__name__} is only supported for mirrored variable (variable created within certain "
                 "`tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` aggregation, got: "
@@ -252,7 +289,7 @@ class SyncOnReadVariable(DistributedVariable):
         start, name, options = self._array, self._title.removesuffix(":0"), {"trainable": False, "shape": self._shape}
         with dispatch.traced_by(None), holding(place, strategy=None, context=None, in_replica=True):
             names = [name, *[f"{name}/replica_{i}" for i in range(1, self._local())]]
-            made = [_plain_variable(start, each, options) for each in names]
+            made = [_plain_variable(start, each, options, strategy, i) for i, each in enumerate(names)]
         self._values = tuple(made)
         self.local = LocalPart(self)  # what stands for the part of every replica in a program for all of them
 
@@ -370,6 +407,14 @@ class Shard:
 class PartVariable(Variable):
     """The part of one replica."""
 
+    _distribute_strategy: Any
+    _replica: int
+
+    @property
+    def device(self) -> str:
+        """The device of the replica."""
+        return str(self._distribute_strategy.extended.worker_devices[self._replica])
+
     def _on_device(self, put: Callable[[Any], Any]) -> Any:
         self._settled()
         if self._copy is not None and isinstance(self._copy[1], Shard):
@@ -377,9 +422,10 @@ class PartVariable(Variable):
         return super()._on_device(put)
 
 
-def _plain_variable(value: Any, name: str, options: dict[str, Any]) -> Variable:
+def _plain_variable(value: Any, name: str, options: dict[str, Any], strategy: Any, replica: int) -> Variable:
     """A variable that no creator is asked about."""
     variable = object.__new__(PartVariable)
+    variable._distribute_strategy, variable._replica = strategy, replica
     Variable.__init__(variable, value, name=name, **options)
     variable._title = f"{name}:0"  # the scopes are in it already
     return variable
@@ -428,7 +474,18 @@ def created_by(strategy: Any) -> Any:
         context = get_replica_context()
         if context is None or context.strategy is not strategy:
             return _created(strategy, arguments)
-        return context.merge_call(lambda strategy, **given: _created(strategy, select_replica(0, given)), (), arguments)
+        name = arguments["name"]
+        full = scoped("Variable" if name is None else name)  # in the scopes of the replica
+        return context.merge_call(create_for_all, (), {**arguments, "name": full})
+
+    def create_for_all(strategy: Any, **given: Any) -> Any:
+        names = given["name"]._values if isinstance(given["name"], PerReplica) else [given["name"]]
+        if len({_NUMBERS.sub("", name) for name in names}) > 1:
+            raise RuntimeError(
+                f"Tried to create variables with mismatching names in the replicas, which are to be one: {list(names)}"
+            )
+        with unscoped():
+            return _created(strategy, select_replica(0, given))
 
     return variable_creator_scope(create)
 
@@ -443,7 +500,9 @@ def kind_of(arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         )
     if synchronization is VariableSynchronization.ON_READ:
         return SyncOnReadVariable, arguments
-    return MirroredVariable, {**arguments, "synchronization": VariableSynchronization.ON_WRITE}
+    if synchronization in (VariableSynchronization.AUTO, None):
+        arguments = {**arguments, "synchronization": VariableSynchronization.ON_WRITE}
+    return MirroredVariable, arguments
 
 
 def _created(strategy: Any, arguments: dict[str, Any]) -> Variable:

@@ -56,6 +56,16 @@ class VariableClass(abc.ABCMeta):
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
 
+def _mode(kind: Any, given: Any, default: Any, name: str | None) -> Any:
+    """One of the modes of synchronization or aggregation, as it was given; None is the default."""
+    if given is None:
+        return default
+    if not isinstance(given, kind):
+        what = kind.__name__.removeprefix("Variable").lower()
+        raise ValueError(f"Invalid variable {what} mode: {given} for variable: {name}. Use one of {list(kind)}")
+    return given
+
+
 class Variable(Updates, metaclass=VariableClass):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
@@ -104,9 +114,8 @@ class Variable(Updates, metaclass=VariableClass):
             )
         if constraint is not None and not callable(constraint):
             raise ValueError(f"Argument `constraint` must be None or a callable. Got {type(constraint)}: {constraint}")
-        for given, kind in ((synchronization, VariableSynchronization), (aggregation, VariableAggregation)):
-            if not isinstance(given, kind):
-                raise ValueError(f"Invalid {kind.__name__}: {given!r} for variable {name}; use one of {list(kind)}")
+        synchronization = _mode(VariableSynchronization, synchronization, VariableSynchronization.AUTO, name)
+        aggregation = _mode(VariableAggregation, aggregation, VariableAggregation.NONE, name)
         trace = thread.trace
         # The initial value is not differentiable, nor part of a function that the variable is made in.
         value = start = initial_value() if callable(initial_value) and trace is not None else initial_value
@@ -147,7 +156,7 @@ class Variable(Updates, metaclass=VariableClass):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "value" in vars(cls) and "_as_tensor" not in vars(cls):
-            cls._as_tensor = _with_value_of_own(cls._as_tensor)  # type: ignore[method-assign]
+            cls._as_tensor = _with_value_of_own(cls._as_tensor)  # type: ignore[assignment,method-assign]
 
     def _settle(self, value: Any) -> None:
         """Makes a tensor that is not of the host the first value."""

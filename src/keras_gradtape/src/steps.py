@@ -73,7 +73,7 @@ class _First:
     def __call__(self, data: Any) -> Any:
         shapes = _shapes(data)
         count = self._seen[shapes] = self._seen.get(shapes, 0) + 1
-        if count <= _OFTEN or not self._works or in_force.budget is not None:  # XLA plans its memory itself
+        if count <= _OFTEN or not self._works or self._stays_on_numpy():
             return self._rare(data)
         if count > _OFTEN + 2:  # the first call has traced it, the second has compiled it
             return self._often(data)
@@ -83,6 +83,10 @@ class _First:
             self._works = False
             logger.info("the step stays on NumPy, for XLA has failed: %s", error)
             return self._rare(data)
+
+    def _stays_on_numpy(self) -> bool:
+        """Whether somebody asks for what XLA does not do: it plans its memory itself, and lets nobody look on."""
+        return in_force.budget is not None or dispatch.witness is not None
 
 
 def _shapes(data: Any) -> Any:

@@ -66,6 +66,7 @@ class Trainer(base_trainer.Trainer):
             self._note_loss(loss, x)
             if self.optimizer is not None:
                 loss = self.optimizer.scale_loss(loss)
+                tape._loss_is_scaled = hasattr(self.optimizer, "dynamic_scale")
         weights = self.trainable_weights
         if weights:
             self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))

@@ -55,7 +55,7 @@ class Variable(metaclass=_AnyVariable):
     ) -> Any:  # fmt: skip
         """`collections`, `use_resource` and what else only a graph needs are ignored."""
         return Variable2(
-            initial_value, trainable is not False, name=name, dtype=dtype, constraint=constraint,
+            initial_value, trainable, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape,
         )  # fmt: skip
 
@@ -187,11 +187,11 @@ class variable_scope:
         settled = {key: getattr(base, key) if value is None else value for key, value in self._given.items()}
         prefix = "" if again else self._names.enter_context(resolve("name_scope")(self._name))
         scope = VariableScope(settled.pop("reuse"), name, name_scope=prefix or base.original_name_scope, **settled)
-        _thread.open.append(scope)
+        _thread.open = [*_thread.open, scope]  # another list: a thread that goes on in the place of one has the old
         return scope
 
     def __exit__(self, *error: object) -> None:
-        _thread.open.pop()
+        _thread.open = _thread.open[:-1]
         self._names.close()
 
 
@@ -218,8 +218,9 @@ def get_variable(
         first = _first_value(name, shape, kind, dtype, scope.initializer if initializer is None else initializer)
         with resolve("init_scope")(), resolve("name_scope")(""):
             return Variable2(
-                first, trainable=trainable is not False, name=full, constraint=constraint or scope.constraint
-            )
+                first, trainable=trainable, name=full, constraint=constraint or scope.constraint,
+                synchronization=synchronization, aggregation=aggregation,
+            )  # fmt: skip
 
     getter = custom_getter or scope.custom_getter
     variable = made() if getter is None else getter(made, full, shape=shape, dtype=dtype)

@@ -16,13 +16,23 @@ from typing import Any
 
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
+from ...datasets.dataset import Dataset
 from ...distribution import across, lockstep, spmd
 from ...distribution.alone import creator_of
 from ...distribution.extended import StrategyExtended, local_results
-from ...distribution.input import Distributed, DistributedDataset, DistributedIterator, InputContext, InputOptions
+from ...distribution.input import (
+    Calls,
+    Distributed,
+    DistributedDataset,
+    DistributedIterator,
+    InputContext,
+    InputIterator,
+    InputOptions,
+    check_options,
+)
 from ...distribution.input import InputReplicationMode as InputReplicationMode
 from ...distribution.places import above_replicas, called_alone, check_above_replicas, check_same, place, set_default
-from ...distribution.reductions import ReduceOp, as_reduce_op, gathered, reduced
+from ...distribution.reductions import ReduceOp, as_reduce_op, gatherable, gathered, reduced
 from ...distribution.replicas import ReplicaContext, get_replica_context
 from ...distribution.values import DistributedValues, PerReplica, regroup
 from ...distribution.variables import created_by
@@ -32,6 +42,7 @@ from ...engine.run.namespace import ops
 from ...graph.executors.xla import mesh
 from ...graph.function.function import Function
 from ...graph.trace.conversion_status import made_ready
+from ...state.variable import Variable
 from ...state.variable_creators import called_with_creator, variable_creator_scope
 from ..math.reductions import reduce_mean, reduce_sum
 from .options import ValueContext
@@ -140,7 +151,7 @@ class Strategy:
         if found is None and again in self._inner:
             return self._inner[again][1]
         if found is None:
-            inner = fn.converted if isinstance(fn, Function) else made_ready(fn, None)
+            inner = _as_tensors_from(fn.converted) if isinstance(fn, Function) else made_ready(fn, None)
 
             def run(*args: Any, **kwargs: Any) -> Any:
                 return self._run(inner, args, kwargs)
@@ -191,14 +202,14 @@ class Strategy:
 
         def one(x: Any) -> Any:
             if not isinstance(x, DistributedValues):
-                return to_tensor(x)
+                return gatherable(x)
             return gathered(x.values, int(axis))
 
         return nest.map_structure(one, value)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The value of each replica, as a tuple; of what is no distributed value, a tuple of one."""
-        return local_results(value)
+        return local_results(value, len(self._device_names))
 
     def unwrap(self, value: Any) -> tuple[Any, ...]:
         """The former name of `experimental_local_results`."""
@@ -216,13 +227,20 @@ class Strategy:
                 "InputReplicationMode.PER_REPLICA is only supported in "
                 "`distribute_datasets_from_function`."
             )
-        return Distributed(dataset, self.num_replicas_in_sync, splits=True)
+        return Distributed(dataset, self.num_replicas_in_sync, True, self._places(options))
+
+    def _places(self, options: Any) -> Sequence[str]:
+        """Where replicas get their parts of the data: on their devices, unless it is to stay on the host."""
+        return self._device_names if options is None or options.experimental_fetch_to_device else ()
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[Any], Any], options: Any = None) -> Any:
         """What `dataset_fn(tf.distribute.InputContext)` makes: each of its elements is for one replica."""
         count = self.num_replicas_in_sync
-        dataset = dataset_fn(InputContext(num_replicas_in_sync=count))
-        return dataset if count == 1 else Distributed(dataset, count, splits=False)
+        each = check_options(options)
+        if count == 1:
+            return dataset_fn(InputContext())
+        contexts = [InputContext(count, i, count) for i in range(count)] if each else [InputContext(1, 0, count)]
+        return Distributed([dataset_fn(context) for context in contexts], count, False, self._places(options))
 
     def experimental_distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
         """The former name of `distribute_datasets_from_function`."""
@@ -233,6 +251,34 @@ class Strategy:
         count = self.num_replicas_in_sync
         values = [value_fn(ValueContext(i, count)) for i in range(count)]
         return values[0] if count == 1 else regroup(values, always_wrap=True)
+
+    def make_dataset_iterator(self, dataset: Any) -> InputIterator:
+        """One pass through `experimental_distribute_dataset(dataset)` after the other, each begun by `initialize`."""
+        return InputIterator(self.experimental_distribute_dataset(dataset))
+
+    def make_input_fn_iterator(
+        self, input_fn: Callable[[Any], Any], replication_mode: Any = InputReplicationMode.PER_WORKER
+    ) -> InputIterator:
+        """The same for what `input_fn(tf.distribute.InputContext)` makes: a dataset, or a function of no arguments."""
+        if replication_mode is not InputReplicationMode.PER_WORKER:
+            raise ValueError(f"Input replication mode not supported: {replication_mode}")
+        made: list[Any] = []
+
+        def make(context: Any) -> Any:
+            made.append(input_fn(context))
+            return made[0] if isinstance(made[0], Dataset) else Dataset.range(0)
+
+        elements = self.distribute_datasets_from_function(make)
+        return InputIterator(elements if isinstance(made[0], Dataset) else Calls(made[0], len(self._device_names)))
+
+    def experimental_run(self, fn: Callable[..., Any], input_iterator: Any = None) -> Any:
+        """`run(fn)` with the next element of an iterator, if one is given."""
+        with self.scope():
+            return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
+
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
+        """The same as that of `extended`."""
+        return self._extended.colocate_vars_with(colocate_with_variable)
 
     def describe(self) -> str:
         """What runs where: the replicas, their devices, and which variables are mirrored or synchronised on read.
@@ -267,6 +313,15 @@ def _definition(fn: Any) -> Any:
         return None
     defaults = (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
     return fn.__code__, tuple(map(id, defaults)), around
+
+
+def _as_tensors_from(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, which was to be a function of its own: variables leave it as tensors."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return nest.map_structure(lambda x: to_tensor(x) if isinstance(x, Variable) else x, fn(*args, **kwargs))
+
+    return run
 
 
 def _first(value: Any) -> Any:

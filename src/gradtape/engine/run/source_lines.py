@@ -12,7 +12,7 @@ LineReference = tuple[CodeType, int]  # a function's code and the instruction in
 origins: dict[str, dict[int, Line]] = {}  # by file and line of source that was generated: the user's line it stands for
 
 RULES = "<gradtape rule>"  # the file of generated rules
-_LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib")
+_LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib", "optree.")
 _is_user: dict[str, bool] = {RULES: False}  # by file: whether its code is the user's, not a library's
 
 

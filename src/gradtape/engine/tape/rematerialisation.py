@@ -50,14 +50,15 @@ class Block:
 class Value:
     """A tensor that an op has made, or was given: held, or to be found or made again."""
 
-    __slots__ = ("block", "maker", "marks", "needed", "seen", "tensor")
+    __slots__ = ("block", "maker", "marks", "module", "needed", "seen", "tensor")
 
     def __init__(self, x: Tensor, block: Block, maker: Maker | None) -> None:
         self.seen = ref(x)  # whoever else may hold it
         self.tensor: Tensor | None = None  # while it is held here
-        self.marks: Any = None  # those it had when it was let go
+        self.marks: Any = None  # those that it has if it is made again
         self.block = block
         self.maker = maker
+        self.module = getattr(x, "module", None)  # the library of the device it is on
         self.needed = 0
 
     def at_hand(self) -> Tensor | None:
@@ -214,9 +215,9 @@ class Store:
 
     # Letting go.
 
-    def keep_within(self, in_use: set[int]) -> None:
-        """Lets go of blocks until the limit is kept, except those whose numbers are `in_use`."""
-        limit = self.limit
+    def keep_within(self, in_use: set[int], reserved: int = 0) -> None:
+        """Lets go of blocks until the limit less `reserved` bytes is kept, except those whose numbers are `in_use`."""
+        limit = self.limit - reserved
         while self.account.held > limit:
             block = self._cheapest(in_use)
             if block is None:
@@ -345,9 +346,16 @@ class Store:
                 if not uses[i]:
                     found.pop(i, None)
             del inputs, outputs
-            self.keep_within({values[i].block.number for i in found})
+            self._keep_beside(found, maker)
         for i in numbers:
             self._input(i, found)
+
+    def _keep_beside(self, found: dict[int, Tensor], maker: Maker) -> None:
+        """Keeps the limit while values are there that only other values are made of, beside those of the last op."""
+        blocks = {self.values[i].block for i in found}
+        own = {self.values[i].block for i in (*maker.inputs, *maker.outputs)}
+        waiting = sum([block.bytes for block in blocks if not block.held and block not in own])
+        self.keep_within({block.number for block in blocks}, waiting)
 
     def _input(self, i: int, found: dict[int, Tensor]) -> Tensor:
         """A value that is at hand, or on disk."""

@@ -103,6 +103,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
     _past: Log | None = None  # after the tape is used up: what an explanation needs, if one may be asked for
     _budget: tuple[int | float, Any] | None = None  # and the folder to spill to
     _entered = False
+    _loss_is_scaled = False  # by who leaves a step out whose gradients overflow
     _of_a_graph = False  # its records were made from the nodes of a graph, after these had run: see `tf.gradients`
     _watched: Sequence[Any] = ()  # after the tape is used up: the log's variables
     _hooks: dict[int, list[Callable[[Any], Any]]]

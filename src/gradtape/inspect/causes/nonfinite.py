@@ -116,10 +116,12 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
 
 
 def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:
+    is_variable = reading.records[at] is None and any(at == place for _, place in reading.log.variable_positions())
     remedy = (
-        "If it is a variable, an earlier update made it so (lower the learning rate, clip gradients, or use "
-        "check='nan' in every step to see the first one); if it is data, clean it: tf.debugging.check_numerics finds "
-        "it at the door."
+        "An earlier update of the variable made it so: lower the learning rate, clip gradients, or use check='nan' in "
+        "every step to see the first one."
+        if is_variable
+        else "Clean the data: tf.debugging.check_numerics finds it at the door."
     )
     index = _first_bad(value)
     numbers = {"value": value[index].item()}

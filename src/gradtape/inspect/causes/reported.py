@@ -7,6 +7,7 @@ leaves a node there that looks at them.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -30,6 +31,7 @@ from .reasons import Cause, Reason
 from .wording import listed, names_of_sources, phrase
 from .zeros import why_zero
 
+_LOOKS = 3  # at something that is wrong and turns out not to deserve words
 _PATIENCE = 10  # zeros in a row, of a gradient that was something before
 # Whose questions are the user's; other modules of gradtape's ask for themselves.
 _VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.trace.gradients")
@@ -81,7 +83,8 @@ class Reporter:
         self.listens = True
         self._stream = stream
         self._said: set[Any] = set()
-        self._known: set[Any] = set()  # what was looked at before: who asked, what was wrong, for which source
+        # How often who asked, what was wrong and for which source was looked at: what has been said is not again.
+        self._looks: dict[Any, float] = {}
         self._zeros = _Zeros()
 
     @unobtrusive()
@@ -95,7 +98,7 @@ class Reporter:
         if none and (missing := self._new(asked, "None", missing)):
             picked = [sources[i] for i in missing]
             names = [asked.names[i].strip("`") for i in missing]
-            self._say("None", reasons_for(tape, targets, picked, names, frame))
+            self._say(asked, "None", reasons_for(tape, targets, picked, names, frame))
         present = [i for i, g in enumerate(found) if _values(g) is not None]
         if not present:
             return
@@ -107,15 +110,18 @@ class Reporter:
             _look_in_graph(look, values)
 
     def _new(self, asked: _Asked, kind: str, which: Sequence[int]) -> list[int]:
-        """Those of the sources that have not been looked at for this before."""
-        keys = [(asked.place, kind, asked.names[i]) for i in which]
-        new = [i for i, key in zip(which, keys, strict=True) if key not in self._known]
-        self._known.update(keys)
+        """Those of the sources that are still to be looked at for this."""
+        new = []
+        for i in which:
+            key = (asked.place, kind, asked.names[i])
+            looks = self._looks[key] = self._looks.get(key, 0) + 1
+            new += [i] if looks <= _LOOKS else []
         return new
 
-    def _say(self, kind: str, reasons: Sequence[Reason]) -> None:
+    def _say(self, asked: _Asked, kind: str, reasons: Sequence[Reason]) -> None:
         alike: dict[Any, list[Reason]] = {}
         for reason in reasons:
+            self._looks[asked.place, kind, reason.source] = math.inf
             alike.setdefault((kind, reason.cause, reason.line, reason.sentence), []).append(reason)
         for key, group in alike.items():
             names = listed([reason.source for reason in group])
@@ -142,24 +148,25 @@ class _Look:
         self.targets = targets
         self.sources = sources
         self.which = which  # of the sources that were asked for
+        self.scaled = tape._loss_is_scaled
 
     def at(self, arrays: Sequence[Any], opened: Callable[[_Look], AbstractContextManager[Any]]) -> None:
         """Looks at the gradients, and only then, if something is wrong, at what `opened` gives: the tape to explain."""
-        reporter, asked = self.reporter, self.asked
-        wrong = [i for i, g in enumerate(arrays) if g.dtype.kind in "fc" and not np.isfinite(g).all()]
-        nothing = [i for i, g in enumerate(arrays) if g.size and not np.any(g)]
-        nothing = reporter._zeros.that_matter(asked, [self.which[i] for i in range(len(arrays))], nothing)
-        places = {self.which[i]: i for i in range(len(arrays))}
-        wrong = [places[i] for i in reporter._new(asked, "not finite", [self.which[i] for i in wrong])]
-        nothing = [places[i] for i in reporter._new(asked, "zero", [self.which[i] for i in nothing])]
-        if not wrong and not nothing:
+        reporter, asked, which = self.reporter, self.asked, self.which
+        wrong = [at for at, g in zip(which, arrays, strict=True) if g.dtype.kind in "fcV" and not np.isfinite(g).all()]
+        zero = [at for at, g in zip(which, arrays, strict=True) if g.size and not np.any(g)]
+        zero = reporter._zeros.that_matter(asked, which, zero)
+        wrong, zero = reporter._new(asked, "not finite", wrong), reporter._new(asked, "zero", zero)
+        if not wrong and not zero:
             return
-        names = [asked.names[i] for i in self.which]
         with opened(self) as tape:
             if wrong:
-                reporter._say("not finite", _not_finite(tape, [names[i] for i in wrong], reporter.found))
-            if nothing:
-                reporter._say("zero", _zero(tape, nothing, names, reporter.found))
+                names = [asked.names[at] for at in wrong]
+                reporter._say(asked, "not finite", _not_finite(tape, names, reporter.found, self.scaled))
+            if zero:
+                places = {which.index(at): asked.names[at] for at in zero}
+                learned = any(reporter._zeros.was_alive(asked, at) for at in zero)
+                reporter._say(asked, "zero", _zero(tape, places, reporter.found, learned))
 
 
 class _Zeros:
@@ -173,18 +180,22 @@ class _Zeros:
         self._alive: set[Any] = set()
         self._rows: dict[Any, int] = {}
 
+    def was_alive(self, asked: _Asked, at: int) -> bool:
+        """Whether a gradient was something before."""
+        return (asked.place, asked.names[at]) in self._alive
+
     def that_matter(self, asked: _Asked, which: Sequence[int], zero: Sequence[int]) -> list[int]:
-        """Those of the zeros, all given as places among `which`."""
+        """Those of the zeros among the sources that were looked at."""
         found = []
-        for i, at in enumerate(which):
+        for at in which:
             key = (asked.place, asked.names[at])
-            if i not in zero:
+            if at not in zero:
                 self._alive.add(key)
                 self._rows.pop(key, None)
                 continue
             self._rows[key] = self._rows.get(key, 0) + 1
-            if key not in self._alive or self._rows[key] >= _PATIENCE:
-                found.append(i)
+            if not self.was_alive(asked, at) or self._rows[key] >= _PATIENCE:
+                found.append(at)
         return found
 
 
@@ -228,9 +239,13 @@ def _again(look: _Look) -> Any:
         return None
 
 
-def _not_finite(tape: Any, names: Sequence[str], before: Sequence[Reason]) -> list[Reason]:
+def _not_finite(
+    tape: Any, names: Sequence[str], before: Sequence[Reason], scaled: bool = False
+) -> list[Reason]:
     found = diagnose(tape)
     spread = any(reason.cause is Cause.NOT_FINITE for reason in before)
+    if scaled and found.direction == "backward":  # the optimizer finds out by this which scale is too large
+        return []
     if found.ok or (found.direction in ("given", None) and spread):  # what was told of has spread by now
         return []
     sentence, line = _in_one_line(tape, found)
@@ -262,21 +277,24 @@ class _Named:
         self.name = name or "an op"
 
 
-def _zero(tape: Any, which: Sequence[int], names: Sequence[str], before: Sequence[Reason]) -> list[Reason]:
+def _zero(tape: Any, places: dict[int, str], before: Sequence[Reason], learned: bool) -> list[Reason]:
+    """The reasons for sources at these places of the last question, which are called so."""
     reading = Reading(tape)
+    if learned and not any(np.any(value) for value in reading.target_values):
+        return []  # the loss has become zero: there is nothing more to learn
     if not all(np.isfinite(value).all() for value in reading.target_values):
-        return _not_finite(tape, [names[i] for i in which], before)
+        return _not_finite(tape, [*places.values()], before)
     reasons = []
-    for i in which:
-        at = reading.sources[i][2]
+    for i, name in places.items():
+        _, source, at = reading.sources[i]
         lost = None if at is None else why_zero(reading, at)
         if lost is not None and lost.cause == "the rule gives none":  # a branch, or a loop, that cuts it
-            (reason,) = reasons_for(tape, reading.log.question[0], [reading.sources[i][1]], [names[i].strip("`")], None)
+            (reason,) = reasons_for(tape, reading.log.question[0], [source], [name.strip("`")], None)
             reasons += [reason] if reason.line is not None else []
         elif lost is not None and lost.cause == "zero" and lost.lasting:
             sentence = lost.sentence.removeprefix("the target depends on it, but the gradient is zero: ")
             line = None if lost.at is None else reading.log.line(lost.at)  # type: ignore[attr-defined]
-            reasons.append(Reason(names[i], Cause.ZERO, sentence, line))
+            reasons.append(Reason(name, Cause.ZERO, sentence, line))
     return reasons
 
 

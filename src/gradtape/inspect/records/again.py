@@ -69,6 +69,7 @@ class Question:
         # Of what a call did, the lines inside are known; of other steps, the instructions.
         called = {at for at, op in enumerate(log.ops) if getattr(op, "family", None) == "call"}
         self._where = {at: noted[0] for at, noted in log.notes.items() if at not in called}
+        self._variables = [(variable, at) for variable, at in log.variable_positions() if at >= 0]
         self._targets = [log.position(target) for target in targets]
         self._sources = [at for _, _, at in reading.sources]
         self.tensors: list[Tensor] = []
@@ -119,6 +120,10 @@ class Question:
             try:
                 with tape:
                     tape.watch([x for key, x in made.items() if type(key) is int and x.dtype.differentiable])
+                    for variable, at in self._variables:
+                        if at in made:
+                            log.variables.append(variable)
+                            log.places[id(variable)] = log.position(made[at])  # type: ignore[assignment]
                     for step in self._steps:
                         log.now = self._where.get(step.outputs[0], step.line)  # type: ignore[call-overload]
                         given = [x if isinstance(x, Tensor) else made[x] for x in step.inputs]
