@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine.run.convert import readable, register
 from ..state.variable import Variable, _converted
+from ..state.variable_creators import variable_creator_scope
 from .values import DistributedValues
 from .variables import check_aggregation, kind_of, plain
 
@@ -34,6 +35,16 @@ class OnlyCopy(DistributedValues):
     def __reduce__(self) -> Any:
         variable: Any = self
         return plain, (variable.numpy(), variable._trainable, variable._title.removesuffix(":0"))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        variable: Any = self
+        with variable_creator_scope(creator_of(self._strategy)):
+            made = memo[id(self)] = Variable(
+                variable.numpy(), variable.trainable, name=variable.name.removesuffix(":0"), shape=variable.shape,
+                constraint=variable.constraint, synchronization=variable.synchronization,
+                aggregation=variable.aggregation,
+            )  # fmt: skip
+        return made
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}:{{\n  0: {Variable.__repr__(self)}\n}}"  # type: ignore[arg-type]

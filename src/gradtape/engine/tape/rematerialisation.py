@@ -55,7 +55,7 @@ class Value:
     def __init__(self, x: Tensor, block: Block, maker: Maker | None) -> None:
         self.seen = ref(x)  # whoever else may hold it
         self.tensor: Tensor | None = None  # while it is held here
-        self.marks: Any = None  # those it had when it was let go
+        self.marks: Any = None  # those that it has if it is made again
         self.block = block
         self.maker = maker
         self.module = getattr(x, "module", None)  # the library of the device it is on
