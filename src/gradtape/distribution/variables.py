@@ -118,7 +118,8 @@ class DistributedVariable(Variable, DistributedValues):
             "aggregation": self._aggregation, "synchronization": self._synchronization,
             "shape": self._shape, "constraint": self.constraint, "name": self._title.removesuffix(":0"),
         }  # fmt: skip
-        made = memo[id(self)] = _created(self._strategy, arguments)
+        made: Any = _created(self._strategy, arguments)
+        memo[id(self)] = made
         if not self.is_mirrored or self._copies:
             for own, other in zip(made._values, self._values, strict=True):
                 own._take(Variable._settled(other))
