@@ -56,7 +56,7 @@ class VariableClass(abc.ABCMeta):
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
 
-def _mode(kind: type[Any], given: Any, default: Any, name: str | None) -> Any:
+def _mode(kind: Any, given: Any, default: Any, name: str | None) -> Any:
     """One of the modes of synchronization or aggregation, as it was given; None is the default."""
     if given is None:
         return default
