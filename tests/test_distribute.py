@@ -212,3 +212,5 @@ def test_a_copy_of_a_variable_of_one_replica():
     other.assign(2.0)
     assert type(other) is type(v) and other.distribute_strategy is strategy and v.numpy() == 1.0
     assert (other.aggregation, other.synchronization) == (v.aggregation, v.synchronization)
+    with pytest.raises(NotImplementedError, match="ON_READ"):
+        other.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))

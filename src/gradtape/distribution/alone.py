@@ -10,7 +10,7 @@ from ..engine.run.convert import readable, register
 from ..state.variable import Variable, _converted
 from ..state.variable_creators import variable_creator_scope
 from .values import DistributedValues
-from .variables import check_aggregation, kind_of, plain
+from .variables import SCATTERS, SyncOnReadVariable, check_aggregation, kind_of, plain
 
 
 class OnlyCopy(DistributedValues):
@@ -55,7 +55,8 @@ class OnlyCopy(DistributedValues):
 @functools.cache
 def _only_copy(kind: type[Variable], name: str) -> Any:
     """A class of variables, which may be those of a device, with what `OnlyCopy` adds: they are read as fast."""
-    made = type(name, (OnlyCopy, kind), {"__module__": __name__})
+    refused = dict.fromkeys(SCATTERS, SyncOnReadVariable._scatter) if name == SyncOnReadVariable.__name__ else {}
+    made = type(name, (OnlyCopy, kind), {"__module__": __name__, **refused})
     register(made, _converted, 0)
     readable.add(made)
     return made
