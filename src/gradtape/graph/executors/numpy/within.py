@@ -15,7 +15,7 @@ from .lowering import Primitive
 logger = logging.getLogger("gradtape")
 
 _PATIENCE = (0.5, 1.0)
-_LITTLE = 0.25  # so much longer may a run take without a look at plans that hold more
+_LITTLE = 0.1  # so much longer may a run take without a look at plans that hold more
 _MOST = 6.0  # so much longer may a run take at all
 _ATTEMPTS = 3  # at a plan that turns out to hold more than it was to
 
