@@ -128,13 +128,16 @@ def kept_and_largest(step: Step, device: bool) -> tuple[int, int]:
     with tf.GradientTape() as tape:
         loss()
     kept = tape.memory().total
-    with tf.GradientTape(trace=True) as traced:
+    with tf.GradientTape(memory_budget="100TB") as tape:
         loss()
+    store = tape._log.store
     weights = {id(v._as_tensor().buffer) for v in variables}
     largest = 0
     seen = set()
-    for at, (_, _, _, inputs, attrs) in traced._log.notes.items():
-        op = traced._log.records[at][0]
+    for maker in dict.fromkeys(value.maker for value in store.values if value.maker is not None):
+        op, attrs = maker.op, maker.attrs
+        found = store.fetch(maker.inputs)
+        inputs = [found[i] for i in maker.inputs]
         kind = (op.name, *[x.dims for x in inputs], *map(str, attrs.values()))
         if kind not in seen:
             seen.add(kind)
@@ -145,10 +148,11 @@ def kept_and_largest(step: Step, device: bool) -> tuple[int, int]:
 
 def alone(op: Any, inputs: Any, attrs: Any) -> Any:
     """An op's outputs, and the gradients of its inputs."""
+    sources = [x for x in inputs if x.dtype.is_floating]
     with tf.GradientTape() as tape:
-        tape.watch([x for x in inputs if x.dtype.is_floating])
+        tape.watch(sources)
         outputs = dispatch.run(op, inputs, attrs)
-    return outputs, tape.gradient(outputs, [x for x in inputs if x.dtype.is_floating])
+    return outputs, tape.gradient(outputs, sources) if sources and op.vjp is not None else None
 
 
 def peak_of(work: Callable[[], Any], device: bool) -> int:

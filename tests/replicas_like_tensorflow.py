@@ -235,3 +235,16 @@ def test_modes_of_variables(strategy):
             tf.compat.v1.get_variable("v", [1], synchronization=Synchronization.NONE)
         assert tf.compat.v1.Variable(1.0, synchronization=Synchronization.ON_READ).trainable is False
         assert tf.Variable(1.0, aggregation=None).aggregation == Aggregation.NONE
+
+
+def test_long_integers_in_a_program_of_all_replicas(strategy):
+    with strategy.scope():
+        count = tf.Variable([0, 1 << 40], dtype=tf.int64, aggregation=Aggregation.SUM)
+        generator = tf.random.Generator.from_seed(1234)
+    step = tf.function(lambda: count.assign_add([1, 1] + 0 * tf.cast(number(), tf.int64)))
+    for _ in range(2):
+        strategy.run(step)
+    assert count.numpy().tolist() == [4, (1 << 40) + 4]
+    drawn = strategy.run(tf.function(lambda: generator.uniform_full_int([4], tf.int32)))
+    first, second = strategy.experimental_local_results(drawn)
+    assert first.numpy().tolist() != second.numpy().tolist()

@@ -1,6 +1,7 @@
 """`tf.distribute` with one replica: what TensorFlow answers on a machine with one device."""
 
 import contextlib
+import copy
 import pickle
 
 import numpy as np
@@ -191,3 +192,25 @@ def test_a_scope_of_ones_own_is_that_of_run_too():
     with strategy.scope():
         strategy.run(lambda: made.append(tf.Variable(1.0)))
     assert [v.aggregation for v in made] == [tf.VariableAggregation.SUM] * 2
+
+
+def test_the_address_of_a_task_of_slurm(monkeypatch):
+    told = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "3", "SLURM_STEP_NODELIST": "t02n13,t02n41,t02n43"}
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    resolver = distribute.cluster_resolver.SlurmClusterResolver({"ps": 1, "worker": 2}, tasks_per_node=1)
+    assert (resolver.task_type, resolver.task_id) == ("worker", 0)
+    assert resolver.master() == "grpc://t02n41:8888"
+    assert resolver.master("worker", 1, rpc_layer="ab") == "ab://t02n43:8888"
+
+
+def test_a_copy_of_a_variable_of_one_replica():
+    strategy = distribute.MirroredStrategy(["/cpu:0"])
+    with strategy.scope():
+        v = tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.SUM)
+    other = copy.deepcopy(v)
+    other.assign(2.0)
+    assert type(other) is type(v) and other.distribute_strategy is strategy and v.numpy() == 1.0
+    assert (other.aggregation, other.synchronization) == (v.aggregation, v.synchronization)
+    with pytest.raises(NotImplementedError, match="ON_READ"):
+        other.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))

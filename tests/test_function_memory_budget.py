@@ -317,3 +317,59 @@ def test_xla_plans_its_memory_itself(caplog):
     with caplog.at_level(logging.WARNING, logger="gradtape"):
         assert [float(f(tf.constant(1.0))) for _ in range(3)] == [2.0, 2.0, 2.0]
     assert len([r for r in caplog.records if "memory budget does not hold" in r.getMessage()]) == 1
+
+
+def test_the_first_call_keeps_to_it_and_has_the_numbers_of_a_first_call():
+    def first(budget):
+        loss, variables, x = chain(layers=20, batch=16384)
+        step = training_step(loss, variables, memory_budget=budget)
+        tracemalloc.start()
+        value = step(x)
+        taken = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return [value.numpy(), *(v.numpy() for v in variables)], taken
+
+    expected, plain = first(None)
+    found, taken = first(0.2)
+    assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
+    assert taken < 0.5 * plain  # with what the plan itself takes
+
+
+def test_values_that_must_be_known_are_computed():
+    def f(x, n):
+        matrix = tf.linalg.cholesky(x @ tf.transpose(x) + tf.eye(3, dtype=x.dtype))
+        kept = tf.boolean_mask(x[:, 0], x[:, 0] > 0.0)
+        return tf.reduce_sum(matrix) + tf.reduce_sum(tf.ones([n], x.dtype)) + tf.reduce_sum(kept)
+
+    x = tf.constant(np.random.default_rng(0).normal(size=(3, 3)))
+    plain, planned = tf.function(f), tf.function(f, memory_budget=0.5)
+    for n in (2, 3, 2):
+        np.testing.assert_allclose(planned(x, tf.constant(n)), plain(x, tf.constant(n)), rtol=1e-12)
+    rows = tf.function(lambda i: tf.gather(x, i + 1), memory_budget=0.5)
+    assert np.array_equal(rows(tf.constant(0)), x[1])
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
+            rows(tf.constant(7))
+
+
+@pytest.mark.parametrize("budget", [100, 400, 0.1, 0.5])
+def test_what_an_effect_gave_is_never_written_over(budget):
+    x = tf.constant(np.linspace(-1.0, 1.0, 50))
+
+    def f(x):
+        for _ in range(5):
+            x = tf.exp(tf.sin(x)) * tf.random.uniform([50], dtype=tf.float64, seed=1)
+        return x
+
+    def answers(f):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return y.numpy(), tape.gradient(y, x).numpy()
+
+    plain, planned = tf.function(f), tf.function(f, memory_budget=budget)
+    for _ in range(3):
+        tf.random.set_seed(5)
+        expected = answers(plain)
+        tf.random.set_seed(5)
+        assert all(map(np.array_equal, answers(planned), expected))

@@ -105,6 +105,7 @@ def test_the_page_has_one_graph_and_what_changes(tmp_path):
     means = [s["nodes"][str(tanh["id"])]["value"]["mean"] for s in data["steps"]]
     assert len(set(means)) == 3
     assert "3 of 3 steps" in str(steps) and "w" in str(steps)
+    assert embedded(tf.inspect.report(steps, tmp_path / "same.html")) == data
 
 
 def test_what_is_nan_or_none_at_a_step_is_said(tmp_path):

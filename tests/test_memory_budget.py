@@ -213,6 +213,33 @@ def test_jacobians_and_hessians():
     assert same(asked(memory_budget=0.2), asked())
 
 
+def test_a_hessian_through_calls_of_functions():
+    x = tf.Variable(RNG.normal(size=(4,)), dtype=tf.float32)
+    layer = tf.function(lambda y: tf.sin(y) * tf.exp(-y * y))
+
+    def asked(**options):
+        with tf.GradientTape(persistent=True, **options) as tape:
+            y = x
+            for _ in range(5):
+                y = layer(y) + tf.reduce_mean(y)
+            total = tf.reduce_sum(y)
+        return tape.hessian(total, x)
+
+    plain = asked()
+    assert np.any(plain.numpy())
+    assert same(asked(memory_budget=2), plain)
+
+
+def test_a_call_that_keeps_nothing():
+    x = tf.Variable(tf.ones([4]))
+    shifted = tf.function(lambda y: 2.0 * y + 1.0)
+    with tf.GradientTape(memory_budget=2) as tape:
+        y = tf.exp(shifted(tf.sin(x)))
+    with tf.GradientTape() as plain:
+        expected = tf.exp(shifted(tf.sin(x)))
+    assert same(tape.gradient(y, x), plain.gradient(expected, x))
+
+
 def test_a_variable_that_is_assigned_meanwhile():
     def asked(**options):
         v = tf.Variable(tf.fill([64], 2.0))

@@ -135,6 +135,18 @@ def test_convolutions(x, w, attributes, eager_for_work):
 
 
 @needed
+@pytest.mark.parametrize("cores", [1, 16])
+def test_filters_of_each_member_of_a_batch(cores, monkeypatch, eager_for_work):
+    monkeypatch.setattr(convolutions, "ONEDNN_MEMBER", 1)
+    monkeypatch.setattr(convolutions, "CORES", cores)
+    x, b = normal(3, 2, 7, 6, 4), normal(3, 2, 4, 6, 5, seed=1)
+    attrs = {"size": (3, 3), "strides": (2, 1), "paddings": ((1, 1), (1, 1)), "dilations": (1, 1)}
+    expected = convolution._conv_filters(np, x.astype(np.float64), b.astype(np.float64), **attrs)
+    assert (convolutions.conv_filters(x, b, **attrs) is None) == (cores == 16)
+    assert_close(tf.constant(convolution.conv_filters(tf.constant(x), tf.constant(b), **attrs)).numpy(), expected)
+
+
+@needed
 def test_most_convolutions_are_its_own(eager_for_work):
     for name in ("valid", "same", "strides", "groups", "depthwise", "many channels", "line"):
         x, w, attributes = CONVOLUTIONS[name]

@@ -545,11 +545,16 @@ for name, parts in expected.items():
 def total(x):
     return strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(x,)), axis=None)
 
-for dataset in (tf.data.Dataset.range(7).batch(4), numbers.take(2).concatenate(tf.data.Dataset.from_tensors([1.0]))):
-    step = tf.function(total)
-    batches = strategy.experimental_distribute_dataset(dataset)
-    sums = [[float(step(x)) for x in batches] for _ in range(2)]
-    assert sums == [[6, 15]] * 2 if dataset.element_spec.dtype == tf.int64 else [[6, 22, 1]] * 2, sums
+parts = strategy.experimental_distribute_dataset(tf.data.Dataset.range(7).batch(4))
+files = strategy.experimental_distribute_dataset(numbers)
+for batches, step, expected in (
+    (parts, tf.function(total), [6, 15]),
+    (parts, tf.function(total, input_signature=[parts.element_spec]), [6, 15]),
+    (files, tf.function(total), [10, 18, 17, 21]),
+):
+    for _ in range(2):
+        sums = [float(step(x)) for x in batches]
+        assert sums == expected, sums
     assert strategy._why_in_step == ""
 
 # Workers that make different numbers of batches: of known sizes, of unknown ones, and none at all.
@@ -605,8 +610,9 @@ def trained(scope):
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         model.compile(optimizer=keras.optimizers.Adam(0.01), loss=loss, metrics=["accuracy"])
     history = model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(16), epochs=2, verbose=0).history
-    model.evaluate(x[:11], y[:11], batch_size=8, verbose=0)  # a last batch that is short
-    return [history["loss"], history["accuracy"], *[v.numpy() for v in model.variables]]
+    # Last batches that are short: at both workers, and at one of them.
+    evaluated = [model.evaluate(x[:n], y[:n], batch_size=b, verbose=0) for n, b in ((11, 8), (7, 4))]
+    return [history["loss"], history["accuracy"], evaluated, *[v.numpy() for v in model.variables]]
 
 for found, expected in zip(trained(strategy.scope()), trained(contextlib.nullcontext()), strict=True):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)

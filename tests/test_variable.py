@@ -522,3 +522,10 @@ def test_creators_do_not_touch_subclasses():
 
     with tf.variable_creator_scope(lambda next_creator, **arguments: "another"):
         assert type(Mine(1.0)) is Mine
+
+
+@pytest.mark.parametrize("how", [lambda f: f, tf.function, tf.function(jit_compile=True)], ids="egx")
+def test_rows_of_integers_are_divided_without_a_rest(how):
+    v = tf.Variable([1, -7, 9])
+    how(lambda: v.scatter_div(tf.IndexedSlices(tf.constant([4, 2]), tf.constant([1, 2]))))()
+    assert v.numpy().tolist() == [1, -1, 4]

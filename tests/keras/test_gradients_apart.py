@@ -165,6 +165,18 @@ def test_in_a_function_and_under_another_tape():
     np.testing.assert_allclose(outer.gradient(total, w), reference.gradient(expected, w))
 
 
+@pytest.mark.parametrize("dtype", [tf.complex128, tf.bfloat16])
+def test_norms_are_real_lengths_in_every_dtype(dtype):
+    x, w = tf.cast(RNG.normal(size=(4, 3)), dtype), tf.Variable(tf.cast(RNG.normal(size=(3, 2)), dtype))
+    turn = tf.constant(1 + 2j, dtype) if dtype.is_complex else tf.constant(2.0, dtype)
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tf.reduce_sum(tf.math.real((x @ w) * turn), 1)
+    rows = tape.gradient(losses, w, per="example")
+    norms = tape.gradient(losses, w, per="example", norms=True)
+    expected = [np.linalg.norm(tf.cast(g, tf.complex128)) for g in rows]
+    np.testing.assert_allclose(tf.cast(norms, tf.float64), expected, rtol=1e-9 if dtype.is_complex else 0.02)
+
+
 def test_clipping_by_example_in_three_lines():
     x, w = tf.constant(RNG.normal(size=(6, 3))), tf.Variable(RNG.normal(size=(3, 1)))
     with tf.GradientTape(persistent=True) as tape:

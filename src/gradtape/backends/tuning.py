@@ -68,5 +68,7 @@ WORTH_SELECTING = 512
 PATCHES = 1 << 21  # bytes of patches made at a time: they stay in the cache
 # Multiplications: NumPy against oneDNN: 3.4 for 2**15, 3.0 for 2**19, 4.8 for 2**26.
 ONEDNN_CONVOLUTION = 1 << 15
+# Multiplications of one member of a batch of filters, NumPy against oneDNN on one core: 0.85 for 2**17, 1.4 for 2**21.
+ONEDNN_MEMBER = 1 << 20
 # Numbers: NumPy against oneDNN, 2**15 to 2**20 of them: a maximum 1.0 to 1.25, with its place 2.2 to 2.5.
 ONEDNN_POOLING = 1 << 15

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..engine.run.convert import readable, register
 from ..state.variable import Variable, _converted
+from ..state.variable_creators import variable_creator_scope
 from .values import DistributedValues
-from .variables import check_aggregation, kind_of, plain
+from .variables import SCATTERS, SyncOnReadVariable, check_aggregation, kind_of, plain
 
 
 class OnlyCopy(DistributedValues):
@@ -35,6 +36,16 @@ class OnlyCopy(DistributedValues):
         variable: Any = self
         return plain, (variable.numpy(), variable._trainable, variable._title.removesuffix(":0"))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        variable: Any = self
+        with variable_creator_scope(creator_of(self._strategy)):
+            made = memo[id(self)] = Variable(
+                variable.numpy(), variable.trainable, name=variable.name.removesuffix(":0"), shape=variable.shape,
+                constraint=variable.constraint, synchronization=variable.synchronization,
+                aggregation=variable.aggregation,
+            )  # fmt: skip
+        return made
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}:{{\n  0: {Variable.__repr__(self)}\n}}"  # type: ignore[arg-type]
 
@@ -44,7 +55,8 @@ class OnlyCopy(DistributedValues):
 @functools.cache
 def _only_copy(kind: type[Variable], name: str) -> Any:
     """A class of variables, which may be those of a device, with what `OnlyCopy` adds: they are read as fast."""
-    made = type(name, (OnlyCopy, kind), {"__module__": __name__})
+    refused = dict.fromkeys(SCATTERS, SyncOnReadVariable._scatter) if name == SyncOnReadVariable.__name__ else {}
+    made = type(name, (OnlyCopy, kind), {"__module__": __name__, **refused})
     register(made, _converted, 0)
     readable.add(made)
     return made

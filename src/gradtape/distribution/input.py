@@ -239,7 +239,7 @@ class Distributed(DistributedDataset):
     def __init__(self, dataset: Any, count: int, splits: bool, places: Sequence[str] = ()) -> None:
         self.sources = dataset if isinstance(dataset, list) else [dataset]
         self._source = self.sources[0]
-        self._count = count
+        self._count = self._own = count  # the parts that there are, and those of this process
         self._splits = splits
         self._places = [devices.by_name(name) for name in places]  # where replicas have their parts
 
@@ -289,7 +289,7 @@ class Distributed(DistributedDataset):
             if self._splits and spec.shape.rank:
                 size = spec.shape[0]
                 spec = batch_spec(row_spec(spec), None if size is None or size % self._count else size // self._count)
-            return PerReplicaSpec(*[spec] * self._count)
+            return PerReplicaSpec(*[spec] * self._own)
 
         return mapped(one, self._source.element_spec)
 
@@ -409,6 +409,7 @@ class Share(Distributed):
 
     def __init__(self, dataset: Any, workers: Any) -> None:
         super().__init__(dataset, workers.count * workers.local, splits=True)
+        self._own = workers.local
         self._workers = workers
 
     def _split(self, elements: Any) -> Any:

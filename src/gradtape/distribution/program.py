@@ -68,7 +68,8 @@ class Program:
             self._constants = [self._put(v.constant, False) for v in large]
             self._takes_memory = bool(donated) and not self._checked
             self._call = traced.lower().compile()
-        self._wide = bool(self._draws) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
+        given = [*graph.inputs, *(value for _, value in graph.variables)]
+        self._wide = bool(self._draws) or any([v.dtype.real_dtype.size == 8 for v in given])
 
     def _form(self, value: Value, per: bool) -> Any:
         shape = (self._count, *value.shape) if per else value.shape

@@ -104,6 +104,11 @@ class PerReplicaSpec(TypeSpec):
     def _component_specs(self) -> tuple[Any, ...]:
         return self._value_specs
 
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether it describes what was given, which may be uneven."""
+        uneven = isinstance(spec_or_value, Uneven)
+        return bool(super().is_compatible_with(PerReplica(spec_or_value._values) if uneven else spec_or_value))
+
     def _to_components(self, value: Any) -> tuple[Any, ...]:
         return tuple(value._values)
 

@@ -34,7 +34,7 @@ from .reductions import ReduceOp, reduced, workers_of
 from .replicas import get_replica_context
 from .values import DistributedValues, PerReplica, is_mirrored, select_replica
 
-_SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
+SCATTERS = ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max", "scatter_min", "scatter_update")
 _NUMBERS = re.compile(r"_\d+(?=/|$)")  # in names, which make them unique
 _CHOOSING = ("scatter_max", "scatter_min", "scatter_update")  # of which there is no sum over replicas
 _NONE, _SUM, _MEAN = VariableAggregation.NONE, VariableAggregation.SUM, VariableAggregation.MEAN
@@ -118,7 +118,8 @@ class DistributedVariable(Variable, DistributedValues):
             "aggregation": self._aggregation, "synchronization": self._synchronization,
             "shape": self._shape, "constraint": self.constraint, "name": self._title.removesuffix(":0"),
         }  # fmt: skip
-        made = memo[id(self)] = _created(self._strategy, arguments)
+        made: Any = _created(self._strategy, arguments)
+        memo[id(self)] = made
         if not self.is_mirrored or self._copies:
             for own, other in zip(made._values, self._values, strict=True):
                 own._take(Variable._settled(other))
@@ -275,7 +276,7 @@ def _scatter(name: str) -> Callable[..., Any]:
     return scatter
 
 
-for _name in _SCATTERS:
+for _name in SCATTERS:
     setattr(MirroredVariable, _name, _scatter(_name))
 
 
@@ -360,7 +361,7 @@ class SyncOnReadVariable(DistributedVariable):
         for i, part in enumerate(parts):
             method(part, select_replica(i, value), **options)
 
-    def _scatter(self, *args: Any) -> Any:
+    def _scatter(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("Variables with `synchronization=ON_READ` doesn't support `scatter` of rows")
 
 

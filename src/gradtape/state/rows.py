@@ -22,6 +22,7 @@ _UFUNCS: dict[Combine, tuple[np.ufunc, int]] = {  # and the kinds of dtypes for 
     operator.sub: (np.subtract, _ARITHMETIC),
     operator.mul: (np.multiply, _ARITHMETIC),
     operator.truediv: (np.divide, dtypes.FLOAT | dtypes.COMPLEX),
+    ops.truncatediv: (np.floor_divide, 0),  # which rounds down
     ops.maximum: (np.maximum, dtypes.INT | dtypes.FLOAT),
     ops.minimum: (np.minimum, dtypes.INT | dtypes.FLOAT),
 }

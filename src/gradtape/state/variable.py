@@ -56,7 +56,7 @@ class VariableClass(abc.ABCMeta):
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
 
-def _mode(kind: type[Any], given: Any, default: Any, name: str | None) -> Any:
+def _mode(kind: Any, given: Any, default: Any, name: str | None) -> Any:
     """One of the modes of synchronization or aggregation, as it was given; None is the default."""
     if given is None:
         return default
@@ -156,7 +156,7 @@ class Variable(Updates, metaclass=VariableClass):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "value" in vars(cls) and "_as_tensor" not in vars(cls):
-            cls._as_tensor = _with_value_of_own(cls._as_tensor)  # type: ignore[method-assign]
+            cls._as_tensor = _with_value_of_own(cls._as_tensor)  # type: ignore[assignment,method-assign]
 
     def _settle(self, value: Any) -> None:
         """Makes a tensor that is not of the host the first value."""

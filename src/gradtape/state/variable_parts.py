@@ -79,8 +79,9 @@ class Parts:
         return self._scatter_slices(sparse_delta, operator.mul)
 
     def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
-        """Divides the rows that the slices name."""
-        return self._scatter_slices(sparse_delta, operator.truediv)
+        """Divides the rows that the slices name; what is left over of integers is dropped."""
+        is_exact = self.dtype.is_floating or self.dtype.is_complex
+        return self._scatter_slices(sparse_delta, operator.truediv if is_exact else ops.truncatediv)
 
     def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         """The maximum of the slices and the rows they name."""

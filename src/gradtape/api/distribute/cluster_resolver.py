@@ -224,6 +224,7 @@ class SlurmClusterResolver(ClusterResolver):
             f"{host}:{port_base + i}" for host, tasks in zip(hosts, each, strict=True) for i in range(tasks)
         ]
         self._gpus = gpus_per_task
+        self.rpc_layer = rpc_layer
         self._task_type, self._task_id = self.get_task_info()
 
     def get_task_info(self) -> tuple[str, int]:
@@ -244,10 +245,11 @@ class SlurmClusterResolver(ClusterResolver):
         return ClusterSpec(found)
 
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
-        """The address of a task."""
-        if not task_type or task_id is None:
-            return ""
-        return str(self.cluster_spec().task_address(task_type, task_id))
+        """The address of a task, of this one if none is named."""
+        job = self.task_type if task_type is None else task_type
+        number = self.task_id if task_id is None else task_id
+        layer, found = rpc_layer or self.rpc_layer, self.cluster_spec().task_address(job, number)
+        return f"{layer}://{found}" if layer else str(found)
 
     def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
         """How many GPUs a task has."""

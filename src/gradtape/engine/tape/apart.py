@@ -22,6 +22,7 @@ from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Lookalike, StandIn, leave
 from ..registry.cotangents import finished
 from ..registry.examples import Kept, Sums
+from ..registry.families import conjugate
 from ..run import dispatch
 from ..run.namespace import ops
 from .log import Log
@@ -221,9 +222,12 @@ def stacked(g: Any, examples: Examples, waiting: bool = False) -> Any:
 
 
 def _square_norms(g: Any) -> Tensor:
+    """The squared norm of each row: the product of the row with itself, which makes no array of squares."""
     if type(g) is WaitingSum:
         return g.square_norms()
-    return ops.sum(ops.square(g), axis=tuple(range(1, len(g.dims))), keepdims=False)
+    rows = ops.reshape(g, shape=(g.dims[0], math.prod(g.dims[1:])))
+    found = ops.contract(conjugate(ops, rows), rows, equation="ni,ni->n")
+    return ops.real(found) if g.dtype.is_complex else found
 
 
 def nothing_apart(targets: Sequence[Any], source: Any, per: str, norms: bool) -> Tensor:

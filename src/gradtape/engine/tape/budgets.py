@@ -47,14 +47,17 @@ class Needed:
 class Lent:
     """Tensors that an op which is a call would hold itself: they are looked for when it uses them."""
 
-    def __init__(self, store: Store, numbers: tuple[int, ...], arrays: bool) -> None:
+    def __init__(self, store: Store, numbers: tuple[int, ...], arrays: bool, instead_of: Lent | None = None) -> None:
         self._store = store
+        self._instead_of = instead_of  # what is not used if this is
         self.numbers = numbers
         self._arrays = arrays  # whether the op takes arrays
         self.ready: dict[int, Tensor] | None = None  # from when the sweep comes to the op until it runs
 
     def __iter__(self) -> Iterator[Any]:
         found, self.ready = self.ready, None
+        if self._instead_of is not None:
+            self._instead_of.ready = None
         if found is None:
             found = self._store.fetch(self.numbers)
         tensors = [found[i] for i in self.numbers]
@@ -231,7 +234,8 @@ class BudgetedLog(Log):
                 maker.outputs = tuple([numbers[id(y)] for y in outputs])
         if len(self.ops) > at and op.family != "call":
             self._keep(at, numbers)
-        store.keep_within({store.values[i].block.number for i in numbers.values()})
+        if store.account.held > store.limit:
+            store.keep_within({store.values[i].block.number for i in numbers.values()})
         self._since = perf_counter()
 
     def _note_call(
@@ -265,7 +269,7 @@ class BudgetedLog(Log):
                 return given, [x.array for x in kept]
             form = Lent(store, needed, True)
             list.__setitem__(self.saved, at, Needed(form, needed))
-            return Lent(store, sources, False), form
+            return Lent(store, sources, False, form), form
 
         call.lend(lend)
 
@@ -291,7 +295,7 @@ class BudgetedLog(Log):
         return None
 
     def _marked(self, y: Tensor, number: int) -> None:
-        y.mark = (self._numbers, number, y.marks)
+        y.mark = self.store.values[number].marks = (self._numbers, number, y.marks)
 
     def _number(self, x: Tensor) -> int:
         """The number of an op's input. One that no op made that this tape was told of is held from now on."""

@@ -55,7 +55,7 @@ class Value:
     def __init__(self, x: Tensor, block: Block, maker: Maker | None) -> None:
         self.seen = ref(x)  # whoever else may hold it
         self.tensor: Tensor | None = None  # while it is held here
-        self.marks: Any = None  # those it had when it was let go
+        self.marks: Any = None  # those that it has if it is made again
         self.block = block
         self.maker = maker
         self.module = getattr(x, "module", None)  # the library of the device it is on
@@ -301,7 +301,7 @@ class Store:
         """The values of these numbers, made again where they are gone; the limit is kept meanwhile."""
         found: dict[int, Tensor] = {}
         missing = False
-        self._now = max([self.values[i].block.made_at for i in numbers])
+        self._now = max([self.values[i].block.made_at for i in numbers], default=self._now)
         for i in numbers:
             value = self.values[i]
             x = value.at_hand()

@@ -33,7 +33,7 @@ class Traced(NamedTuple):
 
 def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule) -> tuple[Tensor, ...]:
     """The outputs as new tensors, from which a gradient goes to the inputs by the rule."""
-    ones = [ones_like(y, trace.for_xla) for y in outputs]
+    ones = [ones_like(y, trace.awaits) for y in outputs]
     captured: dict[Any, Tensor] = {}
     try:
         subgraph = Subgraph("rule", lambda *gs: rule(gs), ones)

@@ -25,6 +25,7 @@ from ..control_flow import custom as _custom  # noqa: F401  custom gradients bec
 from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.devices import for_devices
 from ..executors.numpy import executor
+from ..executors.numpy.within import within
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
 from ..passes.optimize import dead_code, optimize
@@ -136,6 +137,7 @@ class Variant:
         # The device that a variable is on, if one is.
         self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
         self._program: Any = None
+        self.runs_as_traced = False  # whether the next run gives the numbers of a trace that computes, op by op
         self._derivatives: dict[tuple[bool, ...], tuple[Derivative | BudgetedDerivative, Any, Any]] = {}
         self._opened: dict[tuple[Value, ...], Variant] = {}
 
@@ -160,9 +162,16 @@ class Variant:
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for plain tensors, with nobody recording."""
-        if self._program is None:
-            self._program = program_of(self.graph, self.jit_compile, self.budget)
-        results = self._program([x.array for x in tensors])
+        if self.runs_as_traced:
+            self.runs_as_traced = False
+            assert self.budget is not None
+            graph = within(dead_code(self.graph), self.budget, for_once=True)
+            program: Any = NumpyProgram(graph, prepared=True)
+        else:
+            if self._program is None:
+                self._program = program_of(self.graph, self.jit_compile, self.budget)
+            program = self._program
+        results = program([x.array for x in tensors])
         return list(map(wrap, results, self.dtypes))
 
     def run_there(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -199,7 +208,10 @@ class Variant:
         found = self._derivatives.get(wanted)
         if found is None:
             plain = [wrap(x.array, x.dtype) for x in inputs]
-            derivative = Derivative(self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile)
+            derivative = Derivative(
+                self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile,
+                awaits=self.budget is not None,
+            )  # fmt: skip
             if self.budget is not None and not self.jit_compile:
                 planned = BudgetedDerivative(derivative, self.graph, self.budget)
                 found = (planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True))
@@ -437,6 +449,7 @@ class Concrete:
             with replaying(done):
                 return self._eager(tensors, variables)
         variants.insert(0, variant)
+        variant.runs_as_traced = results is None and not variant.jit_compile
         here = variant.home is None and all(type(x) is Tensor for x in tensors)
         if results is not None and here and dispatch.unrecorded():
             found = results()
@@ -485,7 +498,7 @@ class Concrete:
     ) -> tuple[Variant, Any, list[Any]]:
         """Runs the function on the values of these tensors, as a graph; gives the results by a call, once.
 
-        A graph for XLA has no results yet: None.
+        A graph for XLA, or with a memory budget, has no results yet: None.
         """
         try:
             with recording() as done:
@@ -511,7 +524,7 @@ class Concrete:
     def _traced(
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
-        trace = Trace(self.name, nested, self._jit_compile)
+        trace = Trace(self.name, nested, self._jit_compile, self._budget is not None)
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
         if self._follows_all:
@@ -523,7 +536,7 @@ class Concrete:
                 inputs = [trace.input(value_of(x), name) for x, name in zip(tensors, self._names, strict=True)]
                 structure, forms, outputs = taken_apart(self._call(inputs, variables))
             graph = trace.graph(outputs)
-            if not trace.for_xla:
+            if not trace.awaits:
                 returned = [value_of(y) for y in outputs]
                 read, written = trace.read_and_written()
         finally:
@@ -543,4 +556,4 @@ class Concrete:
             graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams,
             self._budget or trace.budget,
         )  # fmt: skip
-        return variant, None if trace.for_xla else results, trace.variables_made
+        return variant, None if trace.awaits else results, trace.variables_made

@@ -1,4 +1,4 @@
-"""Values that are computed only when somebody looks at them: those of a trace for XLA.
+"""Values that are computed only when somebody looks at them: those of a trace for XLA, or with a memory budget.
 
 Such a trace finds out shapes and dtypes alone; what a node would give is remembered as `Work`. Whoever looks at a value
 has NumPy compute it and what it depends on, from the values of inputs and variables, once. Effects keep their order:
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.errors import FailedPreconditionError, InvalidArgumentError
 from ...core.tensor import Tensor, wrap
@@ -140,14 +141,14 @@ def of_variable(variable: Any) -> Awaited:
     return Awaited(variable.dims, variable.dtype, Work(lambda: (wrap(variable._settled(), variable.dtype),)))
 
 
-def ones_like(x: Tensor, for_xla: bool) -> Tensor:
+def ones_like(x: Tensor, awaits: bool) -> Tensor:
     """An example of a cotangent of `x`, for a trace."""
     dims, dtype = x.dims, x.dtype
 
     def make() -> tuple[Tensor]:
         return (wrap(np.ones(dims, dtype.numpy), dtype),)
 
-    return Awaited(dims, dtype, Work(make)) if for_xla else make()[0]
+    return Awaited(dims, dtype, Work(make)) if awaits else make()[0]
 
 
 def first_of(x: Tensor) -> Tensor:
@@ -163,13 +164,34 @@ def is_replayed() -> bool:
     return any(type(frame) is not list and operator.length_hint(frame) for frame in frames)
 
 
-def outcome_of(op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
+def outcome_of(
+    op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any], for_xla: bool
+) -> tuple[Sequence[Any], bool] | None:
     """The shapes and dtypes that `op` gives, and whether they are a tuple; None where its values must tell."""
     if op.shaped_by_values:
         return None
+    if not for_xla:
+        return _by_numpy(op, inputs, attrs)
     found: tuple[Sequence[Any], bool] | None
     found = _on_xla()(op, inputs, attrs) if type(op) is Op else op.outcome(inputs, attrs)
     return found
+
+
+def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool] | None:
+    """The same by the kernel itself, on zeros that take no memory; what it gives is let go at once."""
+    if any(x.dtype.kind == dtypes.STRING for x in inputs):
+        return None
+    zeros = [np.broadcast_to(np.zeros((), x.dtype.numpy), x.dims) for x in inputs]
+    try:
+        with np.errstate(all="ignore"):
+            result = op.numpy(*zeros, **attrs)
+    except Exception:  # a kernel that has no use for zeros, or shapes that do not fit, of which it will say so again
+        return None
+    several = type(result) is tuple
+    arrays = result if several else (result,)
+    if any(not isinstance(y, np.ndarray | np.generic) or y.dtype.kind == "O" for y in arrays):
+        return None
+    return [(y.shape, dtypes.of_numpy(y.dtype)) for y in arrays], several
 
 
 @cache

@@ -67,15 +67,16 @@ class Derivative:
     def __init__(
         self, graph: Graph, inputs: Sequence[Tensor], wanted: Sequence[bool], given: Sequence[bool] | None = None,
         evenly: bool = False, streams: dict[int, Stream] | None = None, for_xla: bool = False,
+        awaits: bool = False,
     ) -> None:  # fmt: skip
         """Differentiates with respect to the inputs `wanted`; a cotangent is taken for the outputs `given`, or all.
 
         With `evenly`, what is kept has the same shape in every run: the rest is computed again. `streams` are those
         that its random ops draw from, by the ids of those they stand for; it is added to. `for_xla` is for a derivative
-        outside of any trace: who is to run it.
+        outside of any trace: who is to run it; `awaits`, whether values are computed only when somebody looks.
         """
         self.wanted = tuple(wanted)
-        trace = Trace(graph.name, for_xla=for_xla)
+        trace = Trace(graph.name, for_xla=for_xla, awaits=awaits)
         # The derivative of a branch or a loop belongs to that of the graph around it.
         trace.standing_for = trace.within.standing_for if streams is None and trace.within is not None else streams
         with trace.entered(), imagining():
@@ -84,7 +85,7 @@ class Derivative:
                 tape.watch([x for x, flag in zip(xs, wanted, strict=True) if flag])
                 results = replay(graph, xs)
             outputs = [y for y, flag in zip(results, given or [True] * len(graph.outputs), strict=False) if flag]
-            gs = [trace.input(ones_like(y, trace.for_xla)) for y in outputs]
+            gs = [trace.input(ones_like(y, trace.awaits)) for y in outputs]
             sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
             found = iter(tape.gradient(outputs, sources, output_gradients=gs) if sources and outputs else [])
             self.cotangents = Cotangents([next(found, None) if flag else None for flag in wanted])

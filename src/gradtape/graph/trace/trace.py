@@ -49,13 +49,15 @@ class Trace(dispatch.Recorder):
 
     assertion = assertion  # the op of a check of values: see `verify`
 
-    def __init__(self, name: str, nested: bool = False, for_xla: bool = False) -> None:
+    def __init__(self, name: str, nested: bool = False, for_xla: bool = False, awaits: bool = False) -> None:
         self.level = dispatch.next_level()
         self.key = object()
         self.name = name
         self.outer: Trace | None = thread.trace if nested else None
         self.within: Trace | None = thread.trace  # the trace that is interrupted for this one
         self.for_xla = for_xla if self.within is None else self.within.for_xla  # who is to run the graph in the end
+        # Whether values are computed only when somebody looks at them: see `awaited`.
+        self.awaits = for_xla or awaits if self.within is None else self.within.awaits
         self.outer_recorders = thread.recorders
         self.inputs: list[Value] = []
         self.late: dict[Value, Tensor] = {}  # inputs that were added on the way: what they are at first
@@ -83,7 +85,7 @@ class Trace(dispatch.Recorder):
         self._names: dict[Value, str] = {}
         self._parameters: dict[Value, str] = {}  # what the inputs are called
         self.last_effect: Work | None = None if self.within is None else self.within.last_effect  # if for XLA
-        self.awaited: dict[Value, Tensor] = {}  # the values of its nodes, if it is for XLA
+        self.awaited: dict[Value, Tensor] = {}  # the values of its nodes, if it awaits them
         self.open = True
         self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
         self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
@@ -161,7 +163,7 @@ class Trace(dispatch.Recorder):
                 values.append(value_of(x) if type(x) is DeviceTensor else x)
         recorder, thread.recorder = thread.recorder, None
         try:
-            result: Any = self._awaited(op, values, attrs) if self.for_xla else computed(op, values, attrs)
+            result: Any = self._awaited(op, values, attrs) if self.awaits else computed(op, values, attrs)
         except InvalidArgumentError as error:
             error.about_values = True
             if _must_run(op) or isinstance(error, ValueError):
@@ -181,7 +183,7 @@ class Trace(dispatch.Recorder):
                 outputs.made_by = (op, inputs, attrs)
             made = (place,)
             self.nodes.append(Node(op, tuple(places), attrs, made, False, line))
-        if self.for_xla:
+        if self.awaits:
             self.awaited.update(zip(made, result if type(result) is tuple else (result,), strict=True))
         if op.family != "elementwise":
             if getattr(op, "shaped_by_values", False):
@@ -202,7 +204,8 @@ class Trace(dispatch.Recorder):
         if op.handed_on is not None:
             return op.handed_on(values, attrs)
         effect = type(op) is not Op and (op.effect or any(graph.has_effects for graph in graphs_in(attrs)))
-        found = None if effect and is_replayed() else outcome_of(op, values, attrs)
+        at_once = (effect and is_replayed()) or (not self.for_xla and _must_run(op))
+        found = None if at_once else outcome_of(op, values, attrs, self.for_xla)
         if found is None:
             if effect:
                 self.catch_up()
@@ -349,10 +352,10 @@ class Trace(dispatch.Recorder):
         within = self.within
         if within is not None:
             value = value_of(within.read_quietly(variable))
-        elif self.for_xla:
-            value = of_variable(variable)
-        elif isinstance(variable, ShardedVariable):
+        elif isinstance(variable, ShardedVariable) and not self.for_xla:
             raise NeedsXLA
+        elif self.awaits:
+            value = of_variable(variable)
         else:
             value = wrap(variable._settled(), variable.dtype)
         place = Value(value.dims, value.dtype)

@@ -37,7 +37,7 @@ _PROBLEMS = {Cause.CONNECTED: None, Cause.ZERO: "zero", Cause.NOT_FINITE: "nan"}
 
 
 def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sources: Any = None) -> Path:
-    """Writes a page about a tape, a traced function or its graph to `path`, and returns the path.
+    """Writes a page about a tape, the steps of a run, a traced function or its graph to `path`, and returns the path.
 
     >>> import gradtape as tf, os, tempfile
     >>> @tf.function
@@ -50,12 +50,14 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
     """
     if isinstance(subject, GradientTape):
         data = tape_data(subject, target, sources)
+    elif hasattr(subject, "page_data"):
+        data = subject.page_data()
     else:
         graph = subject if isinstance(subject, Graph) else getattr(subject, "graph", None)
         if not isinstance(graph, Graph):
             raise TypeError(
-                f"report takes a GradientTape, a concrete function (f.get_concrete_function(...)) or its graph, got "
-                f"{type(subject).__name__}"
+                "report takes a GradientTape, Steps, a concrete function (f.get_concrete_function(...)) or its graph, "
+                f"got {type(subject).__name__}"
             )
         data = graph_data(graph)
     return write_page(data, path)

@@ -92,7 +92,11 @@ class Steps(Printable):
         return step
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the page of the last step with a slider over all of them to `path`, and returns the path."""
+        """Writes a page with a slider over the steps, which begins at the last, to `path`, and returns the path."""
+        return write_page(self.page_data(), path)
+
+    def page_data(self) -> dict[str, Any]:
+        """Everything the page shows."""
         if not self._kept:
             raise ValueError(_EMPTY)
         graphs = [json.loads(text) for text in self._graphs]
@@ -103,8 +107,7 @@ class Steps(Printable):
             shown = json.loads(zlib.decompress(kept.packed))
             steps.append({"step": kept.number, "loss": loss, "graph": kept.graph, **shown})
         title = f"Steps {self._kept[0].number} to {self._kept[-1].number} of {last['title'].removeprefix('A step of ')}"
-        page = {"kind": "tape", "title": title, "traced": last["traced"], "graphs": graphs, "steps": steps}
-        return write_page(page, path)
+        return {"kind": "tape", "title": title, "traced": last["traced"], "graphs": graphs, "steps": steps}
 
     def tables(self) -> list[Table]:
         """Loss and gradients, step by step."""

@@ -127,13 +127,13 @@ def _logsumexp(xp, x, *, axis, keepdims=False):
     return y + (top if keepdims else top.reshape(y.shape))
 
 
-def _share(m, x, y, axis):
+def _share_of_sum(m, x, y, axis):
     """Each number's share of the sum: `exp(x - y)`, without the rounding of a `y` that is far from 0."""
     e = m.exp(x - y)
     return e / m.sum(e, axis=axis, keepdims=True)
 
 
-logsumexp = reduction("logsumexp", _logsumexp, weight=_share, on=FLOAT | NARROW, samples=_SAMPLES)
+logsumexp = reduction("logsumexp", _logsumexp, weight=_share_of_sum, on=FLOAT | NARROW, samples=_SAMPLES)
 euclidean_norm = reduction(
     "euclidean_norm", lambda xp, x, *, axis, keepdims=False: _euclidean_norm(xp, x, axis, keepdims), on=REAL,
     weight=lambda x, y: x / y, samples=_SAMPLES, domain=(0.5, 2),

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...tuning import ONEDNN_CONVOLUTION
+from ...tuning import ONEDNN_CONVOLUTION, ONEDNN_MEMBER
 from ..accelerated import accelerated
+from ..threads import CORES
 from ..windows import window_positions
 from .library import FLOAT32, Computation, Refused, Role, Temporaries, contiguous, dims, library, steps
 
@@ -54,6 +55,22 @@ def conv_filter(x: Any, b: Any, *, size: Any, strides: Any, paddings: Any, dilat
         return None
     w = np.empty(shape, FLOAT32)
     prepared.run(contiguous(x), w, contiguous(b))
+    return w
+
+
+@accelerated("conv_filters")
+def conv_filters(x: Any, b: Any, *, size: Any, strides: Any, paddings: Any, dilations: Any) -> Any:
+    """`conv_filter` of each member of a batch, one after the other: on several cores, NumPy has members on each."""
+    shape = (*size, x.shape[-1], b.shape[-1])
+    if CORES > 1 or math.prod(b.shape[1:]) * math.prod(shape[:-1]) < ONEDNN_MEMBER or not len(x):
+        return None
+    window = (strides, paddings, dilations)
+    prepared = _usable("filter", x, b, x.shape[1:], shape, b.shape[1:], *window, 1)
+    if prepared is None:
+        return None
+    w = np.empty((len(x), *shape), FLOAT32)
+    for image, filters, values in zip(contiguous(x), w, contiguous(b), strict=True):
+        prepared.run(image, filters, values)
     return w
 
 

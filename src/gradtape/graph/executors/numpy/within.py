@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir.graph import Graph, Node
@@ -28,19 +29,23 @@ class Plan:
     seconds: float
 
 
-def within(graph: Graph, budget: int | float) -> Graph:
+def within(graph: Graph, budget: int | float, for_once: bool = False) -> Graph:
     """The graph such that a run holds at most `budget` beside its largest op.
 
     That is bytes, or a fraction of what it would hold. Variables and arguments, which are there anyway, do not count;
-    results and what variables become do.
+    results and what variables become do. What is to run once, `for_once`, is planned quickly, and nothing is said.
     """
     layouts = Layouts(graph)
     plain = peak(graph, layouts.root)
     limit = budget * plain if isinstance(budget, float) else budget
     if plain <= limit:
         return graph
-    found = _planned(graph, layouts, limit, limit + largest(graph)) or Plan(graph, plain, 0.0)
-    if found.peak > limit + largest(graph):
+    allowed = limit + largest(graph)
+    targets = (allowed,) if for_once else (limit, (limit + allowed) / 2, allowed)
+    found = _planned(graph, layouts, targets) or Plan(graph, plain, 0.0)
+    if for_once:
+        return found.graph
+    if found.peak > allowed:
         logger.warning(
             "function %s does not fit a memory budget of %s: a run takes %s of memory, the least that was found, and "
             "%s without a budget. Smaller batches need less; results, and what variables become, count",
@@ -53,15 +58,16 @@ def within(graph: Graph, budget: int | float) -> Graph:
     return found.graph
 
 
-def _planned(graph: Graph, layouts: Layouts, limit: float, allowed: float) -> Plan | None:
-    """The quickest plan that holds no more than is allowed, or else the one that holds least.
+def _planned(graph: Graph, layouts: Layouts, targets: Sequence[float]) -> Plan | None:
+    """The quickest plan that holds no more than the last target, or else the one that holds least.
 
-    A plan that holds no more than the limit itself is taken if it is quick.
+    One of those before it, which hold less, is taken if it is quick.
     """
+    allowed = targets[-1]
     weights = Weights(layouts.root, size, seconds, _overwrites)
     total = sum(map(seconds, graph.nodes))
     best: Plan | None = None
-    for target in (limit, (limit + allowed) / 2, allowed):
+    for target in targets:
         for patience in _PATIENCE:
             goal = target
             for _ in range(_ATTEMPTS):
@@ -73,7 +79,7 @@ def _planned(graph: Graph, layouts: Layouts, limit: float, allowed: float) -> Pl
                 plan = Plan(planned, peak(planned, Layouts(planned, layouts).root), found.seconds)
                 if best is None or _rank(plan, allowed) < _rank(best, allowed):
                     best = plan
-                if plan.peak <= max(target, limit):
+                if plan.peak <= target:
                     break
                 goal -= plan.peak - target
                 if goal <= 0:
