@@ -230,6 +230,16 @@ def test_a_hessian_through_calls_of_functions():
     assert same(asked(memory_budget=2), plain)
 
 
+def test_a_call_that_keeps_nothing():
+    x = tf.Variable(tf.ones([4]))
+    shifted = tf.function(lambda y: 2.0 * y + 1.0)
+    with tf.GradientTape(memory_budget=2) as tape:
+        y = tf.exp(shifted(tf.sin(x)))
+    with tf.GradientTape() as plain:
+        expected = tf.exp(shifted(tf.sin(x)))
+    assert same(tape.gradient(y, x), plain.gradient(expected, x))
+
+
 def test_a_variable_that_is_assigned_meanwhile():
     def asked(**options):
         v = tf.Variable(tf.fill([64], 2.0))

@@ -301,7 +301,7 @@ class Store:
         """The values of these numbers, made again where they are gone; the limit is kept meanwhile."""
         found: dict[int, Tensor] = {}
         missing = False
-        self._now = max([self.values[i].block.made_at for i in numbers])
+        self._now = max([self.values[i].block.made_at for i in numbers], default=self._now)
         for i in numbers:
             value = self.values[i]
             x = value.at_hand()
