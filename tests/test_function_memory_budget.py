@@ -350,3 +350,26 @@ def test_values_that_must_be_known_are_computed():
     for _ in range(2):
         with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
             rows(tf.constant(7))
+
+
+@pytest.mark.parametrize("budget", [100, 400, 0.1, 0.5])
+def test_what_an_effect_gave_is_never_written_over(budget):
+    x = tf.constant(np.linspace(-1.0, 1.0, 50))
+
+    def f(x):
+        for _ in range(5):
+            x = tf.exp(tf.sin(x)) * tf.random.uniform([50], dtype=tf.float64, seed=1)
+        return x
+
+    def answers(f):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return y.numpy(), tape.gradient(y, x).numpy()
+
+    plain, planned = tf.function(f), tf.function(f, memory_budget=budget)
+    for _ in range(3):
+        tf.random.set_seed(5)
+        expected = answers(plain)
+        tf.random.set_seed(5)
+        assert all(map(np.array_equal, answers(planned), expected))

@@ -319,7 +319,7 @@ class Function:
 
     def experimental_get_tracing_count(self) -> int:
         """How many signatures the function was traced for."""
-        return sum(concrete.is_traced for concrete in self._concretes.values())
+        return sum(concrete.is_traced for concrete in self._here()._concretes.values())
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
         """Not there: the graph is what can be looked at."""

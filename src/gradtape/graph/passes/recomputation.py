@@ -68,7 +68,9 @@ def profile(graph: Graph, weights: Weights) -> list[int]:
 class _Memory:
     """The memory of one value, and of those that are views of it."""
 
-    __slots__ = ("above", "below", "bytes", "evicted", "kept", "members", "output", "present", "price", "seconds")
+    __slots__ = (
+        "above", "below", "bytes", "evicted", "given", "kept", "members", "output", "present", "price", "seconds",
+    )  # fmt: skip
 
     def __init__(self, size: int, seconds: float) -> None:
         self.bytes = size
@@ -79,6 +81,7 @@ class _Memory:
         self.price: float | None = None  # how long it takes to make again what hangs on it, while that is known
         self.kept = False  # it is let go only if nobody needs it any more
         self.output = False  # it is never let go
+        self.given = False  # by an effect, which happens once
         self.present = self.evicted = False
 
 
@@ -126,6 +129,7 @@ class _Simulation:
                 memory = found[v] = roots[root]
                 memory.members.append(v)
                 memory.output |= v in outputs
+                memory.given |= node.effect
                 memory.kept |= memory.output or node.effect or memory.bytes < _SMALL * self._limit
                 memory.above.update(around)
                 for other in around:
@@ -236,7 +240,9 @@ class _Simulation:
         y = node.outputs[0]
         for v in node.inputs:
             memory = self._memory.get(v)
-            if memory is None or v.shape != y.shape or v.dtype is not y.dtype or memory.output or memory in later:
+            if memory is None or v.shape != y.shape or v.dtype is not y.dtype or memory in later:
+                continue
+            if memory.output or memory.given:
                 continue
             if memory.present and memory.bytes and self._need(memory, beside=i) is None:
                 return memory

@@ -171,7 +171,7 @@ def outcome_of(
     if op.shaped_by_values:
         return None
     if not for_xla:
-        return _by_numpy(op, inputs, attrs) if type(op) is Op else None
+        return _by_numpy(op, inputs, attrs)
     found: tuple[Sequence[Any], bool] | None
     found = _on_xla()(op, inputs, attrs) if type(op) is Op else op.outcome(inputs, attrs)
     return found

@@ -204,7 +204,8 @@ class Trace(dispatch.Recorder):
         if op.handed_on is not None:
             return op.handed_on(values, attrs)
         effect = type(op) is not Op and (op.effect or any(graph.has_effects for graph in graphs_in(attrs)))
-        found = None if effect and is_replayed() else outcome_of(op, values, attrs, self.for_xla)
+        at_once = (effect and is_replayed()) or (not self.for_xla and _must_run(op))
+        found = None if at_once else outcome_of(op, values, attrs, self.for_xla)
         if found is None:
             if effect:
                 self.catch_up()
