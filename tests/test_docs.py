@@ -1,6 +1,7 @@
 """The Python in README and docs runs, and prints what the comments beside `print` say, or the text block after it."""
 
 import contextlib
+import gc
 import io
 import linecache
 import re
@@ -30,6 +31,8 @@ def test_snippets_run(page, monkeypatch):
         promised = PROMISE.findall(source) or output.splitlines()
         if promised:
             assert printed.getvalue().splitlines() == promised
+    names.clear()  # functions keep them alive, and a traced tape that lives makes other tapes traced ones
+    gc.collect()
 
 
 def test_links_lead_somewhere():

@@ -52,7 +52,7 @@ def a_batch_of_images_is_not_watched() -> Any:
 def watching_is_switched_off() -> Any:
     v = tf.Variable(1.0)
     with tf.GradientTape(watch_accessed_variables=False) as tape:
-        y = v * 2.0
+        y = v * 2.0  # here
     return tape, y, v
 
 
@@ -120,7 +120,7 @@ def computed_while_recording_was_stopped() -> Any:
 def a_variable_that_is_not_trainable() -> Any:
     v = tf.Variable(3.0, trainable=False)
     with tf.GradientTape() as tape:
-        y = v * v
+        y = v * v  # here
     return tape, y, v
 
 

@@ -30,7 +30,6 @@ from .apart import GradientsApart, check_apart, nothing_apart
 from .assignments import tracking
 from .backprop import SparseCotangents, between
 from .backprop import sweep as sweep
-from .budgets import BudgetedLog, checked_budget
 from .collector import recording_starts, recording_stops, records_gone
 from .hessians import Hessians
 from .inspection import Inspection, born, inspect
@@ -124,6 +123,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         if check not in (None, "nan"):
             raise ValueError(f"check must be None or 'nan', got {check!r}")
         if memory_budget is not None or spill is not None:
+            from .budgets import checked_budget  # which few tapes need: it is loaded for them
+
             self._budget = checked_budget(memory_budget, spill, trace or check is not None)
         elif in_force.budget is not None and not trace and check is None:
             self._budget = (in_force.budget, None)
@@ -156,6 +157,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         """The kind of log that notes what may be asked of this tape."""
         kind: type[Log] = Log
         if self._budget is not None and dispatch.thread.trace is None:  # in a function, all of it is planned
+            from .budgets import BudgetedLog
+
             kind = BudgetedLog
         elif self._trace or dispatch.witness is not None:
             kind = inspect().witness.TracingLog

@@ -309,12 +309,14 @@ class _Question:
             return self._say(
                 Cause.NOT_TRAINABLE,
                 f"it is not trainable, so the tape does not watch it by itself. Call tape.watch({self.name}) first",
+                self._first_use(),
             )
         if not log.watches_variables:
             return self._say(
                 Cause.NEVER_WATCHED,
                 "the tape was made with watch_accessed_variables=False, and was never asked to watch it. Call "
                 f"tape.watch({self.name}) first",
+                self._first_use(),
             )
         if log.traces:
             fed = witness.fed.get(id(source))
