@@ -17,6 +17,7 @@ from ..run.convert import readable, to_tensor
 from ..run.namespace import ops
 
 logger = logging.getLogger("gradtape")
+_TENSOR = frozenset({Tensor})
 warned: dict[str, int] = {}  # how often `warn_not_floating` was called
 
 
@@ -140,3 +141,14 @@ def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:
 def zeros_like(x: Any) -> Tensor:
     """The same, of the source `x`."""
     return zeros(x.dims, x.dtype)
+
+
+def is_leaf(x: Any) -> bool:
+    """Whether `x` is a tensor or a variable without further questions."""
+    kind = type(x)
+    return kind is Tensor or kind in readable
+
+
+def are_leaves(x: Any) -> bool:
+    """Whether `x` is a list of tensors and variables without further questions."""
+    return type(x) is list and not set(map(type, x)).difference(readable, _TENSOR)

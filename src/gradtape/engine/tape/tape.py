@@ -11,21 +11,18 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
-from ...core import dtypes, nest
+from ...core import nest
 from ...core.budgets import in_force
 from ...core.composites import composites_of_gradients, tensors_for_gradients
-from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant
-from ..registry.cotangents import PendingProduct
-from ..registry.devices import REAL, exhausted, on_device, ops_of, rounded, sent
+from ..registry.devices import REAL, exhausted, ops_of, sent
 from ..registry.placement import makes_tensors
 from ..run import dispatch
-from ..run.convert import readable
 from ..run.namespace import ops, raw
 from . import inspection
+from .answers import answer, as_tensors
 from .apart import GradientsApart, check_apart, nothing_apart
 from .assignments import tracking
 from .backprop import SparseCotangents, between
@@ -38,7 +35,9 @@ from .log import Log
 from .nan_safe import is_nan, unwrapped, zero_wins
 from .questions import (
     UnconnectedGradients,
+    are_leaves,
     differentiable,
+    is_leaf,
     is_watchable,
     native,
     ones,
@@ -319,14 +318,14 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
-        if _is_leaf(target):
+        if is_leaf(target):
             targets = [target]
         else:
             targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]
             if output_gradients is not None:
                 output_gradients = tensors_for_gradients(nest.flatten(output_gradients))
-        one = _is_leaf(sources)
-        known = one or _are_leaves(sources)
+        one = is_leaf(sources)
+        known = one or are_leaves(sources)
         leaves = [sources] if one else sources if known else nest.flatten(sources)
         flat_sources = leaves if known else tensors_for_gradients(leaves)
         wanted = flat_sources if known else [differentiable(s, "source") for s in flat_sources]
@@ -422,7 +421,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 raise exhausted(module, "a gradient", error) from error
             for source, position in zip(sources, at, strict=True):
                 if position is not None:
-                    found[position] = _as_tensors(module, found[position], source.dtype)
+                    found[position] = as_tensors(module, found[position], source.dtype)
         else:
             trace = None if log.fragile or self._hooks else dispatch.thread.trace
             with nullcontext() if trace is None else trace.from_here():
@@ -431,7 +430,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             return [
                 constant(g, source.dtype)
                 if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
-                else _finished(g, source, plain)
+                else answer(g, source, plain)
                 for source, position in zip(sources, at, strict=True)
             ]
         answers: dict[int, Any] = {}
@@ -441,7 +440,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 results.append(straight.get(id(source)))
                 continue
             if position not in answers:
-                answers[position] = _finished(found[position], source, plain)
+                answers[position] = answer(found[position], source, plain)
             results.append(answers[position])
         return results
 
@@ -488,42 +487,6 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         raise TypeError(
             "cannot pickle a GradientTape: its records refer to live tensors. Save the gradients or the variables"
         )
-
-
-def _as_tensors(module: Any, g: Any, dtype: dtypes.DType) -> Any:
-    """A cotangent of bare arrays of a device, of a source of `dtype`, as one of tensors there."""
-    if type(g) is IndexedSlices:
-        indices = _as_tensors(module, g.indices, dtypes.int32)
-        return IndexedSlices(_as_tensors(module, g.values, dtype), indices, g.dense_shape)
-    if g is None or isinstance(g, Tensor):
-        return g
-    g = rounded(g, dtype) if dtype.narrow else g
-    return on_device(module, g, dtypes.of_numpy(g.dtype))
-
-
-def _is_leaf(x: Any) -> bool:
-    """Whether `x` is a tensor or a variable without further questions."""
-    kind = type(x)
-    return kind is Tensor or kind in readable
-
-
-def _are_leaves(x: Any) -> bool:
-    """Whether `x` is a list of tensors and variables without further questions."""
-    return type(x) is list and not set(map(type, x)).difference(readable, _TENSOR)
-
-
-def _finished(g: Any, source: Any, plain: bool) -> Any:
-    """A cotangent as the user gets it."""
-    if isinstance(g, Tensor):
-        return g
-    if g is None:
-        return zeros_like(source) if not source.dtype.differentiable else None
-    if type(g) is PendingProduct:
-        g = g.value()
-    if type(g) is IndexedSlices:
-        values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
-        return IndexedSlices(values, indices, Tensor(np.array(source.dims, np.int32)))
-    return Tensor(g) if plain else g
 
 
 makes_tensors(GradientTape, "batch_jacobian", "gradient", "jacobian")
