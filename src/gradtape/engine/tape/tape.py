@@ -55,7 +55,6 @@ _USED_UP = (
     "GradientTape(persistent=True) to ask more than once"
 )
 _NONE = UnconnectedGradients.NONE
-_TENSOR = frozenset({Tensor})
 _is_none = partial(operator.is_, None)
 
 
