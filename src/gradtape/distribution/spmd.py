@@ -25,7 +25,8 @@ from ..engine.run.dispatch import thread
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import drawing_for_each
 from ..engine.tape.collector import recording_starts, recording_stops
-from ..graph.function.concrete import Concrete, Variant
+from ..graph.function.concrete import Concrete
+from ..graph.function.variant import Variant
 from ..graph.trace.closures import Following
 from ..graph.trace.results import taken_apart
 from ..graph.trace.trace import Trace, value_of

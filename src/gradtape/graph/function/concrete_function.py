@@ -22,9 +22,10 @@ from ..ir.effects import Changed, imagining
 from ..ir.graph import unique
 from ..ir.operations import FunctionGraph, listed
 from ..trace.traced import Enclosed, Untraceable
-from .concrete import Concrete, Variant
+from .concrete import Concrete
 from .parameters import Parameters
 from .signature import is_given_tensor, is_tensor_like_leaf, without_tensors
+from .variant import Variant
 
 _number = itertools.count(1).__next__
 _ATTEMPTS = 8  # at choosing sizes that go together

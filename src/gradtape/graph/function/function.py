@@ -22,10 +22,11 @@ from ...state.variable import Variable
 from ..trace.closures import tensors_around
 from ..trace.conversion_status import made_ready
 from ..trace.results import emptied, returned_value
-from .concrete import Concrete, Variant
+from .concrete import Concrete
 from .concrete_function import ConcreteFunction
 from .parameters import Parameters
 from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
+from .variant import Variant
 
 logger = logging.getLogger("gradtape")
 

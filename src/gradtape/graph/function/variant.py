@@ -1,0 +1,310 @@
+"""One graph of a function: how it is run, on NumPy, by XLA or on a device, and how a call is recorded by a tape."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from typing import Any
+
+from ...backends.arrays import ArrayModule
+from ...core import nest
+from ...core.tensor import Tensor, wrap
+from ...engine.registry.devices import DeviceTensor, on_device, sent
+from ...engine.registry.op import Unregistered
+from ...engine.run import dispatch
+from ...engine.run.randomness import Stream
+from ...engine.tape.log import Log
+from ...state.device_variable import DeviceVariable
+from ...state.specs import TypeSpec
+from ...state.variable import Variable, updating
+from ..control_flow.subgraphs import check_not_followed, check_not_tracked
+from ..executors.devices import for_devices
+from ..executors.numpy import executor
+from ..executors.numpy.within import within
+from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
+from ..ir.graph import Graph, Value, all_nodes, replay
+from ..passes.optimize import dead_code, optimize
+from ..trace.assigned import assigned
+from ..trace.closures import is_followed, opened
+from ..trace.derivative import Derivative
+from ..trace.results import ONE_TENSOR
+from .budgeted_derivative import BudgetedDerivative
+
+logger = logging.getLogger("gradtape")
+
+Budget = int | float | None  # bytes, or a fraction of what would be taken
+
+_OPEN = nullcontext()
+
+
+class NumpyProgram:
+    """A graph as generated Python over NumPy's kernels, planned to a memory budget if there is one."""
+
+    def __init__(self, graph: Graph, budget: Budget = None, prepared: bool = False) -> None:
+        self._run = executor.written(graph) if prepared else executor.compile_graph(optimize(graph), budget)
+        self._updated = [variable for variable, _ in graph.updates]
+        self._variables = [variable for variable, _ in graph.variables]
+        replaced = set(map(id, self._updated))
+        self._replaced = [(i, v) for i, v in enumerate(self._variables, len(graph.inputs)) if id(v) in replaced]
+        self._has_effects = any(isinstance(node.op, Effect) for node in all_nodes(graph))
+        self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
+        self._outputs = len(graph.outputs)
+        # Computes outputs and updates from inputs and variables once more, and does nothing else; if that is possible.
+        self.repeat = None if self._has_effects else self._run
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Runs the graph, then carries out its updates, as if no other thread had run meanwhile.
+
+        If one has changed a variable that was read and is to be replaced, the run is made again, with what its effects
+        have given; the last attempt keeps the others out.
+        """
+        if not self._updated:
+            return self._run(*(self._read(arrays) if self._variables else arrays))
+        done: list[Any] = []
+        for _ in range(ATTEMPTS - 1):
+            results = self._attempt(arrays, done)
+            if results is not None:
+                return results
+        with updating:
+            results = self._attempt(arrays, done)
+        assert results is not None
+        return results
+
+    def _read(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The arrays of the inputs, then those that the variables hold."""
+        for variable, shape in self._flexible:
+            if variable.dims != shape:
+                raise Changed
+        return [*arrays, *[v._settled() if (x := v._array) is None else x for v in self._variables]]
+
+    def _attempt(self, inputs: Sequence[Any], done: list[Any]) -> Sequence[Any] | None:
+        """The outputs, if the updates could be carried out; `done` is what effects have given before, or give now."""
+        arrays = self._read(inputs)
+        if self._has_effects:
+            with replaying(done), recording() as done_now:
+                results = self._run(*arrays)
+            done[:] = done_now
+        else:
+            results = self._run(*arrays)
+        with updating:
+            for i, variable in self._replaced:
+                if variable._array is not arrays[i] and not variable._holds(arrays[i]):
+                    return None
+            Variable._take_all("_take", self._updated, results[self._outputs :])
+        return results[: self._outputs]
+
+
+def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """The graph, ready to run on arrays."""
+    if jit_compile:
+        from ..executors.xla import executor
+
+        if budget is not None:
+            logger.warning(
+                "function %s is compiled by XLA, which plans its memory itself: the memory budget does not hold. Leave "
+                "out jit_compile=True where it must", graph.name
+            )  # fmt: skip
+        return executor.compile_graph(graph)
+    return NumpyProgram(graph, budget)
+
+
+class Variant:
+    """One graph of a function, with what it returns."""
+
+    def __init__(
+        self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor],
+        recorded_streams: dict[int, Stream], budget: Budget = None,
+    ) -> None:  # fmt: skip
+        self.graph = graph
+        self.budget = budget
+        self.followed = followed  # the constants of the graph that a tape may watch
+        self.structure = structure
+        self.forms = forms
+        self.dtypes = [value.dtype for value in graph.outputs]
+        self.jit_compile = jit_compile
+        self._recorded_streams = recorded_streams
+        # The device that a variable is on, if one is.
+        self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
+        self._program: Any = None
+        self.runs_as_traced = False  # whether the next run gives the numbers of a trace that computes, op by op
+        self._derivatives: dict[tuple[bool, ...], tuple[Derivative | BudgetedDerivative, Any, Any]] = {}
+        self._opened: dict[tuple[Value, ...], Variant] = {}
+
+    @cached_property
+    def is_delicate(self) -> bool:
+        """Whether it may do something, and then find that it is for other values: what is done must be remembered."""
+        kinds = {isinstance(node.op, Effect) for node in all_nodes(self.graph) if isinstance(node.op, Check)}
+        return len(kinds) == 2
+
+    def opened(self) -> tuple[Variant, list[Tensor]]:
+        """The graph in which the constants that somebody follows are further inputs; and these."""
+        constants = tuple([place for place, x in self.followed.items() if is_followed(x)])
+        if not constants:
+            return self, []
+        found = self._opened.get(constants)
+        if found is None:
+            graph = opened(self.graph, constants)
+            found = self._opened[constants] = Variant(
+                graph, self.structure, self.forms, self.jit_compile, {}, self._recorded_streams, self.budget
+            )
+        return found, [self.followed[place] for place in constants]
+
+    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for plain tensors, with nobody recording."""
+        if self.runs_as_traced:
+            self.runs_as_traced = False
+            assert self.budget is not None
+            graph = within(dead_code(self.graph), self.budget, for_once=True)
+            program: Any = NumpyProgram(graph, prepared=True)
+        else:
+            if self._program is None:
+                self._program = program_of(self.graph, self.jit_compile, self.budget)
+            program = self._program
+        results = program([x.array for x in tensors])
+        return list(map(wrap, results, self.dtypes))
+
+    def run_there(self, module: ArrayModule, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for tensors of a device, or of the host, with nobody recording: compiled, or op by op."""
+        if not self.jit_compile:
+            return self._replayed(self._for_devices, [sent(module, x) if x.dims else x for x in tensors])
+        if self._program is None:
+            self._program = program_of(self.graph, self.jit_compile, self.budget)
+        results = self._program.run([module.to_xla(x.buffer) if type(x) is DeviceTensor else x.array for x in tensors])
+        return [on_device(module, module.from_xla(y), dtype) for y, dtype in zip(results, self.dtypes, strict=True)]
+
+    def run_recorded(self, tensors: Sequence[Tensor], log: Log) -> list[Tensor]:
+        """The outputs for plain tensors, with one tape recording: the call is one record."""
+        inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
+        wanted = tuple([x.mark is not None and dispatch.note(x.marks, log.key) is not None for x in inputs])
+        for variable, _ in self.graph.updates:
+            log.mark_of(variable, None)
+        with dispatch.recorded_by(()):
+            if not any(wanted):
+                return self.run(tensors)
+            derivative, forward, backward = self._derivative(inputs, wanted)
+            results = forward([x.array for x in tensors])
+        count = len(self.dtypes)
+        outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
+        if outputs:
+            repeat = getattr(forward, "repeat", None)
+            call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
+            log.record(call, inputs, tuple(outputs), {})
+        return outputs
+
+    def _derivative(
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]
+    ) -> tuple[Derivative | BudgetedDerivative, Any, Any]:
+        found = self._derivatives.get(wanted)
+        if found is None:
+            plain = [wrap(x.array, x.dtype) for x in inputs]
+            derivative = Derivative(
+                self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile,
+                awaits=self.budget is not None,
+            )  # fmt: skip
+            if self.budget is not None and not self.jit_compile:
+                planned = BudgetedDerivative(derivative, self.graph, self.budget)
+                found = (planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True))
+            else:
+                forward = program_of(derivative.forward, self.jit_compile)
+                found = (derivative, forward, program_of(derivative.backward, self.jit_compile))
+            self._derivatives[wanted] = found
+        return found
+
+    @cached_property
+    def _used(self) -> Graph:
+        """The graph without what nobody uses, which might fail."""
+        return dead_code(self.graph)
+
+    @cached_property
+    def _for_devices(self) -> Graph:
+        return for_devices(self.graph)
+
+    @cached_property
+    def _assigns_in_subgraphs(self) -> bool:
+        """Whether a variable is assigned in a branch or a loop."""
+        own = {id(node) for node in self.graph.nodes}
+        return any(node.op is assigned and id(node) not in own for node in all_nodes(self.graph))
+
+    def replayed(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for tensors of any kind, with whoever records: op by op."""
+        if self._assigns_in_subgraphs:
+            check_not_tracked() if dispatch.thread.trace is None else check_not_followed()
+        return self._replayed(self._used, tensors)
+
+    def _replayed(self, graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+        with updating if self.graph.updates else _OPEN:
+            inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
+            results = replay(graph, inputs)
+            count = len(self.graph.outputs)
+            for (variable, _), value in zip(self.graph.updates, results[count:], strict=True):
+                variable._replace(value)
+        return results[:count]
+
+    def packed(self, outputs: Sequence[Any]) -> Any:
+        """What the function returns, from the tensors in it, or from what stands for them."""
+        if self.structure is ONE_TENSOR:
+            return outputs[0]
+        leaves = [leaf if at is None else outputs[at] for at, leaf in self.forms]
+        return nest.pack_sequence_as(self.structure, leaves, expand_composites=True)
+
+    def specified(self, specs: Sequence[Any]) -> Any:
+        """The same of the specs of the tensors; a composite is its own spec, unless it has no tensors."""
+        if self.structure is ONE_TENSOR:
+            return specs[0]
+        leaves = iter([leaf if at is None else specs[at] for at, leaf in self.forms])
+
+        def one(form: Any) -> Any:
+            its = [next(leaves) for _ in nest.flatten(form, expand_composites=True)]
+            stays = isinstance(form, TypeSpec) and its
+            return form if stays else nest.pack_sequence_as(form, its, expand_composites=True)
+
+        return nest.map_structure(one, self.structure)
+
+
+class Call(Unregistered):
+    """The op of one call under a tape."""
+
+    family = "call"
+
+    def __init__(
+        self, name: str, derivative: Derivative | BudgetedDerivative, backward: Any, inputs: Sequence[Tensor],
+        kept: Iterable[Any], repeat: Callable[..., Sequence[Any]] | None = None,
+    ) -> None:  # fmt: skip
+        self.name = self.title = name
+        self._derivative = derivative
+        self._backward = backward
+        self._inputs: Iterable[Tensor] = inputs
+        self._kept = kept
+        self._repeat = repeat  # from the arrays of the inputs: those of the outputs and then what is kept
+
+    def lend(self, lender: Callable[..., tuple[Iterable[Tensor], Iterable[Any]]]) -> None:
+        """Has a tape that may let go of values look after what is kept, and the inputs: see `budgets`."""
+        dtypes = [value.dtype for value in self._derivative.kept]
+        kept = [wrap(array, dtype) for array, dtype in zip(self._kept, dtypes, strict=True)]
+        outputs = [value.dtype for value in self.forward.outputs]
+        self._inputs, self._kept = lender(self._inputs, kept, outputs, self._repeat)
+
+    @property
+    def forward(self) -> Graph:
+        """What the call computes, and keeps for the way back."""
+        return self._derivative.forward
+
+    def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The cotangents of the inputs, by the compiled backward graph."""
+        return self._derivative.cotangents.of(self._backward([*self._kept, *gs]))
+
+    def vjp(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
+        """The same for tensors of any kind, op by op; recorded, it starts from the inputs, which it depends on too."""
+        if isinstance(self._derivative, BudgetedDerivative):
+            return self._derivative.cotangents_of(self._inputs, self._kept, gs)
+        if not dispatch.unrecorded():
+            results = replay(self._derivative.joint, [*self._inputs, *gs])
+        else:
+            kept = [
+                wrap(array, value.dtype)
+                for array, value in zip(self._kept, self._derivative.backward.inputs, strict=False)
+            ]
+            results = replay(self._derivative.backward, [*kept, *gs])
+        return self._derivative.cotangents.of(results)
