@@ -22,7 +22,8 @@ from ..graph.ir.graph import Graph, Value
 from ..graph.trace.traced import Untraceable
 from ..state.variable import Variable, updating
 from .across import AXIS
-from .variables import LocalPart, MirroredVariable, Shard
+from .parts import LocalPart, Shard
+from .variables import MirroredVariable
 
 _LARGE = 1 << 16  # bytes from which on a constant is passed in
 _MUCH = 1 << 17  # bytes of variables from which on their memory is given to their new values

@@ -33,11 +33,12 @@ from ..graph.trace.trace import Trace, value_of
 from ..graph.trace.traced import TakenOver, Untraceable
 from . import across
 from .draws import varied_by
+from .parts import LocalPart
 from .places import above_replicas, in_replica, place
 from .reductions import ReduceOp, workers_of
 from .replicas import ReplicaContext
 from .values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, Uneven, UnevenSpec, select_replica
-from .variables import DistributedVariable, LocalPart
+from .variables import DistributedVariable
 
 logger = logging.getLogger("gradtape")
 
