@@ -141,7 +141,7 @@ def test_values_that_matter_are_looked_at_there(gpu, caplog):
     with tf.GradientTape(check="nan") as tape:
         tape.watch(x)
         y = tf.math.log(x)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="It began in log"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"It began in tf\.math\.log"):
         tape.gradient(y, x)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)

@@ -19,6 +19,12 @@ def test_a_dataset_in_two_parts():
     assert [int(x) for x in second] == [3, 4, 5, 6, 7, 8, 9]
 
 
+def test_batches_in_two_parts():
+    first, second = keras.utils.split_dataset(tf.data.Dataset.range(10).batch(2), 0.3)
+    assert [x.numpy().tolist() for x in first] == [[0, 1], [2]]
+    assert [x.numpy().tolist() for x in second] == [[3, 4], [5, 6], [7, 8], [9]]
+
+
 def test_texts_of_a_folder_into_a_model(tmp_path):
     for kind in "ab":
         (tmp_path / kind).mkdir()

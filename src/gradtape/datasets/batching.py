@@ -22,6 +22,8 @@ from .structure import batch_spec, leaves, mapped, packed, row_spec
 class Batching(Sources):
     """The methods that put elements together, and take them apart."""
 
+    _batch_size: int  # of batches alone: Keras asks whether a dataset has it, as TensorFlow's have
+
     def batch(
         self,
         batch_size: Any,
@@ -43,7 +45,7 @@ class Batching(Sources):
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), given),
         )
-        made._batch_size = size
+        made._rows = made._batch_size = size
         return made
 
     def ragged_batch(
@@ -74,7 +76,7 @@ class Batching(Sources):
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), parts(given)),
         )
-        made._batch_size = size
+        made._rows = made._batch_size = size
         return made
 
     def padded_batch(
@@ -117,7 +119,7 @@ class Batching(Sources):
             size=_divided(self._size, size, drop),
             specs=specs,
         )
-        made._batch_size = size
+        made._rows = made._batch_size = size
         return made
 
     def unbatch(self, name: str | None = None) -> Any:

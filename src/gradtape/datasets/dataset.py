@@ -208,7 +208,7 @@ class Dataset(Batching):
             size,
             self._samples,
             self._options,
-        )._made_of([self], lambda of: of.repeat(count), self._batch_size)
+        )._made_of([self], lambda of: of.repeat(count), self._rows)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first `count` elements; all of them if `count` is -1.
@@ -350,7 +350,7 @@ class Dataset(Batching):
         if path:
             store = caching.File(self._elements, path, lambda: self.element_spec)
         made = Dataset("CacheDataset", store.begin, self._known, self._size, self._samples, self._options)
-        return made._made_of([self], lambda of: of.cache(filename), self._batch_size)
+        return made._made_of([self], lambda of: of.cache(filename), self._rows)
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """The same elements, up to `buffer_size` of them made ahead in a thread.

@@ -57,11 +57,11 @@ class Pipeline:
         self._again: Callable[..., Any] | None = None
         self._opened: Call | None = None  # the function whose datasets it goes through
         self._reads_files = False  # whether it opens the files that the dataset it is made of names
-        self._batch_size: int | None = None  # the rows of all elements but the last, where that is known
+        self._rows: int | None = None  # the rows of all elements but the last, where that is known
 
-    def _made_of(self: _Self, over: Sequence[Any], again: Callable[..., Any], batch_size: int | None = None) -> _Self:
+    def _made_of(self: _Self, over: Sequence[Any], again: Callable[..., Any], rows: int | None = None) -> _Self:
         """Notes what this dataset is made of, for those who share it among workers."""
-        self._over, self._again, self._batch_size = tuple(over), again, batch_size
+        self._over, self._again, self._rows = tuple(over), again, rows
         return self
 
     def _derived(
@@ -104,7 +104,7 @@ class Pipeline:
                 kind, change, size=UNKNOWN_CARDINALITY, specs=specs, found_by_running=found_by_running, sampled=sampled
             )
 
-        kept = self._batch_size if specs is None and not found_by_running else None
+        kept = self._rows if specs is None and not found_by_running else None
         return made._made_of([self], again, kept)
 
     def _known(self, may_run: bool) -> Any:

@@ -59,7 +59,7 @@ def batch_size(dataset: Any) -> int | None:
     known = dataset._known(may_run=False)
     shapes = [] if known is None else [getattr(spec, "shape", None) for spec in leaves(known)]
     rows = {shape[0] if shape is not None and shape.rank else None for shape in shapes}
-    return rows.pop() if len(rows) == 1 and None not in rows else dataset._batch_size
+    return rows.pop() if len(rows) == 1 and None not in rows else dataset._rows
 
 
 def rebatched(dataset: Any, size: int | None, parts: int, first: int, split: Callable[[Any], list[Any]]) -> Any:
