@@ -109,6 +109,117 @@ def test_a_sparse_one_as_a_tensor():
         tape.hessian(y, x, sparse="scipy")
 
 
+def mixed(x, b, c):
+    return energy(x * b[:2]) + tf.reduce_sum(tf.sin(b[1:] * b[:-1])) + c**3 * b[0] * x[0, 1]
+
+
+def of_several(function, *sources):
+    """The blocks of the Hessian: of two tapes, and of differences of the gradient."""
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape() as inner:
+            y = function(*sources)
+        gradients = inner.gradient(y, sources)
+    nested = [[outer.jacobian(g, x) for x in sources] for g in gradients]
+
+    def gradient(i):
+        with tf.GradientTape() as tape:
+            y = function(*sources)
+        return tape.gradient(y, sources)[i].numpy()
+
+    def difference(i, x, place):
+        before, shift = x.numpy(), np.zeros(x.shape)
+        shift[place] = 1e-6
+        x.assign(before + shift)
+        above = gradient(i)
+        x.assign(before - shift)
+        below = gradient(i)
+        x.assign(before)
+        return (above - below) / 2e-6
+
+    for i, row in enumerate(nested):
+        for j, block in enumerate(row):
+            columns = [difference(i, sources[j], place) for place in np.ndindex(*sources[j].shape)]
+            differences = np.stack(columns, -1).reshape(block.shape)
+            np.testing.assert_allclose(block, differences, rtol=1e-6, atol=1e-7)
+    return nested
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_a_nest_of_sources_has_a_nest_of_blocks(wrap):
+    x, b, c = tf.Variable(X), tf.Variable([0.5, -1.0, 2.0], dtype=tf.float64), tf.Variable(1.5, dtype=tf.float64)
+    expected = of_several(mixed, x, b, c)
+    with tf.GradientTape(persistent=True) as tape:
+        y = wrap(mixed)(x, b, c)
+    found = tape.hessian(y, {"x": x, "others": (b, c)})
+    listed = tape.hessian(y, [x, b, c])
+    blocks = [[row["x"], *row["others"]] for row in (found["x"], *found["others"])]
+    for i, source in enumerate((x, b, c)):
+        for j, other in enumerate((x, b, c)):
+            assert blocks[i][j].shape == listed[i][j].shape == source.shape + other.shape
+            np.testing.assert_allclose(blocks[i][j], expected[i][j], rtol=1e-9, atol=1e-12)
+            np.testing.assert_array_equal(blocks[i][j], listed[i][j])
+    np.testing.assert_allclose(tape.hessian(y, [x])[0][0], expected[0][0], rtol=1e-9, atol=1e-12)
+
+
+def test_a_nest_inside_a_function():
+    x, b = tf.Variable(X), tf.Variable([0.5, -1.0, 2.0], dtype=tf.float64)
+    c = tf.Variable(1.5, dtype=tf.float64)
+
+    @tf.function
+    def blocks():
+        with tf.GradientTape() as tape:
+            y = mixed(x, b, c)
+        return tape.hessian(y, [x, b])
+
+    for row, expected in zip(blocks(), of_several(mixed, x, b, c), strict=False):
+        for block, nested in zip(row, expected, strict=False):
+            np.testing.assert_allclose(block, nested, rtol=1e-9, atol=1e-12)
+
+
+def test_a_nest_of_sparse_blocks_takes_the_sweeps_of_one_matrix():
+    u, v = tf.Variable(RNG.normal(size=(2, 10))), tf.Variable(RNG.normal(size=20))
+    lone, linear = tf.Variable(1.0, dtype=tf.float64), tf.Variable(2.0, dtype=tf.float64)
+
+    def function(u, v):
+        flat = tf.reshape(u, [-1])
+        return tf.reduce_sum(tf.exp(flat * v)) + chain(v) + tf.reduce_sum(u[:, 1:] * u[:, :-1] ** 2)
+
+    expected = of_several(function, u, v)
+    with tf.GradientTape(persistent=True) as tape:
+        y = function(u, v) + linear
+    sources = [u, linear, v, lone]
+    dense = tape.hessian(y, sources)
+    found = tape.hessian(y, sources, sparse=True)
+    tensors = tape.hessian(y, sources, sparse="tensor")
+    for i in range(4):
+        for j in range(4):
+            if i % 2 or j % 2:
+                assert dense[i][j] is found[i][j] is tensors[i][j] is None
+                continue
+            block = expected[i // 2][j // 2]
+            assert found[i][j].shape == (20, 20)
+            assert found[i][j].nnz == np.count_nonzero(block)
+            assert tensors[i][j].shape == block.shape
+            np.testing.assert_allclose(found[i][j].toarray(), tf.reshape(block, (20, 20)), rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(tf.sparse.to_dense(tensors[i][j]), block, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(dense[i][j], block, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(found[0][2].toarray(), found[2][0].toarray().T)
+    some = tape.hessian(y, (u, v), sparse=True, max_bytes=500)
+    np.testing.assert_allclose(some[1][0].toarray(), found[2][0].toarray(), rtol=1e-12)
+
+
+def test_sparse_blocks_of_sources_that_do_not_meet_have_no_entries():
+    x, z = tf.Variable([1.0, 2.0]), tf.Variable([3.0], dtype=tf.float64)
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(x**3) + tf.cast(tf.reduce_sum(z**3), tf.float32)
+    dense, found = tape.hessian(y, [x, z]), tape.hessian(y, [x, z], sparse=True)
+    assert dense[0][1] is None
+    assert (found[0][1].nnz, found[0][1].shape, found[0][1].dtype) == (0, (2, 1), np.float64)
+    assert (found[0][0].dtype, found[1][1].dtype) == (np.float32, np.float64)
+    assert found[0][0].toarray().tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    assert found[1][1].toarray().tolist() == [[18.0]]
+
+
 @pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 2, 2)])
 def test_the_hessian_of_each_example(shape):
     x = tf.Variable(RNG.normal(size=shape))
@@ -127,6 +238,42 @@ def test_the_hessian_of_each_example(shape):
     np.testing.assert_allclose(tape.batch_hessian(losses, x, max_bytes=1), found, rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(5, 12), (5, 3, 4), (5,), (0, 4)], ids=str)
+def test_sparse_hessians_of_examples(shape):
+    x = tf.Variable(RNG.normal(size=shape))
+    with tf.GradientTape(persistent=True) as tape:
+        rows = tf.reshape(x, (shape[0], int(np.prod(shape[1:]))))
+        losses = tf.reduce_sum(tf.sin(rows[:, :1] * rows) + rows**3, 1)
+    dense = tape.batch_hessian(losses, x)
+    found = tape.batch_hessian(losses, x, sparse=True)
+    size = int(np.prod(shape[1:]))
+    assert isinstance(found, sparse.csr_array)
+    assert found.shape == (shape[0] * size, size)
+    np.testing.assert_allclose(found.toarray(), tf.reshape(dense, found.shape), rtol=1e-9, atol=1e-12)
+    assert found.nnz <= shape[0] * (3 * size - 2)  # an arrow for each example
+    tensor = tape.batch_hessian(losses, x, sparse="tensor")
+    assert tensor.shape == (*shape, *shape[1:])
+    np.testing.assert_allclose(tf.sparse.to_dense(tensor), dense, rtol=1e-9, atol=1e-12)
+
+
+def test_sparse_hessians_of_examples_need_the_sweeps_of_one(monkeypatch):
+    x = tf.Variable(RNG.normal(size=(50, 40)))
+    with tf.GradientTape(persistent=True) as tape:
+        losses = tf.reduce_sum(x[:, :1] * tf.sin(x), 1)
+        linear = tf.reduce_sum(2.0 * x, 1)
+    swept = []
+    original = type(tape)._rows_of_colors
+
+    def counted(self, *given):
+        sweep = original(self, *given)
+        return lambda seeds: swept.append(seeds[0].size) or sweep(seeds)
+
+    monkeypatch.setattr(type(tape), "_rows_of_colors", counted)
+    assert tape.batch_hessian(losses, x, sparse=True).nnz == 50 * (3 * 40 - 2)
+    assert swept == [2]
+    assert tape.batch_hessian(linear, x, sparse=True).nnz == 0
+
+
 def test_losses_that_depend_on_others_rows_are_noticed(caplog):
     x = tf.Variable(X)
     with tf.GradientTape(persistent=True) as tape:
@@ -135,10 +282,16 @@ def test_losses_that_depend_on_others_rows_are_noticed(caplog):
     for losses in (others, mixed):
         with pytest.raises(ValueError, match="depend on other rows"):
             tape.batch_hessian(losses, x, check_rows=True)
-        tape.batch_hessian(losses, x)
+        with pytest.raises(ValueError, match="depend on other rows"):
+            tape.batch_hessian(losses, x, check_rows=True, sparse=True)
+        found = tape.batch_hessian(losses, x)
+        assert "sum over the batch" in caplog.text
+        caplog.clear()
+        np.testing.assert_allclose(tape.batch_hessian(losses, x, sparse=True).toarray(), tf.reshape(found, (6, 2)))
         assert "sum over the batch" in caplog.text
         caplog.clear()
         assert tape.batch_hessian(losses, x, check_rows=False).shape == (3, 2, 2)
+        assert tape.batch_hessian(losses, x, check_rows=False, sparse=True).shape == (6, 2)
         assert not caplog.text
     with pytest.raises(ValueError, match="a loss, and a row of the source, for each example"):
         tape.batch_hessian(tf.reduce_sum(mixed), x)
@@ -186,6 +339,21 @@ def test_the_gauss_newton_product():
     jacobian = tape.jacobian(logits, w).numpy().reshape(10, 6)
     curvature = tape.hessian(loss, logits).numpy().reshape(10, 10)
     np.testing.assert_allclose(found.ravel(), jacobian.T @ curvature @ jacobian @ v.ravel(), rtol=1e-9)
+
+
+def test_the_gauss_newton_product_over_a_nest():
+    x = tf.constant(RNG.normal(size=(5, 3)))
+    w, b, unused = tf.Variable(RNG.normal(size=(3, 2))), tf.Variable(RNG.normal(size=2)), tf.Variable(1.0)
+    v, u = RNG.normal(size=(3, 2)), RNG.normal(size=2)
+    with tf.GradientTape(persistent=True) as tape:
+        outputs = tf.tanh(x @ w + b)
+        loss = tf.reduce_sum(outputs**4)
+    found = tape.ggnvp(loss, outputs, {"w": w, "rest": [b, unused]}, {"w": v, "rest": [u, 1.0]})
+    jacobian = np.concatenate([tape.jacobian(outputs, s).numpy().reshape(10, -1) for s in (w, b)], 1)
+    curvature = tape.hessian(loss, outputs).numpy().reshape(10, 10)
+    expected = jacobian.T @ curvature @ jacobian @ np.concatenate([v.ravel(), u])
+    np.testing.assert_allclose(np.concatenate([tf.reshape(found["w"], [-1]), found["rest"][0]]), expected, rtol=1e-9)
+    assert found["rest"][1] is None
 
 
 def test_nothing_is_left_of_a_question():

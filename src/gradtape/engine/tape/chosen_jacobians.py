@@ -17,16 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, batched_identity, leave
 from ..registry.cotangents import finished
 from ..run import dispatch
 from ..run.namespace import ops
 from .coloring import coloring, count, known_to_scipy, symmetric_coloring, symmetric_taken_apart, taken_apart
-from .dependence import patterns, seed
+from .dependence import patterns, seeds
 from .log import Log
 
 MODES = ("reverse", "forward", "auto")
+_Sweep = Callable[[list[BatchedTensor]], list[Any]]
 _sparse_tensor: Callable[[], Any]
 
 
@@ -75,29 +77,48 @@ class ChosenJacobians:
         """For each source its Jacobian as a sparse matrix, None without a path."""
         rows = math.prod(target.dims)
         with self._kept(True):
-            found = list(patterns(self._vjp(log, [target], [seed(target)], sources), sources, rows))
+            found = list(patterns(self._vjp(log, [target], seeds([target]), sources), sources, rows))
         return [
             None if pattern is None else self._filled(log, target, source, pattern, mode, max_bytes)
             for pattern, source in zip(found, sources, strict=True)
         ]
 
-    def _sparse_hessian(self, log: Log, gradient: Any, source: Any, max_bytes: int) -> Any:
-        """The Jacobian of a gradient as a sparse matrix, None without a path."""
+    def _sparse_hessian(
+        self, log: Log, gradients: list[Any], sources: list[Any], max_bytes: int
+    ) -> list[list[Any]]:
+        """For each two sources the Jacobian of the first one's gradient as a sparse matrix; None without a path.
+
+        It is one symmetric matrix, which is given colours as a whole.
+        """
+        from scipy import sparse
+
+        found: list[list[Any]] = [[None] * len(sources) for _ in sources]
+        known = [i for i, g in enumerate(gradients) if g is not None]
+        gradients, sources = [gradients[i] for i in known], [sources[i] for i in known]
+        ends = np.cumsum([0, *(math.prod(source.dims) for source in sources)])
         with self._kept(True):
-            found = self._vjp(log, [gradient], [seed(gradient)], [source])
-        (pattern,) = patterns(found, [source], math.prod(gradient.dims))
-        if pattern is None:
-            return None
+            columns = list(patterns(self._vjp(log, gradients, seeds(gradients), sources), sources, ends[-1]))
+        linked = [k for k, column in enumerate(columns) if column is not None]
+        if not linked:
+            return found
+        nothing = [sparse.csr_array((ends[-1], math.prod(source.dims)), dtype=bool) for source in sources]
+        pattern = sparse.hstack(
+            [nothing[k] if column is None else column for k, column in enumerate(columns)], format="csr"
+        )
         pattern = (pattern + pattern.T).tocsr()
         colors = symmetric_coloring(pattern)
-        sums = _of_colors(self._rows_of_colors(log, gradient, source), colors, gradient, source, max_bytes)
-        return symmetric_taken_apart(pattern, colors, sums)
+        sums = _of_colors(self._rows_of_colors(log, gradients, sources), colors, gradients, sources, max_bytes)
+        whole = symmetric_taken_apart(pattern, colors, sums)
+        for i in linked:
+            for j in linked:
+                block = whole[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
+                found[known[i]][known[j]] = block.astype(known_to_scipy(sources[j].dtype.numpy))
+        return found
 
-    def _rows_of_colors(self, log: Log, target: Any, source: Any) -> Callable[[BatchedTensor], Any]:
-        def sweep(seeds: BatchedTensor) -> Any:
+    def _rows_of_colors(self, log: Log, targets: list[Any], sources: list[Any]) -> _Sweep:
+        def sweep(seeds: list[BatchedTensor]) -> list[Any]:
             with self._kept(True):
-                (g,) = self._vjp(log, [target], [seeds], [source])
-            return g
+                return self._vjp(log, targets, seeds, sources)
 
         return sweep
 
@@ -106,10 +127,10 @@ class ChosenJacobians:
             transpose = Transpose(self, log, target, [source])
             columns = pattern.T.tocsr()
             colors = coloring(columns)
-            sums = _of_colors(transpose.columns_of_first, colors, source, target, max_bytes)
+            sums = _of_colors(transpose.columns, colors, [source], [target], max_bytes)
             return taken_apart(columns, colors, sums).T.tocsr()
         colors = coloring(pattern)
-        sums = _of_colors(self._rows_of_colors(log, target, source), colors, target, source, max_bytes)
+        sums = _of_colors(self._rows_of_colors(log, [target], [source]), colors, [target], [source], max_bytes)
         return taken_apart(pattern, colors, sums)
 
 
@@ -156,26 +177,38 @@ class Transpose:
         (found,) = self._tape._vjp(self._tape._log, gradients, given, [self._cotangent])
         return found
 
-    def columns_of_first(self, tangents: BatchedTensor) -> Any:
-        """The derivatives of the target along tangents of the first source."""
-        return self._swept(self._gradients[0], tangents)
+    def columns(self, tangents: list[BatchedTensor]) -> list[Any]:
+        """The derivatives of the target along tangents of the source, where there is one."""
+        return [self._swept(self._gradients[0], tangents[0])]
 
     def _swept(self, gradient: Any, tangents: BatchedTensor) -> Any:
         (found,) = self._tape._vjp(self._tape._log, [gradient], [tangents], [self._cotangent])
         return found
 
 
-def _of_colors(
-    sweep: Callable[[BatchedTensor], Any], colors: Any, given: Any, taken: Any, max_bytes: int
-) -> Any:
-    """For each colour what `sweep` makes of ones where it is, flat: an array of numbers."""
+def _of_colors(sweep: _Sweep, colors: Any, given: Sequence[Any], taken: Sequence[Any], max_bytes: int) -> Any:
+    """For each colour what `sweep` makes of ones where it is, flat: an array of numbers.
+
+    The colours are those of all entries of `given`, one tensor after the other, and so are the numbers for `taken`.
+    """
+    cuts = np.cumsum([math.prod(x.dims) for x in given])[:-1]
+    sizes = [math.prod(x.dims) for x in taken]
     found = []
-    for start, stop in ranges(count(colors), (given, taken), max_bytes):
-        ones = (colors == np.arange(start, stop)[:, None]).reshape(-1, *given.dims).astype(given.dtype.numpy)
-        seeds = BatchedTensor(Tensor(ones, given.dtype), dispatch.next_level())
-        g = sweep(seeds)
-        found.append(rows_of(g, seeds).array.reshape(stop - start, -1))
-    return np.concatenate(found) if found else np.zeros((0, math.prod(taken.dims)), taken.dtype.numpy)
+    for start, stop in ranges(count(colors), (*given, *taken), max_bytes):
+        level = dispatch.next_level()
+        ones = np.split(colors == np.arange(start, stop)[:, None], cuts, axis=1)
+        seeds = [
+            BatchedTensor(Tensor(part.reshape(-1, *x.dims).astype(x.dtype.numpy), x.dtype), level)
+            for part, x in zip(ones, given, strict=True)
+        ]
+        rows = [
+            np.zeros((stop - start, size), x.dtype.numpy)
+            if g is None
+            else rows_of(g, seeds[0]).array.reshape(stop - start, size)
+            for g, x, size in zip(sweep(seeds), taken, sizes, strict=True)
+        ]
+        found.append(rows[0] if len(rows) == 1 else np.concatenate(rows, axis=1))
+    return np.concatenate(found) if found else np.zeros((0, sum(sizes)), taken[0].dtype.numpy)
 
 
 def rows_of(g: Any, seeds: BatchedTensor) -> Tensor:
@@ -191,16 +224,30 @@ def ranges(count: int, tensors: Sequence[Any], max_bytes: int) -> Iterator[tuple
         yield start, min(count, start + size)
 
 
-def in_form(matrix: Any, sparse: bool | str, target: Any, source: Any) -> Any:
-    """A sparse matrix in the form that was asked for: itself, or as a SparseTensor of the Jacobian's own shape."""
+def in_form(matrix: Any, sparse: bool | str, rows: tuple[int, ...], columns: tuple[int, ...], dtype: DType) -> Any:
+    """A sparse matrix in the form that was asked for: itself, or a SparseTensor of the shape `rows`, then `columns`."""
     if matrix is None or sparse != "tensor":
         return matrix
-    shape = (*target.dims, *source.dims)
-    rows, columns = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(np.int64)
-    places = [*np.unravel_index(rows, target.dims or (1,))[: len(target.dims)]]
-    places += np.unravel_index(columns, source.dims or (1,))[: len(source.dims)]
-    indices = np.stack(places, axis=1) if places else np.zeros((len(rows), 0), np.int64)
-    return _sparse_tensor()(indices, matrix.data.astype(source.dtype.numpy), np.array(shape, np.int64))
+    at = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(np.int64)
+    places = [*np.unravel_index(at[0], rows or (1,))[: len(rows)]]
+    places += np.unravel_index(at[1], columns or (1,))[: len(columns)]
+    indices = np.stack(places, axis=1) if places else np.zeros((len(at[0]), 0), np.int64)
+    return _sparse_tensor()(indices, matrix.data.astype(dtype.numpy), np.array((*rows, *columns), np.int64))
+
+
+def of_examples(matrix: Any, size: int) -> tuple[Any, bool]:
+    """The blocks of `size` along the diagonal, one for each example, below each other; and whether they are all of it.
+
+    What there is beside them is added to the block that it stands above or below.
+    """
+    from scipy import sparse
+
+    whole = matrix.tocoo()
+    rows, columns = whole.coords
+    own = columns // size if size else columns
+    alone = bool(np.all(own * size <= rows) and np.all(rows < (own + 1) * size))
+    places = (rows if alone else own * size + rows % size, columns - own * size)
+    return sparse.csr_array((whole.data, places), shape=(matrix.shape[0], size)), alone
 
 
 def no_entries(target: Any, source: Any) -> Any:

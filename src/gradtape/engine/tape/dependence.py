@@ -163,17 +163,23 @@ def _everything(rows: int, columns: int) -> Any:
     return sparse.csr_array(np.ones((rows, columns), bool))
 
 
-def seed(target: Tensor) -> DependentTensor:
-    """The cotangent of a target each of whose entries depends on itself."""
+def seeds(targets: Sequence[Tensor]) -> list[DependentTensor]:
+    """The cotangents of targets each of whose entries depends on itself: they are numbered through all targets."""
     from scipy import sparse
 
-    size = math.prod(target.dims)
-    ones = Tensor(np.ones(target.dims, target.dtype.numpy), target.dtype)
-    return DependentTensor(ones, dispatch.next_level(), sparse.eye_array(size, dtype=bool, format="csr"))
+    level = dispatch.next_level()
+    rows = sparse.eye_array(sum(math.prod(target.dims) for target in targets), dtype=bool, format="csr")
+    found, start = [], 0
+    for target in targets:
+        stop = start + math.prod(target.dims)
+        ones = Tensor(np.ones(target.dims, target.dtype.numpy), target.dtype)
+        found.append(DependentTensor(ones, level, rows[start:stop]))
+        start = stop
+    return found
 
 
 def patterns(found: Sequence[Any], sources: Sequence[Any], rows: int) -> Iterator[Any]:
-    """The pattern of each source's Jacobian, a sparse matrix of truth values, from what a sweep over `seed` gave."""
+    """The pattern of each source's Jacobian, a sparse matrix of truth values, from what a sweep over `seeds` gave."""
     from scipy import sparse
 
     for g, source in zip(found, sources, strict=True):

@@ -6,6 +6,7 @@ without a second tape around the first; when the question is answered, what was 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -20,7 +21,7 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
 from . import jacobians
-from .chosen_jacobians import Transpose, check_choice, in_form
+from .chosen_jacobians import Transpose, check_choice, in_form, no_entries, of_examples
 from .log import Log
 from .questions import differentiable, single
 
@@ -34,38 +35,57 @@ class Hessians:
     _kept: Callable[[bool], AbstractContextManager[None]]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
     _jacobians_by_rows: Callable[[Log, Any, list[Any], int], list[Any]]
-    _sparse_hessian: Callable[[Log, Any, Any, int], Any]
+    _sparse_hessian: Callable[[Log, list[Any], list[Any], int], list[list[Any]]]
     _jacobians_of_rows: Callable[[Log, Any, Any, bool | None, int], Tensor]
 
-    def hessian(self, target: Any, source: Any, *, sparse: bool | str = False, max_bytes: int | None = None) -> Any:
-        """The second derivatives of a scalar: its shape is that of `source` twice; None without a path.
+    def hessian(self, target: Any, sources: Any, *, sparse: bool | str = False, max_bytes: int | None = None) -> Any:
+        """The second derivatives of a scalar: its shape is that of the source twice; None without a path.
+
+        Of a nest of sources it is a nest of nests: `result[i][j]` has the shape of source `i`, then that of source `j`.
 
         With `sparse` it is a SciPy array in CSR form, with "tensor" a `SparseTensor`. Few sweeps give it where few
-        entries are not zero: fewer than for a Jacobian of that pattern, as each entry is there twice.
+        entries are not zero: fewer than for a Jacobian of that pattern, as each entry is there twice. Of a nest, what
+        is between two sources that nothing brings together is there, without entries.
 
         >>> import gradtape as tf
-        >>> x = tf.Variable([1.0, 2.0])
-        >>> with tf.GradientTape() as tape:
-        ...     y = x[0] ** 2 * x[1]
+        >>> x, b = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+        >>> with tf.GradientTape(persistent=True) as tape:
+        ...     y = b * x[0] ** 2 * x[1]
         >>> tape.hessian(y, x).numpy().tolist()
-        [[4.0, 2.0], [2.0, 0.0]]
+        [[12.0, 6.0], [6.0, 0.0]]
+        >>> tape.hessian(y, {"x": x, "b": b})["b"]["x"].numpy().tolist()
+        [4.0, 1.0]
         """
         log = self._open_log("compute a hessian")
-        target, source = single(target, "target"), single(source, "source")
-        check_choice("auto", sparse, target, [source])
+        target = single(target, "target")
+        flat = [differentiable(s, "source") for s in nest.flatten(sources)]
+        check_choice("auto", sparse, target, flat)
         together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
         self._before_asking()
-        with self._recorded_sweep(log, [target], [source]) as (gradient,):
-            found = None
-            if gradient is not None and sparse:
-                found = in_form(self._sparse_hessian(log, gradient, source, together), sparse, source, source)
-            elif gradient is not None:
-                found = _free(self._jacobians_by_rows(log, gradient, [source], together)[0])
+        with self._recorded_sweep(log, [target], flat) as gradients:
+            if sparse:
+                found = [
+                    [in_form(block, sparse, x.dims, y.dims, y.dtype) for block, y in zip(blocks, flat, strict=True)]
+                    for blocks, x in zip(self._sparse_hessian(log, gradients, flat, together), flat, strict=True)
+                ]
+            else:
+                found = [
+                    [None] * len(flat)
+                    if gradient is None
+                    else list(map(_free, self._jacobians_by_rows(log, gradient, flat, together)))
+                    for gradient in gradients
+                ]
         self._after_asking()
-        return found
+        return nest.pack_sequence_as(sources, [nest.pack_sequence_as(sources, blocks) for blocks in found])
 
     def batch_hessian(
-        self, target: Any, source: Any, *, check_rows: bool | None = None, max_bytes: int | None = None
+        self,
+        target: Any,
+        source: Any,
+        *,
+        check_rows: bool | None = None,
+        sparse: bool | str = False,
+        max_bytes: int | None = None,
     ) -> Any:
         """The Hessian of each example's loss with respect to its own row of `source`: shape `[b, x..., x...]`.
 
@@ -73,6 +93,9 @@ class Hessians:
         `batch_jacobian`, losses must not depend on the rows of others: that is checked, and what comes out otherwise,
         the sum over the batch, is logged as a warning; `check_rows=True` makes it an error, `check_rows=False` leaves
         the check out.
+
+        With `sparse` it is a SciPy array in CSR form that has these matrices below each other, with "tensor" a
+        `SparseTensor` of that shape. There are as many sweeps as for the example that needs most.
 
         >>> import gradtape as tf
         >>> x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
@@ -88,6 +111,7 @@ class Hessians:
                 "batch_hessian needs a loss, and a row of the source, for each example, along the first axis, got "
                 f"shapes {list(target.dims)} and {list(source.dims)}. Leave the mean over the batch away"
             )
+        check_choice("auto", sparse, target, [source])
         together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
         self._before_asking()
         with self._recorded_sweep(log, [target], [source]) as (gradient,):
@@ -95,7 +119,14 @@ class Hessians:
             if gradient is not None:
                 if check_rows is not False:
                     jacobians.warn_of_dependent_rows(self._rows_weigh_alone(log, target, source, gradient), check_rows)
-                found = _free(self._jacobians_of_rows(log, gradient, source, check_rows, together))
+                if sparse:
+                    ((whole,),) = self._sparse_hessian(log, [gradient], [source], together)
+                    whole = no_entries(gradient, source) if whole is None else whole
+                    blocks, alone = of_examples(whole, math.prod(source.dims[1:]))
+                    jacobians.warn_of_dependent_rows(alone or check_rows is False, check_rows)
+                    found = in_form(blocks, sparse, source.dims, source.dims[1:], source.dtype)
+                else:
+                    found = _free(self._jacobians_of_rows(log, gradient, source, check_rows, together))
         self._after_asking()
         return found
 

@@ -100,7 +100,8 @@ class Jacobians(ChosenJacobians):
         self._tell(target, flat, found, unconnected is UnconnectedGradients.NONE)
         if unconnected is UnconnectedGradients.ZERO:
             found = [_no_links(target, x, bool(sparse)) if y is None else y for x, y in zip(flat, found, strict=True)]
-        found = [in_form(y, sparse, target, x) for x, y in zip(flat, found, strict=True)] if sparse else found
+        if sparse:
+            found = [in_form(y, sparse, target.dims, x.dims, x.dtype) for x, y in zip(flat, found, strict=True)]
         return nest.pack_sequence_as(sources, found)
 
     def _jacobians_by_rows(self, log: Log, target: Any, sources: list[Any], max_bytes: int) -> list[Any]:
