@@ -126,14 +126,222 @@ def test_damaged_files_and_other_files(tmp_path):
         tf.load_tape(tmp_path / "nothing.tape")
 
 
+def squared_until_large(v):
+    x = 1.0 * v
+    while tf.reduce_sum(x) < 100.0:
+        x = x * x + tf.cast(v > 1.5, tf.float64)
+    return tf.reduce_sum(x)
+
+
+def either(v):
+    if tf.reduce_sum(v) > 5.0:
+        return tf.reduce_sum(v**3)
+    return tf.reduce_sum(tf.exp(v))
+
+
+def scanned(v):
+    return tf.reduce_sum(tf.scan(lambda a, x: a * x + tf.sin(x), v))
+
+
+def mapped(v):
+    return tf.reduce_sum(tf.map_fn(lambda x: either(tf.stack([x, x])), v))
+
+
+def counted(v):
+    total = tf.zeros([], tf.float64)
+    for i in tf.range(3):
+        total += v[i] ** tf.cast(i + 1, tf.float64)
+    return total
+
+
+@tf.custom_gradient
+def slow_cube(x):
+    squared = x * x
+    return x * squared, lambda g: 0.5 * g * squared
+
+
+@tf.custom_gradient
+def rows_of(table):
+    def rule(g):
+        return tf.IndexedSlices(2.0 * g, tf.constant([2, 0]), tf.constant([3], tf.int64))
+
+    return tf.gather(table, [2, 0]), rule
+
+
+def custom(v):
+    return tf.reduce_sum(slow_cube(tf.sin(v)) * v)
+
+
+def custom_rows(v):
+    return tf.reduce_sum(rows_of(v) ** 2)
+
+
+def recomputed(v):
+    return tf.recompute_grad(lambda x: tf.reduce_sum(tf.exp(x) * x))(v)
+
+
+PARTS = (squared_until_large, either, scanned, mapped, counted, custom, custom_rows, recomputed)
+
+
+def second_order(tape, y, v):
+    return tape.hvp(y, v, np.ones(v.shape))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("program", PARTS, ids=lambda f: f.__name__)
+def test_branches_loops_and_custom_gradients(tmp_path, program, wrap):
+    run = wrap(program)
+
+    def asked(at):
+        v = tf.Variable(at, name="v", dtype=tf.float64)
+        with tf.GradientTape(trace=True, persistent=True) as tape:
+            y = run(v)
+        return tape, y, v
+
+    tape, y, v = asked([1.0, 2.0, 3.0])
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, v))
+    np.testing.assert_array_equal(loaded.targets[0], y)
+    expected = tape.gradient(y, v)
+    np.testing.assert_allclose(tf.convert_to_tensor(loaded.gradient()), tf.convert_to_tensor(expected), rtol=1e-13)
+    assert loaded.diagnose().ok
+    assert "step.html" in str(loaded.report(tmp_path / "step.html"))
+    second = second_order(loaded, loaded.targets[0], loaded.sources["v"])
+    np.testing.assert_allclose(second, second_order(tape, y, v), rtol=1e-12)
+    if run is program and program in (squared_until_large, either, mapped):
+        return  # the branches and loops of Python: what they did is recorded, not what else they might do
+    for other in ([0.5, 1.0, 1.5], [4.0, 1.0, 2.0]):
+        again = loaded.replay({"v": other})
+        tape, y, v = asked(other)
+        np.testing.assert_allclose(again.targets[0], y, rtol=1e-13)
+        found, expected = again.gradient(), tape.gradient(y, v)
+        np.testing.assert_allclose(tf.convert_to_tensor(found), tf.convert_to_tensor(expected), rtol=1e-13)
+
+
+def test_a_function_that_prints_and_one_that_assigns(tmp_path, capsys):
+    state = tf.Variable(0.0)
+
+    @tf.function
+    def prints(v):
+        tf.print("a step", output_stream=sys.stdout)
+        return tf.reduce_sum(v**2)
+
+    @tf.function
+    def assigns(v):
+        state.assign(2.0)
+        return tf.reduce_sum(v * state)
+
+    for function, expected in ((prints, [2.0, 4.0]), (assigns, [2.0, 2.0])):
+        v = tf.Variable([1.0, 2.0], name="v")
+        with tf.GradientTape(trace=True) as tape:
+            y = function(v)
+        loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, v))
+        assert loaded.gradient().numpy().tolist() == expected
+    assert capsys.readouterr().out == "a step\n"
+
+
+def test_numpy_inside_of_a_custom_gradient_is_known_for_its_own_inputs_only(tmp_path):
+    @tf.custom_gradient
+    def cosine(x):
+        return tf.constant(np.cos(x.numpy())), lambda g: -g * tf.sin(x)
+
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.GradientTape(trace=True) as tape:
+        y = cosine(v)
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, v))
+    np.testing.assert_allclose(loaded.gradient(), -np.sin([1.0, 2.0]), rtol=1e-6)
+    with pytest.raises(ValueError, match=r"custom gradient at .*test_recordings\.py:\d+.* not known as ops"):
+        loaded.replay({"v": [1.0, 3.0]})
+
+
+def test_a_loop_is_loaded_where_its_program_is_not(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(
+        "import sys\nimport gradtape as tf\n"
+        "v = tf.Variable([0.5, 1.0], name='v')\n\n"
+        "@tf.custom_gradient\n"
+        "def half(x):\n"
+        "    return x, lambda g: 0.5 * g * x\n\n"
+        "@tf.function\n"
+        "def step(v):\n"
+        "    x = half(v)\n"
+        "    while tf.reduce_sum(x) > 1.0:\n"
+        "        x = tf.math.log(x)\n"
+        "    return tf.reduce_sum(x)\n\n"
+        "with tf.GradientTape(trace=True) as tape:\n"
+        "    loss = step(v)\n"
+        "print(tape.gradient(loss, v).numpy().tolist())\n"
+        "tape.save(sys.argv[1], loss, v)\n"
+    )
+    path = tmp_path / "step.tape"
+    done = subprocess.run([sys.executable, program, path], check=True, cwd=tmp_path, capture_output=True, text=True)
+    program.unlink()
+    loaded = tf.load_tape(path)
+    assert str(loaded.gradient().numpy().tolist()) == done.stdout.strip()
+    again = loaded.replay({"v": [3.0, 0.0]})
+    found = str(again.diagnose())
+    assert "tf.math.log" in found
+    assert "train.py:13" in found
+    assert "x = tf.math.log(x)" in found
+
+
+def test_a_branch_that_was_never_traced_is_no_replay(tmp_path):
+    @tf.function
+    def step(v):
+        return tf.reduce_sum(tf.boolean_mask(v, v > 0.0) ** 2)
+
+    v = tf.Variable([1.0, -1.0, 2.0], name="v")
+    with tf.GradientTape(trace=True) as tape:
+        y = step(v)
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, v))
+    assert loaded.gradient().numpy().tolist() == [2.0, 0.0, 4.0]
+    assert loaded.replay({"v": [-1.0, 3.0, 4.0]}).gradient().numpy().tolist() == [0.0, 6.0, 8.0]
+    with pytest.raises(ValueError, match=r"the function was traced for certain numbers at .*test_recordings\.py"):
+        loaded.replay({"v": [1.0, 1.0, 1.0]})
+
+
+def test_where_two_loops_part(tmp_path):
+    def save(name, body, start=1.0):
+        v = tf.Variable([start, 2.0], name="v")
+
+        @tf.function
+        def step(v):
+            return tf.reduce_sum(tf.scan(body, v))
+
+        with tf.GradientTape(trace=True) as tape:
+            y = step(v)
+        return tape.save(tmp_path / name, y, v)
+
+    a = save("a.tape", lambda a, x: tf.sin(a) * x)
+    assert tf.inspect.compare(a, save("same.tape", lambda a, x: tf.sin(a) * x)).same
+    found = tf.inspect.compare(a, save("b.tape", lambda a, x: tf.cos(a) * x))
+    assert found.kind == "program"
+    assert "inside of loop, in its body, sin in a, cos in b" in str(found)
+    assert found.lines[0][1] + 2 == found.lines[1][1]
+    c, d = save("c.tape", lambda a, x: 2.0 * x), save("d.tape", lambda a, x: 2.5 * x)
+    found = tf.inspect.compare(c, d)
+    assert (found.kind, found.difference) == ("input", 0.5)
+    assert "a constant of op" in str(found)
+    assert tf.inspect.compare(a, save("e.tape", lambda a, x: tf.sin(a) * x, start=1.5)).kind == "input"
+
+
 def test_what_a_file_has_no_words_for(tmp_path):
     @tf.custom_gradient
     def doubled(x):
-        return 2.0 * x, lambda g: 2.0 * g
+        return 2.0 * x, lambda g: tf.constant(2.0 * g.numpy())
+
+    @tf.custom_gradient
+    def clipped(x):
+        return 2.0 * x, lambda g: g if tf.reduce_max(g) < 1.0 else g / tf.reduce_max(g)
 
     v = tf.Variable([1.0])
+    for function in (doubled, clipped):
+        with tf.GradientTape(trace=True) as tape:
+            y = function(v)
+        with pytest.raises(RuntimeError, match=rf"gradient of {function.__name__} at test_recordings\.py:\d+") as found:
+            tape.save(tmp_path / "step.tape", y, v)
+        assert "Let it use TensorFlow's functions" in str(found.value)
     with tf.GradientTape(trace=True) as tape:
-        y = doubled(v)
-    with pytest.raises(RuntimeError, match=r"doubled at test_recordings\.py"):
+        y = tf.function(lambda v: tf.nn.dropout(v, 0.5))(v)
+    with pytest.raises(RuntimeError, match=r"run the call of .* at test_recordings.*draws random numbers"):
         tape.save(tmp_path / "step.tape", y, v)
     assert os.listdir(tmp_path) == []

@@ -62,10 +62,12 @@ class OneCall(Unregistered):
         name: str,
         rule: Callable[[tuple[Tensor, ...]], Sequence[Any]],
         again: Callable[[Sequence[Tensor]], list[Tensor]] | None = None,
+        results: Sequence[Tensor] | None = None,
     ) -> None:
         self.name = self.title = name
         self.rule = rule
         self.again = again  # runs the function on other inputs, where that is possible
+        self.results = results  # what the function computed, of which the outputs are copies
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
         """The cotangents of the inputs, from tensors to tensors."""
@@ -163,7 +165,7 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
         with dispatch.recorded_by(()):
             fresh = tuple(ops.identity(y) for y in tensors)
     if inputs:
-        record(OneCall(name, rule, again), inputs, fresh)
+        record(OneCall(name, rule, again, tensors), inputs, fresh)
     return nest.pack_sequence_as(result, list(fresh))
 
 

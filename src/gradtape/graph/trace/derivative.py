@@ -27,14 +27,21 @@ class Cotangents:
     def __init__(self, found: Sequence[Any]) -> None:
         self._tensors: list[Tensor] = []
         self.places: tuple[Value, ...] = ()
-        self._forms: list[Any] = []
+        self.forms: list[Any] = []  # None, the number of an output, or that of the values of slices with their shape
         for g in found:
             if type(g) is IndexedSlices:
-                self._forms.append((len(self._tensors), g.dense_shape))
+                self.forms.append((len(self._tensors), g.dense_shape))
                 self._tensors += [g.values, g.indices]
             else:
-                self._forms.append(None if g is None else len(self._tensors))
+                self.forms.append(None if g is None else len(self._tensors))
                 self._tensors += [] if g is None else [g]
+
+    @classmethod
+    def of_forms(cls, forms: Sequence[Any]) -> Cotangents:
+        """Those with these forms."""
+        found = cls([])
+        found.forms = list(forms)
+        return found
 
     def taken(self) -> list[Tensor]:
         """The tensors that are to be the outputs; they know their trace, and are not kept."""
@@ -44,7 +51,7 @@ class Cotangents:
     def of(self, outputs: Sequence[Any]) -> list[Any]:
         """The cotangents, from the outputs of a run."""
         found: list[Any] = []
-        for form in self._forms:
+        for form in self.forms:
             if type(form) is tuple:
                 at, shape = form
                 found.append(IndexedSlices(outputs[at], outputs[at + 1], shape))
@@ -54,7 +61,7 @@ class Cotangents:
 
     def place(self, i: int) -> Value | None:
         """Where in the backward graph the cotangent of input `i` is, if it is one tensor."""
-        form = self._forms[i]
+        form = self.forms[i]
         return self.places[form] if type(form) is int else None
 
 

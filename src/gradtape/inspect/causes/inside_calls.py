@@ -1,43 +1,60 @@
-"""A call of a traced function, which is one record on a tape, taken apart: its graph is run again op by op."""
+"""A call of a traced function, a branch or a loop, which is one record on a tape, taken apart: run again op by op."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line
 from ...engine.tape.tape import GradientTape
-from ...graph.ir.graph import Value
+from ...graph.ir import graph as graphs
 from ..records.checked import CheckedLog
+from ..records.repeated import can_run_again
+
+OPENED = ("call", "control")
 
 
-def replayed(call: Any, cotangents: list[Any]) -> tuple[GradientTape, dict[int, Line | None]] | None:
-    """A tape on which the call's ops are recorded one by one, and their lines; None if running it again does more.
+def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[GradientTape, dict[int, Line | None]] | None:
+    """A tape on which the record's ops are recorded one by one, and their lines; None if running it again does more.
 
-    The tape has been asked for the gradient of the call's outputs, weighted by `cotangents`, by its inputs.
+    The tape has been asked for the gradient of the record's outputs, weighted by `cotangents`, by its inputs.
     """
-    graph = call._derivative.forward
-    if graph.has_effects:
+    if op.family == "call":
+        graph = op._derivative.forward
+        given, inner = op._inputs, [graph]
+    else:
+        given, _, attrs = saved
+        inner = list(graphs.graphs_in(attrs))
+    if not can_run_again(inner):
         return None
+    lines: dict[int, Line | None] = {}
     with dispatch.recorded_by(()):
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         log = tape._log = CheckedLog(False)
-        lines: dict[int, Line | None] = {}
-        with tape:
-            inputs = [ops.identity(x) if x.dtype.differentiable else x for x in call._inputs]
-            tape.watch([x for x in inputs if x.dtype.differentiable])
-            made: dict[Value, Tensor] = dict(zip(graph.all_inputs, inputs, strict=True))
-            for node in graph.nodes:
-                before = len(log.records)
-                given = [made[v] if v.constant is None else wrap(v.constant, v.dtype) for v in node.inputs]
-                result = dispatch.run(node.op, given, node.attrs)
-                made.update(zip(node.outputs, result if node.several else (result,), strict=True))
-                lines.update(dict.fromkeys(range(before, len(log.records)), node.line))
-        outputs = [made[v] for v in graph.outputs[: len(cotangents)] if v in made]
-        weights = [None if g is None else Tensor(np.asarray(g)) for g in cotangents]
-        log.question = (outputs, weights[: len(outputs)], [x for x in inputs if x.dtype.differentiable])
+        now: list[Any] = [0, None]  # the first record of the node that runs, and its line
+
+        def note() -> None:
+            lines.update(dict.fromkeys(range(now[0], len(log.records)), now[1]))
+
+        def at_node(node: Any) -> None:
+            note()
+            now[:] = len(log.records), node.line
+
+        before, graphs.when_replayed = graphs.when_replayed, at_node
+        try:
+            with tape:
+                inputs = [ops.identity(x) if x.dtype.differentiable else x for x in given]
+                tape.watch([x for x in inputs if x.dtype.differentiable])
+                made = graphs.replay(graph, inputs) if op.family == "call" else op.unrolled(inputs, attrs)
+                note()
+        finally:
+            graphs.when_replayed = before
+        outputs = [(y, g) for y, g in zip(made, cotangents, strict=False) if y.dtype.differentiable]
+        weights = [None if g is None else Tensor(np.asarray(g)) for _, g in outputs]
+        log.question = ([y for y, _ in outputs], weights, [x for x in inputs if x.dtype.differentiable])
     return tape, lines

@@ -15,7 +15,7 @@ import numpy as np
 from ...engine.run.source_lines import Line
 from ...engine.tape.inspection import public_name
 from ..records.reading import Reading, short, source_text
-from .inside_calls import replayed
+from .inside_calls import OPENED, replayed
 from .remedies import Scene, backward_remedy, forward_remedy
 
 
@@ -101,7 +101,7 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
     for at in sorted(bad):
         if any(p in bad for p in reading.parents(at)):
             continue
-        first = reading.records[at] if type(reading.records[at]) is int else at
+        first = reading.first(at)
         if reading.records[at] is None:
             return _given(reading, symptom, at, values[at], reading.name(at))
         inputs = reading.inputs(first)
@@ -130,7 +130,8 @@ def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Di
 
 def _made(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnosis:
     op = reading.operation(at)
-    if op.family == "call" and (inside := _inside(op, [], symptom)) is not None:
+    record = reading.records[reading.first(at)]
+    if op.family in OPENED and (inside := _inside(record, [None] * len(record[3] or (None,)), symptom)) is not None:
         return inside
     y = reading.values[at]
     index = _first_bad(y)
@@ -154,7 +155,7 @@ def _backward(reading: Reading, symptom: str) -> Diagnosis:
             continue
         for i, contribution in enumerate(reading.vjp(at)):
             if contribution is not None and not _sound(contribution):
-                inside = _inside(record[0], incoming, symptom) if record[0].family == "call" else None
+                inside = _inside(record, incoming, symptom) if record[0].family in OPENED else None
                 return inside or _ruled(reading, symptom, at, i, incoming[0], contribution)
     return Diagnosis(False, f"{symptom} Each rule gives finite numbers; their sum overflows.")
 
@@ -190,16 +191,17 @@ def _ruled(reading: Reading, symptom: str, at: int, i: int, g: Any, contribution
     )  # fmt: skip
 
 
-def _inside(call: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
-    """Where it began inside the call of a traced function, if its ops can be run once more."""
-    found = replayed(call, incoming or [None])
+def _inside(record: Any, incoming: list[Any], symptom: str) -> Diagnosis | None:
+    """Where it began inside the call of a traced function, a branch or a loop, if its ops can be run once more."""
+    op, _, saved, _ = record
+    found = replayed(op, saved, incoming)
     if found is None:
         return None
     tape, lines = found
     diagnosis = diagnose(tape)
     if diagnosis.ok or diagnosis.position is None:
         return None
-    where = f"{symptom} It is inside the function {call.name}."
+    where = f"{symptom} It is inside the function {op.name}." if op.family == "call" else symptom
     return replace(diagnosis, symptom=where, line=lines.get(diagnosis.position))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,15 +60,15 @@ def compare(
         if apart is not None:
             return Comparison(False, "input", f"the input {name}: {apart[0]}", difference=apart[1])
     for number, (step, there) in enumerate(zip(a.steps, b.steps, strict=False)):
-        lines = (a.line(step), b.line(there))
-        if (change := _other_program(step, there)) is not None:
-            return Comparison(False, "program", f"op {number + 1}: {change}", lines)
-        for given, other in zip(step.inputs, there.inputs, strict=True):
-            if isinstance(given, dict) and isinstance(other, dict):
-                apart = _apart(a.constants[given["constant"]], b.constants[other["constant"]], tolerance)
-                if apart is not None:
-                    what = f"a constant of op {number + 1}, {step.op}: {apart[0]}"
-                    return Comparison(False, "input", what, lines, apart[1])
+        lines = (a.line(step.line), b.line(there.line))
+        if (change := _other_program(step, there, (a, b))) is not None:
+            text, inner = change
+            return Comparison(False, "program", f"op {number + 1}: {text}", inner or lines)
+        for given, other in _constants(step, there):
+            apart = _apart(a.constants[given], b.constants[other], tolerance)
+            if apart is not None:
+                what = f"a constant of op {number + 1}, {step.op}: {apart[0]}"
+                return Comparison(False, "input", what, lines, apart[1])
         for key, other in zip(step.outputs, there.outputs, strict=True):
             if key in a.values and other in b.values:
                 apart = _apart(a.values[key], b.values[other], tolerance)
@@ -78,15 +79,59 @@ def compare(
     return Comparison(True)
 
 
-def _other_program(step: SavedStep, there: SavedStep) -> str | None:
-    """How two steps differ that should be the same."""
+_Lines = tuple[Line | None, Line | None]
+
+
+def _other_program(step: SavedStep, there: SavedStep, recordings: tuple[Recording, Recording]) -> Any:
+    """How two steps differ that should be the same, and in which lines, if these are inside of a branch or a loop."""
     if step.op != there.op:
-        return f"{step.op} in a, {there.op} in b"
-    if repr(step.attrs) != repr(there.attrs):
-        return f"{step.op} with {step.attrs} in a, with {there.attrs} in b"
+        return f"{step.op} in a, {there.op} in b", None
+    if _without_graphs(step.words) != _without_graphs(there.words):
+        given = (recording.attributes(one) for recording, one in zip(recordings, (step, there), strict=True))
+        return f"{step.op} with {next(given)} in a, with {next(given)} in b", None
     if len(step.outputs) != len(there.outputs) or len(step.inputs) != len(there.inputs):
-        return f"{step.op} of {len(step.inputs)} inputs in a, of {len(there.inputs)} in b"
+        return f"{step.op} of {len(step.inputs)} inputs in a, of {len(there.inputs)} in b", None
+    for graph, other in zip(_graphs(step.words), _graphs(there.words), strict=True):
+        where = f"inside of {step.op}, in its {graph['name']}, "
+        for node, its in zip(graph["nodes"], other["nodes"], strict=False):
+            lines: _Lines = (recordings[0].line(node[5]), recordings[1].line(its[5]))
+            if node[0] != its[0]:
+                return f"{where}{node[0]} in a, {its[0]} in b", lines
+            if _without_graphs(node[1:5]) != _without_graphs(its[1:5]):
+                return f"{where}{node[0]} of other inputs, or with other attributes, in a than in b", lines
+        shapes = [[value[:2] for value in one["values"]] for one in (graph, other)]
+        if len(graph["nodes"]) != len(other["nodes"]) or shapes[0] != shapes[1]:
+            return f"{where}{len(graph['nodes'])} ops in a, {len(other['nodes'])} in b, or other shapes", None
     return None
+
+
+def _constants(step: SavedStep, there: SavedStep) -> Iterator[tuple[int, int]]:
+    """The numbers of the constants that two steps of one program use, in their graphs too."""
+    for given, other in zip(step.inputs, there.inputs, strict=True):
+        if isinstance(given, dict) and isinstance(other, dict):
+            yield given["constant"], other["constant"]
+    for graph, its in zip(_graphs(step.words), _graphs(there.words), strict=True):
+        for (*_, given), (*_, other) in zip(graph["values"], its["values"], strict=True):
+            if given is not None and other is not None:
+                yield given, other
+
+
+def _graphs(words: Any) -> Iterator[dict[str, Any]]:
+    """The graphs among attributes, and those inside of them, in the words of a file."""
+    if isinstance(words, dict):
+        if "nodes" in words:
+            yield words
+        words = list(words.values())
+    if isinstance(words, list):
+        for part in words:
+            yield from _graphs(part)
+
+
+def _without_graphs(words: Any) -> Any:
+    """Words with nothing in the places of graphs."""
+    if isinstance(words, dict):
+        return None if "nodes" in words else {name: _without_graphs(part) for name, part in words.items()}
+    return list(map(_without_graphs, words)) if isinstance(words, list) else words
 
 
 def _apart(x: Any, y: Any, tolerance: float) -> tuple[str, float] | None:

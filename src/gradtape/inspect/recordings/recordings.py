@@ -15,21 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
-from ...core.dtypes import DType
+from ...core import errors
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import Op, registry
 from ...engine.run import dispatch
-from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line, LineReference
+from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import GradientTape
+from ...graph.control_flow.custom import custom_gradient
+from ...graph.ir.effects import Changed, assertion
 from ...state.archive import Reader, Writer, replacing
 from ...state.variable import Variable
-from ..records.reading import Reading, short, source_name, source_text
+from ..records.reading import Reading, source_name
 from ..records.repeated import steps_of
 from ..records.witness import TracingLog
+from .rules import with_graph
+from .words import Decoder, Encoder, at_line, op_named
 
-_FORMAT = 1
+_FORMAT = 2
+_KNOWN = (1, 2)  # the second has graphs
 _loaded = itertools.count().__next__
 
 
@@ -45,15 +48,15 @@ def save_tape(tape: Any, path: str | os.PathLike[str], target: Any = None, sourc
     [2.0, 4.0]
     """
     reading = Reading(tape, target, sources, "save this tape")
-    steps = steps_of(reading)
+    steps = []
+    for step in steps_of(reading):
+        if step.op is not assertion:
+            steps += with_graph(step, reading) if isinstance(step.op, OneCall) else [step]
     keys: dict[Any, int] = {}
-    constants: list[Tensor] = []
+    words = Encoder()
 
     def reference(x: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return keys.setdefault(x, len(keys))
-        constants.append(x)
-        return {"constant": len(constants) - 1}
+        return words.constant(x) if isinstance(x, Tensor) else keys.setdefault(x, len(keys))
 
     asked = [at for _, _, at in reading.sources if at is not None]
     made = {key for step in steps for key in step.outputs}
@@ -63,28 +66,20 @@ def save_tape(tape: Any, path: str | os.PathLike[str], target: Any = None, sourc
         "format": _FORMAT,
         "leaves": [[reference(at), names[at]] for at in leaves],
         "steps": [],
-        "texts": {},
     }
     for step in steps:
-        if type(step.op) is not Op:
-            raise RuntimeError(
-                f"Cannot save this tape: {step.op.name}{_at(step.line)} is no op with a name but code of this program "
-                "(a custom gradient, a branch or a loop of a function, a Python call). "
-                "tf.config.run_functions_eagerly(True) makes branches and loops ops"
-            )
-        inputs = list(map(reference, step.inputs))
-        attrs = {name: _encoded(value, step) for name, value in step.attrs.items()}
+        op, inputs = words.op(step.op, step.line), list(map(reference, step.inputs))
+        attrs = words.attributes(step.op, step.attrs, step.line)
         outputs = list(map(reference, step.outputs))
-        contents["steps"].append([step.op.name, inputs, attrs, outputs, step.several, step.line])
-        if step.line is not None:
-            contents["texts"].setdefault(step.line[0], {})[step.line[1]] = source_text(step.line)
+        contents["steps"].append([op, inputs, attrs, outputs, step.several, words.line(step.line)])
+    contents["texts"] = words.texts
     contents["targets"] = [keys[at] for at in reading.seeds]
     contents["sources"] = [keys[at] for at in asked]
     with replacing(path) as file, Writer(file) as writer:
         for key, number in keys.items():
             if key in reading.tensors:
                 writer.add(f"value/{number}", _plain(reading.tensors[key]))
-        for number, constant in enumerate(constants):
+        for number, constant in enumerate(words.constants):
             writer.add(f"constant/{number}", _plain(constant))
         for number, at in zip(contents["targets"], reading.seeds, strict=True):
             writer.add(f"weight/{number}", _plain(reading.seeds[at]))
@@ -106,62 +101,15 @@ def _plain(x: Tensor) -> Tensor:
     return wrap(np.asarray(x.array), x.dtype)
 
 
-def _at(line: Line | None) -> str:
-    return "" if line is None else f" at {short(line)}"
-
-
-def _encoded(value: Any, step: Any) -> Any:
-    """An attribute in JSON's words."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float | np.floating):
-        return {"float": float(value).hex()}
-    if isinstance(value, np.integer | np.bool_):
-        return value.item()
-    if isinstance(value, DType):
-        return {"dtype": value.name}
-    if isinstance(value, tuple | list):
-        return {type(value).__name__: [_encoded(part, step) for part in value]}
-    if isinstance(value, slice):
-        return {"slice": [_encoded(part, step) for part in (value.start, value.stop, value.step)]}
-    if value is Ellipsis:
-        return {"ellipsis": True}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return {"array": [value.dtype.str, list(value.shape), value.ravel().tolist()]}
-    raise RuntimeError(
-        f"Cannot save this tape: an attribute of {step.op.name}{_at(step.line)} is of type {type(value).__name__}, "
-        "which a file has no words for"
-    )
-
-
-def _decoded(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    ((kind, content),) = value.items()
-    if kind == "float":
-        return float.fromhex(content)
-    if kind == "dtype":
-        return dtypes.as_dtype(content)
-    if kind in ("tuple", "list"):
-        return (tuple if kind == "tuple" else list)(map(_decoded, content))
-    if kind == "slice":
-        return slice(*map(_decoded, content))
-    if kind == "ellipsis":
-        return Ellipsis
-    if kind == "array":
-        return np.array(content[2], content[0]).reshape(content[1])
-    raise ValueError(f"an attribute of the unknown kind {kind!r}")
-
-
 class SavedStep:
     """One op of a recording: its inputs and outputs are numbers of values, or of constants."""
 
     def __init__(
-        self, op: str, inputs: list[Any], attrs: dict[str, Any], outputs: list[int], several: bool, line: Any
+        self, op: str, inputs: list[Any], words: dict[str, Any], outputs: list[int], several: bool, line: Any
     ) -> None:
         self.op = op
         self.inputs = inputs
-        self.attrs = {name: _decoded(value) for name, value in attrs.items()}
+        self.words = words  # its attributes, in those of the file
         self.outputs = outputs
         self.several = several
         self.line: Line | None = None if line is None else (line[0], line[1], line[2])
@@ -176,7 +124,7 @@ class Recording:
         with Reader(path) as reader:
             try:
                 notes = reader.notes
-                if notes["format"] != _FORMAT:
+                if notes["format"] not in _KNOWN:
                     raise errors.FailedPreconditionError(
                         f"{path} is a recording of format {notes['format']}, this gradtape reads {_FORMAT}. Use the "
                         "version that wrote it, or write it again"
@@ -186,17 +134,19 @@ class Recording:
                 self.targets, self.sources = notes["targets"], notes["sources"]
                 self._texts = notes["texts"]
                 tensors = {name: reader.read(name) for name in reader.dtypes}
+                self.values = {int(name[6:]): x for name, x in tensors.items() if name.startswith("value/")}
+                count = sum(name.startswith("constant/") for name in tensors)
+                self.constants = [tensors[f"constant/{i}"] for i in range(count)]
+                self.weights = [tensors[f"weight/{key}"] for key in self.targets]
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise errors.DataLossError(f"{path} is no recording of a tape, or is damaged: {error!r}") from error
-        self.values = {int(name[6:]): x for name, x in tensors.items() if name.startswith("value/")}
-        self.constants = [tensors[f"constant/{i}"] for i in range(sum(n.startswith("constant/") for n in tensors))]
-        self.weights = [tensors[f"weight/{key}"] for key in self.targets]
+        self._decoder = Decoder(self.constants, self.line)
 
-    def line(self, step: SavedStep) -> Line | None:
-        """The line of a step, of which the text is known here too."""
-        if step.line is None:
+    def line(self, line: Any) -> Line | None:
+        """A line of the file's, of which the text is known here too."""
+        if line is None:
             return None
-        path, number, function = step.line
+        path, number, function = line
         file = f"<{self.path.name}, {self._number}>/{os.path.basename(path)}"
         if file not in linecache.cache:
             texts = {int(n): text for n, text in self._texts[path].items()}
@@ -204,16 +154,16 @@ class Recording:
             linecache.cache[file] = (len(lines), None, lines, file)
         return file, number, function
 
-    def op(self, step: SavedStep) -> Op:
-        """The op of a step."""
-        getattr(ops, step.op, None)  # loads the module of ops that it is in
-        found = registry.get(step.op)
-        if found is None:
-            raise errors.UnimplementedError(
-                f"{self.path} has the op {step.op!r}{_at(step.line)}, which is not in this gradtape. A newer version, "
-                "or the module that registers it with gradtape.extend, may have it"
-            )
-        return found
+    def op(self, step: SavedStep) -> tuple[Any, dict[str, Any]]:
+        """The op of a step, with its attributes."""
+        return op_named(step.op, step.line), self.attributes(step)
+
+    def attributes(self, step: SavedStep) -> dict[str, Any]:
+        """The attributes of a step."""
+        try:
+            return self._decoder.attributes(step.words)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
+            raise errors.DataLossError(f"{self.path}: {step.op}{at_line(step.line)} is damaged: {error!r}") from error
 
 
 class LoadedTape(GradientTape):
@@ -247,19 +197,43 @@ class LoadedTape(GradientTape):
     def _add(self, log: TracingLog, step: SavedStep, made: dict[int, Tensor], as_it_was: bool) -> None:
         """Records a step: with the values it had, or with those that it has now."""
         recording = self.recording
-        op, values = recording.op(step), recording.values
+        (op, attrs), values = recording.op(step), recording.values
         inputs = [recording.constants[x["constant"]] if isinstance(x, dict) else made[x] for x in step.inputs]
+        if not as_it_was and op is custom_gradient:
+            self._check_computed(step, attrs["counts"])
         if as_it_was and all(key in values for key in step.outputs):
             outputs = [wrap(values[key].array, values[key].dtype) for key in step.outputs]
         else:
-            result = dispatch.run(op, inputs, step.attrs)
-            outputs = list(result) if type(result) is tuple else [result]
+            outputs = self._outputs(op, inputs, attrs, step)
+        if not outputs:
+            return
         before = len(log.ops)
-        log.record(op, inputs, tuple(outputs) if step.several else outputs[0], step.attrs)
-        line = recording.line(step)
+        log.record(op, inputs, tuple(outputs) if step.several else outputs[0], attrs)
+        line = recording.line(step.line)
         if line is not None and before in log.notes:
             log.notes[before] = (_reference(line), *log.notes[before][1:])
         made.update(zip(step.outputs, outputs, strict=True))
+
+    def _check_computed(self, step: SavedStep, counts: tuple[int, int]) -> None:
+        """Raises if what a function with a custom gradient computed is known for the inputs of that time only."""
+        first, end = counts[0], sum(counts)
+        given, results = step.inputs[:first], step.inputs[first:end]
+        if any(isinstance(x, dict) for x in results) and not all(isinstance(x, dict) for x in given):
+            where = at_line(self.recording.line(step.line))
+            raise ValueError(
+                f"replay: what the function with a custom gradient{where} computes is not known as ops: it cannot be "
+                "computed for other inputs. Let it use TensorFlow's functions"
+            )
+
+    def _outputs(self, op: Any, inputs: list[Tensor], attrs: dict[str, Any], step: SavedStep) -> list[Tensor]:
+        try:
+            result = dispatch.run(op, inputs, attrs)
+        except Changed:
+            raise ValueError(
+                f"replay: the function was traced for certain numbers{at_line(self.recording.line(step.line))}, and "
+                "with these inputs they are others: it would be another program. Save a step with such inputs"
+            ) from None
+        return list(result) if type(result) is tuple else [result]
 
     def gradient(self, target: Any = None, sources: Any = None, *args: Any, **kwargs: Any) -> Any:
         """The gradient; without arguments, of the targets by the sources that the tape was saved with."""

@@ -185,25 +185,26 @@ class Reading:
             if type(record) is tuple and at in record[1]:
                 yield i
 
+    def first(self, at: int) -> int:
+        """The position of the first output of the record that made the value at `at`."""
+        record = self.records[at]
+        return record if type(record) is int else at
+
     def operation(self, at: int) -> Any:
         """The op whose output stands at `at`; None for a leaf."""
-        record = self.records[at]
-        if record is None:
-            return None
-        return self.records[record][0] if type(record) is int else record[0]
+        record = self.records[self.first(at)]
+        return None if record is None else record[0]
 
     def parents(self, at: int) -> tuple[int, ...]:
         """The positions that the value at `at` was computed from."""
-        record = self.records[at]
-        if record is None:
-            return ()
-        return tuple(p for p in (self.records[record] if type(record) is int else record)[1] if p >= 0)
+        record = self.records[self.first(at)]
+        return () if record is None else tuple(p for p in record[1] if p >= 0)
 
     def line(self, at: int | None) -> Line | None:
         """The line of the record at `at`, if the tape is a traced one."""
         if at is None or not isinstance(self.log, TracingLog):
             return None
-        first = self.records[at] if type(self.records[at]) is int else at
+        first = self.first(at)
         note = self.log.notes.get(first)
         reference = self.log.watch_lines.get(first) if note is None else note[0]
         if reference is not None and reference not in self._lines:  # a loop comes to the same line again and again

@@ -6,8 +6,9 @@ for each node of its graph.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ...core.tensor import Tensor, wrap
@@ -15,10 +16,12 @@ from ...engine.run import dispatch
 from ...engine.run.source_lines import Line
 from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import GradientTape
-from ...graph.ir.graph import Graph
+from ...graph.ir.effects import assertion, guard, never, output, shape_guard
+from ...graph.ir.graph import Graph, all_nodes
 from .reading import Reading, short
 from .wide import WideTensor, widened
 
+_CHECKS = (guard, shape_guard, never, assertion)  # which another run may well make again
 Key = Hashable  # of a value: its position on the tape, or that of a call with the value of the graph
 
 
@@ -74,10 +77,17 @@ def _inside(
     op: Any, graph: Graph, at: int, inputs: tuple[Any, ...], outputs: tuple[Key, ...], line: Line | None
 ) -> list[Step]:
     """The steps of a call."""
-    if graph.has_effects:
+    graph = replace(graph, nodes=tuple(node for node in graph.nodes if node.op is not output))  # once is enough
+    if not can_run_again([graph]):
         raise _cannot(op, line, "it draws random numbers, prints or calls Python")
     keys: dict[Any, Any] = dict(zip(graph.all_inputs, inputs, strict=True))
-    named = dict(zip(graph.outputs, outputs, strict=False))
+    return steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
+
+
+def steps_inside(
+    graph: Graph, keys: dict[Any, Any], at: Key, line: Line | None, named: Mapping[Any, Key] = MappingProxyType({})
+) -> list[Step]:
+    """A step for each node; `keys` has what the inputs of the graph are, and gets what its other values are called."""
     found = []
     for node in graph.nodes:
         given = tuple(keys[v] if v.constant is None else wrap(v.constant, v.dtype) for v in node.inputs)
@@ -87,11 +97,17 @@ def _inside(
     return found
 
 
+def can_run_again(given: Iterable[Graph]) -> bool:
+    """Whether nothing happens in these graphs beside what they compute."""
+    nodes = (node for graph in given for node in all_nodes(graph))
+    return not any(getattr(node.op, "effect", False) and node.op not in _CHECKS for node in nodes)
+
+
 def _cannot(op: Any, line: Line | None, why: str) -> RuntimeError:
     where = "" if line is None else f" at {short(line)}"
     return RuntimeError(
-        f"Cannot repeat the call of {op.name}{where} in float64: {why}. tf.config.run_functions_eagerly(True) makes it "
-        "ops that can be repeated"
+        f"Cannot run the call of {op.name}{where} again: {why}. tf.config.run_functions_eagerly(True) makes it ops, "
+        "which can be run again"
     )
 
 

@@ -1,0 +1,102 @@
+"""Custom gradients as graphs: the user's rule is run once more, on cotangents that a trace follows.
+
+What the function itself computed is on the tape, op by op. So what the rule uses of it is an input of the graph, and
+replayed on other inputs the rule is given what it would be given then.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+from ...engine.run import dispatch
+from ...graph.control_flow.custom import Traced, custom_gradient
+from ...graph.ir.graph import Graph
+from ...graph.trace.awaited import ones_like
+from ...graph.trace.closures import opened
+from ...graph.trace.derivative import Cotangents
+from ...graph.trace.trace import Trace, value_of
+from ..records.reading import Reading
+from ..records.repeated import Step, steps_inside
+from .words import at_line
+
+
+def with_graph(step: Step, reading: Reading) -> list[Step]:
+    """A step that is a call with a custom gradient, as the op `custom_gradient` that a graph has.
+
+    Before it come those of what the function computed, if the tape has not recorded them.
+    """
+    log, op = reading.log, step.op
+    outputs = [reading.tensors[at] for at in step.outputs]  # type: ignore[index]
+    graph, cotangents, used = _traced(op, outputs, log, step)
+    before, results = _computed(step, outputs, reading)
+    inputs = (*step.inputs, *results, *(_reference(x, log) for x in used))
+    attrs = {"rule": Traced(graph, cotangents), "counts": (len(step.inputs), len(outputs))}
+    return [*before, Step(custom_gradient, inputs, attrs, step.outputs, True, step.line)]
+
+
+def _computed(step: Step, outputs: list[Tensor], reading: Reading) -> tuple[list[Step], list[Any]]:
+    """What the function computed: steps, if there are none on the tape and it can be traced, and the results."""
+    op = step.op
+    known = [x if op.results is None else _reference(x, reading.log) for x in op.results or outputs]
+    if op.again is None or not any(isinstance(x, Tensor) for x in known):
+        return [], known
+    given = [x if isinstance(x, Tensor) else reading.tensors[x] for x in step.inputs]
+    trace = Trace("call")
+    try:
+        with trace.entered():
+            found = op.again([trace.input(wrap(x.array, x.dtype)) for x in given])
+            same = [np.array_equal(value_of(y).array, x.array, True) for y, x in zip(found, outputs, strict=True)]
+            graph = trace.finished(found)
+    except Exception:  # it is code that makes other numbers, or none of ours: `replay` says so
+        return [], known
+    if not all(same) or graph.has_effects or graph.updates:
+        return [], known
+    variables = [_reference(_read(variable, reading.log), reading.log) for variable, _ in graph.variables]
+    keys: dict[Any, Any] = dict(zip(graph.all_inputs, (*step.inputs, *variables), strict=True))
+    steps = steps_inside(graph, keys, step.outputs[0], step.line)
+    return steps, [wrap(v.constant, v.dtype) if v.constant is not None else keys[v] for v in graph.outputs]
+
+
+def _traced(op: Any, outputs: list[Tensor], log: Any, step: Step) -> tuple[Graph, Cotangents, list[Tensor]]:
+    """The rule as a graph of the cotangents and of what it uses besides."""
+    trace = Trace("rule")
+    trace.follows, trace.outer_recorders = True, (log,)
+    try:
+        with trace.entered():
+            cotangents = Cotangents(op.rule(tuple(trace.input(ones_like(y, False)) for y in outputs)))
+            graph = trace.graph(cotangents.taken())
+    except Exception as error:
+        raise RuntimeError(
+            f"Cannot save this tape: the gradient of {op.name}{at_line(step.line)} cannot be written as a graph: "
+            f"{error} Let it use TensorFlow's functions on the gradient that it is given, or leave the call out"
+        ) from error
+    if graph.has_effects or graph.updates:
+        raise RuntimeError(
+            f"Cannot save this tape: the gradient of {op.name}{at_line(step.line)} looks at numbers of the gradient "
+            "that it is given, draws random numbers, prints or assigns variables, which a file has no words for"
+        )
+    followed = trace.followed
+    trace.let_go()
+    used = [*followed.values(), *(_read(variable, log) for variable, _ in graph.variables)]
+    variables = tuple(value for _, value in graph.variables)
+    own = opened(Graph(graph.name, graph.inputs, graph.nodes, graph.outputs), list(followed))
+    return Graph(own.name, (*own.inputs, *variables), own.nodes, own.outputs), cotangents, used
+
+
+def _read(variable: Any, log: Any) -> Tensor:
+    """What a variable holds, as its read on the tape if there is one."""
+    with dispatch.recorded_by(()):
+        held: Tensor = variable._as_tensor()
+    at = log.position(variable)
+    if at is not None and at >= 0:
+        held = wrap(held.array, held.dtype)
+        held.mark = (log.key, at, None)
+    return held
+
+
+def _reference(x: Tensor, log: Any) -> Any:
+    at = log.position(x)
+    return x if at is None or at < 0 else at
