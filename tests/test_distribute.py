@@ -214,3 +214,18 @@ def test_a_copy_of_a_variable_of_one_replica():
     assert (other.aggregation, other.synchronization) == (v.aggregation, v.synchronization)
     with pytest.raises(NotImplementedError, match="ON_READ"):
         other.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))
+
+
+def test_partitioners_split_as_tensorflow_does():
+    partitioners = tf.distribute.experimental.partitioners
+    shape = tf.TensorShape([6, 4])
+    assert partitioners.FixedShardsPartitioner(10)(shape, tf.float32, axis=1) == [1, 4]
+    assert partitioners.MinSizePartitioner(min_shard_bytes=32, max_shards=10)(shape, tf.float32) == [3, 1]
+    assert partitioners.MinSizePartitioner(min_shard_bytes=25, max_shards=2)(tf.TensorShape([3]), tf.int64) == [1]
+    assert partitioners.MaxSizePartitioner(max_shard_bytes=32)(shape, tf.float32) == [3, 1]
+    assert partitioners.MaxSizePartitioner(max_shard_bytes=4, max_shards=2)(shape, tf.float32) == [2, 1]
+    assert partitioners.MaxSizePartitioner(64, bytes_per_string=64)(shape, tf.string) == [6, 1]
+    with pytest.raises(ValueError, match="`max_shards` must be positive. Received: 0"):
+        partitioners.MinSizePartitioner(max_shards=0)
+    with pytest.raises(ValueError, match="not fully defined"):
+        partitioners.MaxSizePartitioner(4)(tf.TensorShape([None, 2]), tf.float32)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 
-def tf_export(*args: str, **kwargs: Any) -> Callable[[Any], Any]:
+class tf_export:  # noqa: N801: TensorFlow's name
     """Notes the names under which what follows is public."""
 
-    def decorate(value: Any) -> Any:
-        try:
-            value._tf_api_names = args
-        except AttributeError:  # of what takes no attributes
-            pass
+    def __init__(self, *args: str, **kwargs: Any) -> None:
+        self._names = args
+
+    def __call__(self, value: Any) -> Any:
+        """What was decorated."""
+        with suppress(AttributeError):  # of what takes no attributes
+            value._tf_api_names = self._names
         return value
 
-    return decorate
+    def export_constant(self, module_name: str, name: str) -> None:
+        """A constant has no attributes to note it in."""
 
 
 keras_export = estimator_export = tf_export
