@@ -31,7 +31,7 @@ def module(recorded):
 def test_what_tensorflow_saved_is_there(module):
     assert module.w.numpy().tolist() == [[0, 1], [2, 3], [4, 5]] and module.w.name == "w:0"
     assert [v.name for v in module.trainable_variables] == ["b:0", "five:0", "six:0", "w:0"]
-    assert [v.name for v in module.non_trainable_variables] == ["n:0"]
+    assert [v.name for v in module.non_trainable_variables] == ["n:0", "StateVar:0"]
     assert float(module.parts[1]["x"]) == 6
     assert module.tensorflow_version == "2.21.0"
 
@@ -225,6 +225,31 @@ def test_random_numbers_are_drawn_anew_in_every_run(tmp_path):
     a, b = (loaded.noise(tf.zeros([1000])).numpy() for _ in range(2))
     assert not np.array_equal(a, b) and abs(a.mean()) < 0.2 and abs(a.std() - 1) < 0.1
     assert set(loaded.dropped(tf.ones([50])).numpy().tolist()) == {0.0, 2.0}
+
+
+NOISE = [0.83715129, 0.71805596, 0.98093462], [0.46646512, 0.41914034], [1278, 6, 9]  # TensorFlow's
+
+
+class Noise(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.generator = tf.random.Generator.from_state([-2, 5, 9], "philox")
+
+    @tf.function(input_signature=[S([None])])
+    def noise(self, x):
+        return x + self.generator.uniform(tf.shape(x))
+
+
+@pytest.mark.parametrize("by", ["tensorflow", "gradtape"])
+def test_a_generator_goes_on_where_it_was_saved(recorded, tmp_path, by):
+    folder = recorded / "module" if by == "tensorflow" else tmp_path / "m"
+    if by == "gradtape":
+        tf.saved_model.save(Noise(), folder)
+    loaded = tf.saved_model.load(folder)
+    first, second, state = NOISE
+    np.testing.assert_array_equal(loaded.noise(tf.zeros([3])), np.float32(first))
+    np.testing.assert_array_equal(loaded.noise(tf.zeros([2])), np.float32(second))
+    assert loaded.generator._state_var.numpy().tolist() == state  # past 64 bits of the counter
 
 
 def test_signatures_that_are_given(tmp_path):

@@ -19,7 +19,7 @@ FURTHER = (
     "LookupTableFindV2 LookupTableImportV2 LookupTableSizeV2 LookupTableExportV2 LookupTableInsertV2 "
     "MutableHashTableV2 InitializeTableFromTextFileV2 StringSplitV2 TensorListReserve TensorListFromTensor "
     "TensorListStack TensorListGetItem TensorListSetItem TensorListLength EmptyTensorList TensorListPushBack "
-    "MergeV2Checkpoints ShardedFilename DestroyResourceOp"
+    "MergeV2Checkpoints ShardedFilename DestroyResourceOp RngReadAndSkip"
 ).split()
 
 

@@ -26,6 +26,7 @@ class Module(tf.Module):
         self.b = tf.Variable([1.0, 2.0], name="b")
         self.n = tf.Variable(0, trainable=False, name="n")
         self.k = tf.constant([3.0, 4.0])
+        self.generator = tf.random.Generator.from_state([-2, 5, 9], "philox")
         self.parts = [tf.Variable(5.0, name="five"), {"x": tf.Variable(6.0, name="six")}]
 
     @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32)])
@@ -53,6 +54,10 @@ class Module(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
     def running(self, x):
         return tf.scan(lambda total, row: 0.5 * total + row, x)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def noise(self, x):
+        return x + self.generator.uniform(tf.shape(x))
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
     def unsupported(self, x):

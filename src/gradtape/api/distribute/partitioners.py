@@ -67,7 +67,7 @@ class MinSizePartitioner(Partitioner):
 
 
 class MaxSizePartitioner(Partitioner):
-    """As few parts as there may be that have at most `max_shard_bytes` each; not more than `max_shards`, if that is said.
+    """As few parts as there may be that have at most `max_shard_bytes` each, and no more than `max_shards`.
 
     >>> import gradtape as tf
     >>> partitioner = tf.distribute.experimental.partitioners.MaxSizePartitioner(max_shard_bytes=8)

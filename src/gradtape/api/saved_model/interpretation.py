@@ -19,6 +19,7 @@ from ...engine.run.convert import to_array, to_tensor
 from ...state.tensor_array import TensorArray
 from ..io.tensors import parsed
 from ..namespace import resolve
+from ..random.generator import Generator
 from ..raw.definitions import Argument, Definition, definition_of
 from ..raw.made import op_named
 from ..raw.rows import rows
@@ -328,6 +329,11 @@ def _fill_table_from_file(node: Node, values: list[Any]) -> list[Any]:
     return []
 
 
+def _read_and_skip(node: Node, values: list[Any]) -> list[Any]:
+    """The state of a generator, which is moved on: the node is given the variable, the algorithm and how far."""
+    return [Generator(state=values[0], alg=int(to_array(values[1]))).skip(values[2])]
+
+
 SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "PartitionedCall": _called, "StatefulPartitionedCall": _called, "If": _cond, "StatelessIf": _cond, "Case": _case,
     "StatelessCase": _case, "While": _loop, "StatelessWhile": _loop, "TensorListReserve": _reserved,
@@ -337,5 +343,5 @@ SPECIAL: dict[str, Callable[[Node, list[Any]], list[Any]]] = {
     "TensorListLength": lambda node, values: [values[0].size()], "HashTableV2": _new_table,
     "LookupTableImportV2": _fill_table, "InitializeTableFromTextFileV2": _fill_table_from_file,
     "LookupTableFindV2": lambda node, values: [values[0].find(values[1], values[2])],
-    "LookupTableSizeV2": lambda node, values: [values[0].size()],
+    "LookupTableSizeV2": lambda node, values: [values[0].size()], "RngReadAndSkip": _read_and_skip,
 }  # fmt: skip

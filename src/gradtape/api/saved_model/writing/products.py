@@ -166,3 +166,12 @@ def _scrambled(w: Writer, s: Step, seed: Ref) -> Ref:
 @translates("random_uniform_int")
 def _random_integers(w: Writer, s: Step, state: Ref, low: Ref, high: Ref, shape: Any, dtype: Any) -> Ref:
     return w.StatelessRandomUniformIntV2(w.shape(shape), *_key_and_counter(w, state), low, high)
+
+
+@translates("advance")
+def _advanced(w: Writer, s: Step, state: Ref, blocks: Any) -> list[Ref]:
+    words = w.Bitcast(state, type=dtypes.uint64)
+    before, high, key = (w.StridedSlice(words, [i], [i + 1], [1]) for i in range(3))
+    low = w.AddV2(before, w.ref(blocks, dtypes.uint64))
+    high = w.AddV2(high, w.Cast(w.Less(low, before), DstT=dtypes.uint64))
+    return [words, w.Bitcast(w.ConcatV2([low, high, key], 0), type=dtypes.int64)]

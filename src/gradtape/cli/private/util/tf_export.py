@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 
-class tf_export:  # noqa: N801: TensorFlow's name
+class tf_export:
     """Notes the names under which what follows is public."""
 
     def __init__(self, *args: str, **kwargs: Any) -> None:
