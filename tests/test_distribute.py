@@ -225,7 +225,7 @@ def test_partitioners_split_as_tensorflow_does():
     assert partitioners.MaxSizePartitioner(max_shard_bytes=32)(shape, tf.float32) == [3, 1]
     assert partitioners.MaxSizePartitioner(max_shard_bytes=4, max_shards=2)(shape, tf.float32) == [2, 1]
     assert partitioners.MaxSizePartitioner(64, bytes_per_string=64)(shape, tf.string) == [6, 1]
-    with pytest.raises(ValueError, match="`max_shards` must be positive. Received: 0"):
+    with pytest.raises(ValueError, match=r"`max_shards` must be positive. Received: 0"):
         partitioners.MinSizePartitioner(max_shards=0)
     with pytest.raises(ValueError, match="not fully defined"):
         partitioners.MaxSizePartitioner(4)(tf.TensorShape([None, 2]), tf.float32)
