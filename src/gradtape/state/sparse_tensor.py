@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,14 @@ _MAPPED = {
     "abs", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "erf", "neg", "sign", "sin", "sqrt", "square",
     "tan", "tanh",
 }  # fmt: skip
+
+
+class SparseTensorValue(NamedTuple):
+    """The three parts of a sparse tensor, as NumPy's arrays."""
+
+    indices: Any
+    values: Any
+    dense_shape: Any
 
 
 class SparseTensor(CompositeTensor):
@@ -56,7 +64,9 @@ class SparseTensor(CompositeTensor):
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """The same from a SparseTensor."""
+        """The same from a SparseTensor, or from the arrays of one."""
+        if isinstance(sparse_tensor_value, SparseTensorValue):
+            return cls(*sparse_tensor_value)
         if not isinstance(sparse_tensor_value, SparseTensor):
             raise TypeError(
                 f"Argument sparse_tensor_value={sparse_tensor_value} is neither a SparseTensor nor SparseTensorValue."
@@ -190,3 +200,8 @@ def coordinates(flat: Tensor, dims: tuple[int, ...]) -> Tensor:
     strides = np.array([math.prod(dims[i + 1 :]) for i in range(len(dims))], np.int64)
     column = ops.reshape(flat, shape=(*flat.dims, 1))
     return ops.mod(ops.floordiv(column, to_tensor(strides)), to_tensor(np.array(dims, np.int64)))
+
+
+def made_sparse(value: Any) -> Any:
+    """`value`; a SparseTensor if it is the arrays of one."""
+    return SparseTensor(*value) if isinstance(value, SparseTensorValue) else value

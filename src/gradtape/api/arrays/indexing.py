@@ -13,6 +13,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import integer, to_shape, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 from ...ops.arrays.slicing import masked
+from ..namespace import resolve
 
 NAMESPACES = ("",)
 __all__ = [
@@ -37,7 +38,7 @@ def gather(
     indices: Any,
     validate_indices: Any = None,
     axis: Any = None,
-    batch_dims: int = 0,
+    batch_dims: int | None = 0,
     name: str | None = None,
 ) -> Tensor:
     """The slices of `params` at `indices` along `axis`; its gradient along the first axis is an IndexedSlices.
@@ -56,6 +57,8 @@ def gather(
     at = _indices(indices, "GatherV2")
     if axis is None and not batch_dims and x.dims:
         return ops.gather_rows(x, at)
+    if batch_dims is None:
+        batch_dims = 0
     rank, batch = len(x.dims), batch_dims
     if not rank:
         raise errors.InvalidArgumentError("params must be at least 1 dimensional [Op:GatherV2]")
@@ -160,7 +163,7 @@ def _rows(indices: Any, updates: Tensor, dims: tuple[int, ...], title: str, poli
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None) -> Tensor:
-    """Zeros of `shape` with `updates` added at the coordinates along the last axis of `indices`.
+    """Zeros of `shape` with `updates` added at the coordinates along the last axis of `indices`; strings are joined.
 
     >>> import gradtape as tf
     >>> tf.scatter_nd([[1], [3], [1]], [10, 20, 5], [4]).numpy()
@@ -177,8 +180,10 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str =
     rows, values, flat = _rows(at, u, dims, "ScatterNd", bad_indices_policy)
     if u.dtype.kind & dtypes.NUMERIC:
         return ops.reshape(ops.scatter_add(values, rows, shape=flat), shape=dims)
-    nothing = np.full(flat, b"" if u.dtype is dtypes.string else False, u.dtype.numpy)
-    return ops.reshape(ops.put_rows(Tensor(nothing, u.dtype), rows, values), shape=dims)
+    if u.dtype is dtypes.string:  # those that meet at a place are joined
+        return ops.reshape(resolve("strings.unsorted_segment_join")(values, rows, flat[0]), shape=dims)
+    found = ops.scatter_add(ops.cast(values, dtype=dtypes.int32), rows, shape=flat)
+    return ops.reshape(ops.cast(found, dtype=dtypes.bool), shape=dims)
 
 
 def _scattered(op: str, tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> Tensor:

@@ -204,6 +204,8 @@ def reverse_sequence(
             raise errors.InvalidArgumentError(f"Invalid {what} {at} for an input of rank {n} [Op:ReverseSequence]")
     if seq_axis == batch:
         raise errors.InvalidArgumentError(f"batch_dim == seq_dim == {batch} [Op:ReverseSequence]")
+    if lengths.ndim != 1:
+        raise errors.InvalidArgumentError(f"seq_lengths must be 1-dim, not {lengths.ndim} [Op:ReverseSequence]")
     if lengths.shape != (x.dims[batch],):
         raise errors.InvalidArgumentError(
             f"Length of seq_lengths != input.dims({batch}), ({lengths.size} vs. {x.dims[batch]}) [Op:ReverseSequence]"

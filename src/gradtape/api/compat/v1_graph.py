@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...core import dtypes
 from ...core.dimension import Dimension
 from ...core.slices import IndexedSlices
-from ...state.sparse_tensor import SparseTensor
+from ...state.sparse_tensor import SparseTensor, SparseTensorValue, made_sparse
 from ..namespace import resolve
 
 NAMESPACES = ("compat.v1",)
@@ -26,14 +26,6 @@ INSTEAD = (
     "gradtape has no graphs that are run in sessions. Call functions of tensors, with tf.function where they are to be "
     "compiled, and read values with .numpy()"
 )
-
-
-class SparseTensorValue(NamedTuple):
-    """The three parts of a sparse tensor, as NumPy's arrays."""
-
-    indices: Any
-    values: Any
-    dense_shape: Any
 
 
 def dimension_value(dimension: Any) -> int | None:
@@ -167,8 +159,7 @@ def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str 
     >>> tf.compat.v1.convert_to_tensor_or_sparse_tensor([1.0]).shape
     TensorShape([1])
     """
-    if isinstance(value, SparseTensorValue):
-        return SparseTensor(*value)
+    value = made_sparse(value)
     return value if isinstance(value, SparseTensor) else resolve("convert_to_tensor")(value, dtype)
 
 

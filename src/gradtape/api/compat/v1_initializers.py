@@ -79,6 +79,12 @@ class constant_initializer(Initializer):
         return resolve("constant")(self.value, dtype, shape)
 
 
+def _floating(dtype: Any) -> Any:
+    if not dtypes.as_dtype(dtype).is_floating:
+        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {dtype}.")
+    return dtype
+
+
 class random_uniform_initializer(Initializer):
     """Makes even numbers between two bounds.
 
@@ -104,7 +110,7 @@ class random_normal_initializer(Initializer):
     """
 
     def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def _made(self, shape: Any, dtype: Any) -> Tensor:
@@ -142,7 +148,7 @@ class variance_scaling_initializer(Initializer):
             raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
         if mode not in ("fan_in", "fan_out", "fan_avg"):
             raise ValueError(f"Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'). Received: {mode}")
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution.lower(), seed
 
     def _made(self, shape: Any, dtype: Any) -> Tensor:

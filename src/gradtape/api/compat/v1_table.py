@@ -62,7 +62,7 @@ gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=
     tf.gather(params, indices, axis=axis, batch_dims=batch_dims)
 batch_gather(params, indices, name=None) = tf.gather(params, indices, batch_dims=len(indices.shape) - 1)
 gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy='') =
-    tf.gather_nd(params, indices, batch_dims)
+    tf.gather_nd(params, indices, batch_dims, bad_indices_policy=bad_indices_policy)
 gradients(ys, xs, grad_ys=None, name='gradients', colocate_gradients_with_ops=False, gate_gradients=False,
     aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE) =
     tf.gradients(ys, xs, grad_ys, name, gate_gradients, aggregation_method, stop_gradients, unconnected_gradients)

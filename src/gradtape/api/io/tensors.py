@@ -12,7 +12,7 @@ from ...core import dtypes, errors, wire
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
-from ...state.sparse_tensor import SparseTensor
+from ...state.sparse_tensor import SparseTensor, made_sparse
 from ..runtime.system import py_function
 from ..text.strings import text_tensor
 
@@ -191,6 +191,7 @@ def deserialize_many_sparse(
 
 
 def _sparse(value: Any, out_type: Any) -> SparseTensor:
+    value = made_sparse(value)
     if not isinstance(value, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, got {value!r}. Use tf.sparse.from_dense")
     if as_dtype(out_type) is not dtypes.string:

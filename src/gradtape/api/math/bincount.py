@@ -13,6 +13,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.ragged.tensor import RaggedTensor
+from ...state.sparse_tensor import SparseTensor
 from .sorting import position_type
 
 NAMESPACES = ("math", "")
@@ -70,7 +71,7 @@ def bincount(
     Args:
       minlength, maxlength: bounds of the result's length; larger values are not counted.
       dtype: the result's dtype when there are no weights.
-      axis: None or 0 counts everything together, -1 each row; rows may be ragged.
+      axis: None or 0 counts everything together, -1 each row; rows may be ragged or sparse.
       binary_output: only whether a number occurs: 0 or 1.
 
     >>> import gradtape as tf
@@ -79,13 +80,15 @@ def bincount(
     """
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
-    x = to_tensor(arr.flat_values if isinstance(arr, RaggedTensor) else arr)
+    if isinstance(arr, SparseTensor) and weights is not None and not isinstance(weights, SparseTensor):
+        raise ValueError(f"`weights` must be a SparseTensor if `values` is one. Received: {type(weights).__name__}")
+    x = _numbers(arr)
     if not x.dtype.is_integer:
         x = ops.cast(x, dtype=dtypes.int32)
     values = x.array
     if values.size and values.min() < 0:
         raise errors.InvalidArgumentError("Input arr must be non-negative! [Op:DenseBincount]")
-    given: tuple[Tensor, ...] = () if weights is None else (to_tensor(getattr(weights, "flat_values", weights)),)
+    given: tuple[Tensor, ...] = () if weights is None else (_numbers(weights),)
     if given and given[0].dims != x.dims:
         raise errors.InvalidArgumentError(
             f"`weights` must be the same shape as `arr`, {list(x.dims)}, got {list(given[0].dims)} [Op:DenseBincount]"
@@ -95,14 +98,38 @@ def bincount(
         size = max(size, int(to_array(minlength)))
     if maxlength is not None:
         size = min(size, int(to_array(maxlength)))
+    counted = given[0].dtype if given else dtypes.as_dtype(dtype)
+    if axis == -1 and isinstance(arr, SparseTensor) and len(arr.dims) > 1:
+        if len(arr.dims) > 2:
+            raise errors.InvalidArgumentError(
+                f"Shape must be at most rank 2 but is rank {len(arr.dims)} [Op:SparseBincount]"
+            )
+        return by_rows(arr.indices[:, 0], x, given[0] if given else None, size, arr.dims[0], counted, binary_output)
     if axis == -1 and isinstance(arr, RaggedTensor):  # what is filled in is too large to be counted
         x = arr.with_flat_values(x).to_tensor(default_value=np.asarray(size, x.dtype.numpy)[()])
         given = tuple(arr.with_flat_values(weight).to_tensor() for weight in given)
     elif axis != -1:
         x, *flat = (ops.reshape(t, shape=(values.size,)) for t in (x, *given))
         given = tuple(flat)
-    counted = given[0].dtype if given else dtypes.as_dtype(dtype)
     return ops.bincount(x, *given, size=size, binary=bool(binary_output), dtype=counted.numpy)
+
+
+def _numbers(x: Any) -> Tensor:
+    """The values of a tensor that may be ragged or sparse."""
+    return to_tensor(x.values if isinstance(x, SparseTensor) else getattr(x, "flat_values", x))
+
+
+def by_rows(
+    rows: Tensor, values: Tensor, weights: Tensor | None, size: int, count: int, dtype: Any, binary: bool
+) -> Tensor:
+    """How often each number below `size` stands in each of `count` rows, given the row of each value."""
+    values = ops.cast(values, dtype=dtypes.int64)
+    end = to_tensor(np.int64(size))
+    places = ops.add(ops.mul(ops.cast(rows, dtype=dtypes.int64), end), values)
+    places = ops.where(ops.less(values, end), places, to_tensor(np.int64(-1)))  # what is too large belongs nowhere
+    ones = ops.cast(ops.ones_like(values), dtype=dtype) if weights is None else weights
+    found = ops.reshape(ops.segment_sum(ones, places, count=count * size), shape=(count, size))
+    return ops.minimum(found, to_tensor(1, found.dtype)) if binary else found
 
 
 def confusion_matrix(

@@ -170,6 +170,9 @@ def sobol_sample(
     dim, num_results, skip = integer(dim, "dim"), integer(num_results, "num_results"), integer(skip, "skip")
     if dim < 1:
         raise InvalidArgumentError(f"dim must be at least one, got {dim} [Op:SobolSample]")
+    for what, size in (("num_results*dim", num_results * dim), ("num_results+skip", num_results + skip)):
+        if size >= 2147483647:
+            raise InvalidArgumentError(f"{what} must be less than 2147483647, got {size} [Op:SobolSample]")
     sequence = qmc.Sobol(dim, scramble=False).fast_forward(skip + 1)  # the first point of all is the origin
     return Tensor(sequence.random(num_results).astype(dtypes.as_dtype(dtype).numpy))
 

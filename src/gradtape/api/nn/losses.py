@@ -199,8 +199,10 @@ def compute_average_loss(
         size = to_array(global_batch_size)
         if size.dtype.kind not in "iu":
             raise TypeError(f"global_batch_size must be an integer. Received: global_batch_size={global_batch_size!r}")
-        if size.ndim or size < 0:
-            raise errors.InvalidArgumentError(f"global_batch_size must be a positive scalar. Received: {size}")
+        if size.ndim:
+            raise ValueError(f"global_batch_size must be scalar. Received one of shape {size.shape}: {size}")
+        if size < 0:
+            raise errors.InvalidArgumentError(f"global_batch_size must be non-negative. Received: {size}")
         examples = int(size)
     return ops.divide_no_nan(ops.sum(loss, axis=tuple(range(len(loss.dims))), keepdims=False), examples)
 

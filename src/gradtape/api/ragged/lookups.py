@@ -6,7 +6,6 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.tensor import Tensor
-from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.ragged import indices
 from ...state.ragged.tensor import RaggedTensor, rows_of
@@ -40,6 +39,7 @@ def bincount(
 ) -> Tensor:
     """`tf.math.bincount`: of all values, or of each row with `axis=-1`."""
     from ..math.bincount import bincount as dense
+    from ..math.bincount import by_rows
 
     if weights is not None:
         if binary_output:
@@ -62,20 +62,7 @@ def bincount(
     size = indices.looked_at(ops.max(values, axis=(0,), keepdims=False)) + 1 if values.dims[0] else 0
     size = size if minlength is None else max(size, indices.looked_at(minlength))
     size = size if maxlength is None else min(size, indices.looked_at(maxlength))
-    return _by_rows(arr.value_rowids(), values, counted, size, rows_of(arr), dtypes.as_dtype(dtype), binary_output)
-
-
-def _by_rows(
-    rows: Tensor, values: Tensor, weights: Tensor | None, size: int, count: int, dtype: Any, binary: bool
-) -> Tensor:
-    """How often each number below `size` stands in each row."""
-    values = ops.cast(values, dtype=dtypes.int64)
-    places = ops.add(ops.mul(ops.cast(rows, dtype=dtypes.int64), indices.number(size, dtypes.int64)), values)
-    inside = ops.less(values, indices.number(size, dtypes.int64))
-    places = ops.where(inside, places, indices.number(-1, dtypes.int64))  # what is too large belongs nowhere
-    ones = ops.cast(ops.ones_like(values), dtype=dtype) if weights is None else weights
-    found = ops.reshape(ops.segment_sum(ones, places, count=count * size), shape=(count, size))
-    return ops.minimum(found, to_tensor(1, found.dtype)) if binary else found
+    return by_rows(arr.value_rowids(), values, counted, size, rows_of(arr), dtypes.as_dtype(dtype), binary_output)
 
 
 def sparse_bincount(plain: Any, values: Any, weights: Any = None, *others: Any) -> Any:

@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...state.sparse_tensor import SparseTensor, coordinates, places
+from ...state.sparse_tensor import SparseTensor, coordinates, made_sparse, places
 from ..namespace import resolve
 from .tensors import selected, sparse, where_true
 
@@ -32,6 +32,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     >>> tf.sparse.add(s, tf.SparseTensor([[0, 0], [0, 1]], [1, 2], [2, 2])).values.numpy().tolist()
     [1, 7, 7]
     """
+    a, b = made_sparse(a), made_sparse(b)
     if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
@@ -119,6 +120,7 @@ def sparse_dense_matmul(
     >>> tf.sparse.sparse_dense_matmul(s, [[1.0], [2.0]]).numpy().tolist()
     [[10.0], [7.0]]
     """
+    sp_a, b = made_sparse(sp_a), made_sparse(b)
     if not isinstance(sp_a, SparseTensor):
         if not isinstance(b, SparseTensor):
             raise TypeError(f"Input must be a SparseTensor, got {sp_a!r} and {b!r}. Use tf.sparse.from_dense")
@@ -236,14 +238,20 @@ def sampled_addmm(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Entries of `alpha * mat1 @ mat2` at some places, added to `beta` times the values there: the parts of the result.
 
+    Each matrix of a batch has as many places: `indices` have the shape `[..., entries, 2]`, `values` `[..., entries]`.
+
     >>> import gradtape as tf
     >>> tf.sparse.sampled_addmm([[0, 0]], [1.0], [1, 1], [[2.0, 3.0]], [[4.0], [5.0]])[1].numpy().tolist()
     [24.0]
     """
-    at, given, shape = to_tensor(indices), to_tensor(values, hint=dtypes.float32), to_tensor(dense_shape)
-    a, b = to_tensor(mat1, hint=dtypes.float32), to_tensor(mat2, hint=dtypes.float32)
-    *batch, row, column = (at[:, i] for i in range(at.dims[1]))
-    rows = resolve("gather_nd")(a, resolve("stack")([*batch, row], axis=1))
-    columns = resolve("gather_nd")(resolve("linalg.matrix_transpose")(b), resolve("stack")([*batch, column], axis=1))
-    products = ops.sum(rows * columns, axis=(1,), keepdims=False)
-    return at, ops.cast(beta * given + alpha * products, dtype=dtypes.as_dtype(output_type)), shape
+    kind = dtypes.as_dtype(output_type)
+    at, shape = to_tensor(indices), to_tensor(dense_shape, dtypes.int32)
+    given, a, b = (to_tensor(x, kind) for x in (values, mat1, mat2))
+    product = (a.dims[-2], b.dims[-1])
+    if tuple(to_array(shape).tolist()) != product:
+        raise ValueError(f"Dense shape: {to_array(shape).tolist()} does not match output shape: {list(product)}")
+    batch = len(a.dims) - 2
+    rows = resolve("gather_nd")(a, at[..., :1], batch_dims=batch)
+    columns = resolve("gather_nd")(resolve("linalg.matrix_transpose")(b), at[..., 1:], batch_dims=batch)
+    products = ops.sum(rows * columns, axis=(batch + 1,), keepdims=False)
+    return at, products * alpha + given * beta, shape

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
-from ...state.sparse_tensor import SparseTensor, columns, places
+from ...state.sparse_tensor import SparseTensor, columns, made_sparse, places
 
 NAMESPACES = ("sparse",)
 __all__ = [
@@ -23,7 +23,8 @@ __all__ = [
 
 
 def sparse(sp_input: Any) -> SparseTensor:
-    """`sp_input`, which must be a sparse tensor."""
+    """`sp_input`, which must be a sparse tensor, or the arrays of one."""
+    sp_input = made_sparse(sp_input)
     if not isinstance(sp_input, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, got {sp_input!r}. Use tf.sparse.from_dense")
     return sp_input

@@ -17,6 +17,7 @@ from ...core.dtypes import as_dtype
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
+from ...state.sparse_tensor import SparseTensor, SparseTensorValue
 from ..random.draws import set_seed
 from .test_support import CheckedThread, Writes, captured
 
@@ -97,6 +98,8 @@ def _value(x: Any) -> Any:
             return _value(t())
         if isinstance(t, IndexedSlices):
             return IndexedSlices(t.values.numpy(), t.indices.numpy(), t.dense_shape)
+        if isinstance(t, SparseTensor):
+            return SparseTensorValue(*(part.numpy() for part in t._parts()))
         return t.numpy() if callable(getattr(t, "numpy", None)) else t
 
     return nest.map_structure(leaf, x)

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import errors
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array
-from ...state.sparse_tensor import SparseTensor
+from ...state.sparse_tensor import SparseTensor, made_sparse
 
 NAMESPACES = ("",)
 __all__ = ["edit_distance"]
@@ -29,6 +29,7 @@ def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str
     >>> tf.edit_distance(guess, right).numpy()
     array([0.5, 0. ], dtype=float32)
     """
+    hypothesis, truth = made_sparse(hypothesis), made_sparse(truth)
     for title, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not isinstance(value, SparseTensor):
             raise TypeError(f"{title} must be a SparseTensor, got {value!r}. Use tf.sparse.from_dense")

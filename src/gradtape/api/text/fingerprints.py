@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def fingerprint(data: Any, method: str = "farmhash64", name: str | None = None) 
     x = to_tensor(data)
     if not x.dims:
         raise errors.InvalidArgumentError("`data` should have at least one dimension: [] [Op:Fingerprint]")
-    rows = to_array(x).reshape(x.dims[0], -1)
+    rows = to_array(x).reshape(x.dims[0], math.prod(x.dims[1:]))
     if x.dtype is dtypes.string:
         hashes = [[farm(text) for text in row] for row in rows.tolist()]
         if len(x.dims) > 1:

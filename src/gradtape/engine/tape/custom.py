@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...core import nest
+from ...core.composites import composites_of_gradients, tensors_for_gradients
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, enter, leave
@@ -142,21 +143,28 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
             "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
             f"{variables}"
         )
-    if not any(isinstance(y, Tensor) or y is not None for y in nest.flatten(result)):
+    results = nest.flatten(result)
+    if not any(isinstance(y, Tensor) or y is not None for y in results):
         raise ValueError(f"{name} returned {result!r} as its result, which holds no tensor")
-    tensors = [to_tensor(y) for y in nest.flatten(result)]
+    tensors = [to_tensor(y) for y in tensors_for_gradients(results)]
     inputs = [arguments.leaves[i] for i in arguments.tensors] + variables
     inputs = [x if isinstance(x, Tensor) else native(x)._as_tensor() for x in inputs]
 
     def rule(gs: tuple[Tensor, ...]) -> list[Any]:
-        cotangents = _asked(gs, lambda members: _user_rule(grad_fn, members, arguments, variables))
+        cotangents = _asked(
+            gs, lambda members: _user_rule(grad_fn, composites_of_gradients(results, members), arguments, variables)
+        )
         return [_checked(c, x, i, name) for i, (c, x) in enumerate(zip(cotangents, inputs, strict=True))]
 
     def again(values: Sequence[Tensor]) -> list[Tensor]:
         replaced = {id(arguments.leaves[i]): value for i, value in zip(arguments.tensors, values, strict=False)}
-        positional = nest.map_structure(lambda x: replaced.get(id(x), x), list(args))
-        named = {key: nest.map_structure(lambda x: replaced.get(id(x), x), x) for key, x in kwargs.items()}
-        return [to_tensor(y) for y in nest.flatten(f(*positional, **named)[0])]
+
+        def other(x: Any) -> Any:
+            return composites_of_gradients([x], [replaced.get(id(t), t) for t in tensors_for_gradients([x])])[0]
+
+        positional = nest.map_structure(other, list(args))
+        named = {key: nest.map_structure(other, x) for key, x in kwargs.items()}
+        return [to_tensor(y) for y in _leaves(f(*positional, **named)[0])]
 
     trace = dispatch.thread.trace
     if trace is not None and inputs and _innermost((*inputs, *tensors)) is None:
@@ -166,22 +174,25 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
             fresh = tuple(ops.identity(y) for y in tensors)
     if inputs:
         record(OneCall(name, rule, again, tensors), inputs, fresh)
-    return nest.pack_sequence_as(result, list(fresh))
+    return nest.pack_sequence_as(result, composites_of_gradients(results, fresh))
 
 
 class _Arguments:
-    """The leaves of a call's arguments, in the order of the signature, and which of them are tensors."""
+    """The leaves of a call's arguments, in the order of the signature, and which of them are tensors.
+
+    The leaves of a composite are those of its tensors that have gradients.
+    """
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        by_position = nest.flatten(args)
+        by_position = _leaves(args)
         self.positional = len(by_position)
         self.leaves = by_position
         if kwargs:
             try:
                 bound = inspect.signature(f).bind(*args, **kwargs)
-                self.leaves = nest.flatten(list(bound.args)) + nest.flatten(list(bound.kwargs.values()))
+                self.leaves = _leaves(list(bound.args)) + _leaves(list(bound.kwargs.values()))
             except (TypeError, ValueError):
-                self.leaves = by_position + nest.flatten(list(kwargs.values()))
+                self.leaves = by_position + _leaves(list(kwargs.values()))
         self.tensors = [i for i, x in enumerate(self.leaves) if _is_tensor(x)]
 
     def gradients(self, given: list[Any]) -> list[Any]:
@@ -205,7 +216,7 @@ def _accepts_variables(grad_fn: Callable[..., Any]) -> bool:
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _user_rule(grad_fn: Any, gs: tuple[Tensor, ...], arguments: _Arguments, variables: list[Any]) -> list[Any]:
+def _user_rule(grad_fn: Any, gs: Sequence[Any], arguments: _Arguments, variables: list[Any]) -> list[Any]:
     """Calls the user's rule and takes what it returns apart."""
     if not variables:
         return arguments.gradients(_leaves(grad_fn(*gs)))
@@ -221,8 +232,8 @@ def _user_rule(grad_fn: Any, gs: tuple[Tensor, ...], arguments: _Arguments, vari
     return arguments.gradients(_leaves(own)) + list(theirs)
 
 
-def _leaves(returned: Any) -> list[Any]:
-    return [returned] if isinstance(returned, IndexedSlices) else nest.flatten(returned)
+def _leaves(values: Any) -> list[Any]:
+    return [values] if isinstance(values, IndexedSlices) else tensors_for_gradients(nest.flatten(values))
 
 
 def _asked(gs: tuple[Tensor, ...], ask: Callable[[tuple[Tensor, ...]], list[Any]]) -> list[Any]:
@@ -272,16 +283,19 @@ def recomputed(f: Callable[..., Any]) -> Callable[..., Any]:
         with dispatch.recorded_by(watchers), recording_seeds() as seeds:
             result = f(*args, **kwargs)
 
-        def grad(*gs: Tensor, variables: Sequence[Any] = ()) -> Any:
-            leaves = nest.flatten(list(args)) + nest.flatten(list(kwargs.values()))
+        def grad(*gs: Any, variables: Sequence[Any] = ()) -> Any:
+            cotangents = _leaves(gs)
+            whole = nest.flatten(list(args)) + nest.flatten(list(kwargs.values()))
             # A tensor passed twice has two gradients, so each leaf is a tensor of its own.
-            copies = [ops.after(x, gs[0]) if isinstance(x, Tensor) else x for x in leaves]
+            copies = [ops.after(x, cotangents[0]) if isinstance(x, Tensor) else x for x in tensors_for_gradients(whole)]
             with GradientTape() as tape, replaying_seeds(seeds):
                 tape.watch([x for x in copies if _is_tensor(x) and x.dtype.differentiable])
-                again, named = nest.pack_sequence_as([list(args), list(kwargs.values())], copies)
-                outputs = [to_tensor(y) for y in nest.flatten(f(*again, **dict(zip(kwargs, named, strict=True))))]
+                values = composites_of_gradients(whole, copies)
+                again, named = nest.pack_sequence_as([list(args), list(kwargs.values())], values)
+                outputs = [to_tensor(y) for y in _leaves(f(*again, **dict(zip(kwargs, named, strict=True))))]
             sources = [x for x in {id(x): x for x in (*copies, *variables)}.values() if _is_tensor(x)]
-            found = dict(zip(map(id, sources), tape.gradient(outputs, sources, output_gradients=list(gs)), strict=True))
+            gradients = tape.gradient(outputs, sources, output_gradients=cotangents)
+            found = dict(zip(map(id, sources), gradients, strict=True))
             own = [found.pop(id(x), None) for x in copies]
             return (own, [found.get(id(v)) for v in variables]) if variables else own
 
