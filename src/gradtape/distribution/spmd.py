@@ -262,8 +262,7 @@ class _Together(Concrete):
         self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
     ) -> tuple[Variant, Any, list[Any]]:
         trace = _ReplicasTrace(self.name, for_xla=True)
-        trace.may_make_variables = may_make_variables
-        trace.streams = self._streams
+        self._prepare(trace, may_make_variables)
         recording_starts(trace.key, at_once=True)
         try:
             with Following(trace, self._around()), trace.entered(), holding(place, spmd=self._replicas):

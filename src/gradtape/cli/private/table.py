@@ -170,6 +170,9 @@ checkpoint.checkpoint Checkpoint=train.Checkpoint
 checkpoint.checkpoint_management CheckpointManager=train.CheckpointManager latest_checkpoint=train.latest_checkpoint
 distribute.distribution_strategy_context | tf.distribute
 distribute.distribute_lib | tf.distribute
+distribute.values DistributedValues=distribute.DistributedValues PerReplica=distribution.values:PerReplica
+    Mirrored=distribution.values:Mirrored PerReplicaSpec=distribution.values:PerReplicaSpec
+    DistributedVariable=distribution.variables:DistributedVariable
 autograph.impl.api do_not_convert=autograph.experimental.do_not_convert
 client.session Session=compat.v1.Session
 keras.callbacks | tf.keras.callbacks

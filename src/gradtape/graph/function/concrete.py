@@ -232,14 +232,18 @@ class Concrete:
             vars(again).update(vars(error))
             raise again.with_traceback(error.__traceback__) from error.__cause__
 
-    def _traced(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
-    ) -> tuple[Variant, Any, list[Any]]:
-        trace = Trace(self.name, nested, self._jit_compile, self._budget is not None)
+    def _prepare(self, trace: Trace, may_make_variables: bool) -> None:
+        """Tells a trace that begins what is known of the function."""
         trace.may_make_variables = may_make_variables
         trace.streams = self._streams
         if self._follows_all:
             trace.follows = trace.follows_all = True
+
+    def _traced(
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool, nested: bool = False
+    ) -> tuple[Variant, Any, list[Any]]:
+        trace = Trace(self.name, nested, self._jit_compile, self._budget is not None)
+        self._prepare(trace, may_make_variables)
         # A trace is many small objects, none of them garbage, as a tape is.
         recording_starts(trace.key, at_once=True)
         try:
