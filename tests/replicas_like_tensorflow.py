@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.distribution.values import PerReplica
 
 pytestmark = pytest.mark.several
 Aggregation, Synchronization = tf.VariableAggregation, tf.VariableSynchronization
@@ -248,3 +249,54 @@ def test_long_integers_in_a_program_of_all_replicas(strategy):
     drawn = strategy.run(tf.function(lambda: generator.uniform_full_int([4], tf.int32)))
     first, second = strategy.experimental_local_results(drawn)
     assert first.numpy().tolist() != second.numpy().tolist()
+
+
+@pytest.mark.parametrize("by_function", [False, True])
+@pytest.mark.parametrize("collective", ["all_gather", "all_reduce"])
+@pytest.mark.parametrize("source", ["made", "given"])
+def test_tf_gradients_go_through_collectives(strategy, by_function, collective, source):
+    def step(c):
+        x = tf.constant([[3.0], [5.0]]) * (c if source == "given" else 1.0)
+        context = tf.distribute.get_replica_context()
+        y = context.all_gather(x, 1) if collective == "all_gather" else context.all_reduce("SUM", x)
+        return tf.gradients(y * c, [x])[0]
+
+    c = strategy.experimental_distribute_values_from_function(lambda c: tf.constant([c.replica_id_in_sync_group + 1.0]))
+    if by_function:
+        found = tf.function(lambda c: strategy.run(step, (c,)))(c)
+    else:
+        found = strategy.run(tf.function(step), (c,))
+    assert [x.numpy().tolist() for x in strategy.experimental_local_results(found)] == [[[3.0], [3.0]]] * 2
+
+
+def test_a_generator_of_the_strategy_has_a_state_for_each_replica(strategy):
+    def numbers(kind):
+        with strategy.scope():
+            generator = tf.random.Generator.from_seed(1234)
+        draw = tf.function(lambda g: g.uniform([2])) if kind == "function" else lambda g: g.uniform([2])
+
+        def step():
+            return tf.concat([draw(generator), generator.uniform([1])], 0)
+
+        run = tf.function(lambda: strategy.run(step)) if kind == "program" else lambda: strategy.run(step)
+        found = [[x.numpy().tolist() for x in strategy.experimental_local_results(run())] for _ in range(2)]
+        assert [v.numpy().tolist() for v in generator.state.values] == [[1234 + 2 * 3 * 256, 0, 0]] * 2
+        return found
+
+    eager = numbers("eager")
+    assert len({x for step in eager for row in step for x in row}) == 12
+    assert numbers("function") == numbers("program") == eager
+
+
+def test_a_generator_from_outside_is_one_stream_for_all_replicas_in_turn(strategy):
+    generator, alone = (tf.random.Generator.from_seed(5) for _ in range(2))
+    for run in (strategy.run, tf.function(strategy.run)):
+        found = strategy.experimental_local_results(run(lambda: generator.uniform([2])))
+        assert [x.numpy().tolist() for x in found] == [alone.uniform([2]).numpy().tolist() for _ in range(2)]
+
+
+def test_replicas_may_each_have_arguments_of_their_own(strategy):
+    generators = [tf.random.Generator.from_seed(seed) for seed in (1, 2)]
+    found = strategy.run(lambda g, n: n * g.uniform([1]), PerReplica([(g, i + 1.0) for i, g in enumerate(generators)]))
+    expected = [(i + 1) * tf.random.Generator.from_seed(i + 1).uniform([1]) for i in range(2)]
+    assert [float(x[0]) for x in strategy.experimental_local_results(found)] == [float(x[0]) for x in expected]

@@ -1,4 +1,7 @@
-"""Random draws of replicas: all go through the same states, each with a key of its own. The first has those of one."""
+"""Random draws of replicas: all go through the same states, each with a key of its own. The first has those of one.
+
+A generator that was made outside of the strategy's scope is what it is in TensorFlow: one stream, for all in turn.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,21 @@ _STEP = 0x9E3779B97F4A7C15  # odd, and far from small numbers: keys of replicas 
 _MODULUS = 1 << 64
 
 
-def varied(replica: int, states: list[Any]) -> Callable[[Callable[[], Any]], Any]:
+def varied(replica: int, states: list[Any]) -> Callable[[Callable[[], Any], Any], Any]:
     """How replica number `replica` draws; `states` is what the replicas have drawn so far in this run, together."""
     drawn = 0
 
-    def together(draw_one: Callable[[], Any]) -> Any:
+    def together(draw_one: Callable[[], Any], take: Any) -> Any:
         nonlocal drawn
-        if drawn == len(states):
-            states.append(draw_one())
-        drawn += 1
-        state = states[drawn - 1]
+        if hasattr(take, "variable"):  # of a generator: each has a copy, or there is one stream, which all go on with
+            state = draw_one()
+            if not getattr(take.variable, "is_distributed", False):
+                return state
+        else:
+            if drawn == len(states):
+                states.append(draw_one())
+            drawn += 1
+            state = states[drawn - 1]
         if replica == 0:
             return state
         change = np.array([0, 0, replica * _STEP % _MODULUS], np.uint64)
@@ -34,10 +42,10 @@ def varied(replica: int, states: list[Any]) -> Callable[[Callable[[], Any]], Any
     return together
 
 
-def varied_by(number: Tensor) -> Callable[[Callable[[], Any]], Any]:
+def varied_by(number: Tensor) -> Callable[[Callable[[], Any], Any], Any]:
     """How a replica draws whose number is a tensor: the same numbers, in a program for all of them."""
 
-    def together(draw_one: Callable[[], Any]) -> Any:
+    def together(draw_one: Callable[[], Any], take: Any) -> Any:
         state = draw_one()
         key = ops.mul(ops.cast(number, dtype=dtypes.uint64), to_tensor(np.uint64(_STEP)))
         zero = to_tensor(np.zeros(1, np.uint64))

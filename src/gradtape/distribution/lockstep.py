@@ -100,7 +100,7 @@ def run(strategy: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     locals_ = held()
 
     def call_of(i: int) -> Callable[[], Any]:
-        given, named = select_replica(i, tuple(args)), select_replica(i, dict(kwargs or {}))
+        given, named = select_replica(i, args), select_replica(i, dict(kwargs or {}))
 
         def call() -> Any:
             with drawing_for_each(varied(first + i, states)):

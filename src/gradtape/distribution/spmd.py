@@ -148,8 +148,8 @@ def run(strategy: Any, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: di
     replicas = place.spmd
     context = _Everyone(replicas)
 
-    def draw(draw_one: Callable[[], Any]) -> Any:
-        return varied_by(across.number())(draw_one)
+    def draw(draw_one: Callable[[], Any], take: Any) -> Any:
+        return varied_by(across.number())(draw_one, take)
 
     with in_replica(context), drawing_for_each(draw):
         result = fn(*select_replica(0, args), **select_replica(0, kwargs))

@@ -94,7 +94,7 @@ def _lengths(shape: TensorShape) -> list[int]:
         raise ValueError(f"shape is not a TensorShape: {shape}")
     if not shape.is_fully_defined():
         raise ValueError(f"shape is not fully defined: {shape}")
-    return list(shape.as_list())
+    return [int(size) for size in shape.as_list() if size is not None]
 
 
 def _along(axis: int, shape: TensorShape, parts: int) -> list[int]:

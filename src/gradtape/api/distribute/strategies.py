@@ -126,12 +126,12 @@ class Strategy:
             with self.scope():
                 return self.run(fn, args, kwargs, options)
         if self.num_replicas_in_sync > 1:
-            return self._run(fn, tuple(args), dict(kwargs or {}))
+            return self._run(fn, args if isinstance(args, PerReplica) else tuple(args), dict(kwargs or {}))
         if place.strategy is None and self._mirrors:
             return called_with_creator(self._creator, called_alone, ReplicaContext(self, 0), fn, args, kwargs or {})
         return called_alone(ReplicaContext(self, 0), fn, args, kwargs or {})
 
-    def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run(self, fn: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
         with ExitStack() as stack:
             if place.strategy is None:  # variables made by the replicas are its own
                 stack.enter_context(created_by(self))

@@ -153,7 +153,7 @@ class Generator(Owner):
             self._state_var.assign(after)
             return words
         with updating:
-            before = self._state_var.numpy().astype(np.int64).view(np.uint64)
+            before = self._state_var.value().numpy().astype(np.int64).view(np.uint64)
             low, high, key = map(int, before)
             after = state((high << 64) + low + count * BLOCKS_PER_NUMBER, key)
             self._state_var.assign(after.view(np.int64))
@@ -163,7 +163,7 @@ class Generator(Owner):
         def take() -> Any:
             return self._take(math.prod(dims))
 
-        take.made_of_ops = True  # type: ignore[attr-defined]
+        take.variable = self._state_var  # type: ignore[attr-defined]
         return as_state(next_seed(take))
 
     def normal(

@@ -189,7 +189,7 @@ def vectorize(fn: Callable[[Any], Any], elems: Any) -> Any:
     size = common_size(flat)
     entered = [x[0] if x.dims[0] == 1 < size else enter(x, level) for x in flat]
 
-    def states(draw: Callable[[], Any]) -> Tensor:
+    def states(draw: Callable[[], Any], take: Any) -> Tensor:
         drawn = [ops.constant(draw()) for _ in range(size)]
         return enter(ops.stack(*drawn, axis=0) if drawn else Tensor(np.zeros((0, 3), np.uint64)), level)
 

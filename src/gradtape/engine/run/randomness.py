@@ -174,9 +174,9 @@ def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
 
 
 def _one(take: Callable[[], State]) -> Any:
-    """One draw; in a function that is being traced, one in every run, unless the draw is made of ops."""
+    """One draw; in a function that is being traced, one in every run, unless a variable is read and assigned for it."""
     trace = dispatch.thread.trace
-    return take() if trace is None or hasattr(take, "made_of_ops") else trace.draw(take)
+    return take() if trace is None or hasattr(take, "variable") else trace.draw(take)
 
 
 class _Frames(threading.local):
@@ -256,7 +256,7 @@ def drawing_for_good(f: Callable[..., Any], args: Sequence[Any]) -> Any:
         raise
 
 
-def drawing_for_each(together: Callable[[Callable[[], Any]], Any]) -> AbstractContextManager[None]:
-    """A context inside which a draw is what `together(draw one)` makes: a state for each member of a batch."""
+def drawing_for_each(together: Callable[[Callable[[], Any], Any], Any]) -> AbstractContextManager[None]:
+    """A context inside which a draw is what `together(draw one, take)` makes: a state for each member of a batch."""
     before = _thread.draw
-    return holding(_thread, draw=lambda take: together(lambda: before(take)))
+    return holding(_thread, draw=lambda take: together(lambda: before(take), take))
