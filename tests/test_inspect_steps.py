@@ -123,7 +123,50 @@ def test_what_is_nan_or_none_at_a_step_is_said(tmp_path):
     assert {p["kind"] for p in data["steps"][1]["problems"]} == {"nan", "none"}
 
 
-def test_inner_tapes_functions_and_other_threads_are_no_steps(tmp_path):
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_each_run_of_a_function_is_a_step(jit_compile, tmp_path):
+    w = tf.Variable([[0.5], [-0.5]], name="w")
+    x = tf.constant(np.random.default_rng(0).normal(size=(8, 2)).astype(np.float32))
+
+    @tf.function(jit_compile=jit_compile)
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.tanh(x @ w) - 0.5))
+        gradient = tape.gradient(loss, w)
+        w.assign_sub(0.5 * gradient)
+        return loss, tf.norm(gradient)
+
+    with tf.inspect.record_steps(every=3) as steps:
+        results = [step(x) for _ in range(10)]
+    step(x)
+    assert [kept.number for kept in steps] == [0, 3, 6, 9] and steps.seen == 10
+    for kept in steps:
+        loss, norm = results[kept.number]
+        assert kept.loss == pytest.approx(float(loss), rel=1e-6)
+        assert kept.norms == {"w": pytest.approx(float(norm), rel=1e-5)}
+    data = embedded(steps.report(tmp_path / "training.html"))
+    assert len(data["graphs"]) == 1
+    (tanh,) = [node for node in data["graphs"][0]["nodes"] if node["op"] == "tanh"]
+    assert "tf.tanh(x @ w)" in str(tanh["line"])
+
+
+def test_a_training_loop_inside_of_a_function_has_its_steps():
+    w = tf.Variable(4.0, name="w")
+
+    @tf.function
+    def train(n):
+        for _ in tf.range(n):
+            with tf.GradientTape() as tape:
+                loss = w * w
+            w.assign_sub(0.25 * tape.gradient(loss, w))
+
+    with tf.inspect.record_steps(every=2) as steps:
+        train(tf.constant(5))
+    found = [(step.number, step.loss, step.norms["w"]) for step in steps]
+    assert found == [(0, 16.0, 8.0), (2, 1.0, 2.0), (4, 0.0625, 0.5)]
+
+
+def test_inner_tapes_and_other_threads_are_no_steps(tmp_path):
     x = tf.Variable(2.0)
 
     def second():
@@ -139,9 +182,9 @@ def test_inner_tapes_functions_and_other_threads_are_no_steps(tmp_path):
             y = x * x
         return tape.gradient(y, x)
 
+    compiled()
     with tf.inspect.record_steps() as steps:
         assert float(second()) == 12.0
-        assert [float(compiled()) for _ in range(2)] == [4.0, 4.0]
         thread = threading.Thread(target=run, args=(2, weights()))
         thread.start()
         thread.join()
@@ -161,14 +204,15 @@ def test_wrong_arguments_and_errors_in_the_block_leave_nothing_behind():
 
 
 @pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
-def test_a_keras_model_is_recorded_step_by_step(tmp_path):
+@pytest.mark.parametrize("how", [{"run_eagerly": True}, {}, {"jit_compile": True}], ids=str)
+def test_a_keras_model_is_recorded_step_by_step(how, tmp_path):
     keras = tf.keras
     keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.layers.Dense(3, "relu", name="first"), keras.layers.Dense(1, name="second")])
-    model.compile("sgd", "mse", run_eagerly=True)
+    model.compile("sgd", "mse", **how)
     x = np.ones((8, 2), np.float32)
     with tf.inspect.record_steps() as steps:
-        history = model.fit(x, x[:, :1], batch_size=8, epochs=3, verbose=0)
+        history = model.fit(x, x[:, :1], batch_size=8, epochs=12, verbose=0)
     assert [step.loss for step in steps] == pytest.approx(history.history["loss"], rel=1e-5)
     assert [name for name in steps[0].norms if name.endswith("kernel")] and len(steps[0].norms) == 4
     tree = embedded(steps.report(tmp_path / "fit.html"))["graphs"][0]["tree"]

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 
+import numpy as np
 import pytest
 
 import gradtape
@@ -98,6 +99,103 @@ def test_what_was_said_once_is_not_said_of_every_step():
         return tape.gradient(loss, v)
 
     assert found_in(lambda: [step(tf.constant(x)) for x in (1.0, 2.0, 3.0)]) == [("`v`", "zero")]
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_the_numbers_of_a_run_are_looked_at_whoever_computes_it(jit_compile):
+    v, w, seen = tf.Variable([2.0, 0.5]), tf.Variable([-1.0, -1.0]), tf.Variable(0.0, trainable=False)
+
+    @tf.function(jit_compile=jit_compile)
+    def step(x):
+        seen.assign_add(1.0)
+        kept = tf.nn.dropout(tf.ones([2]), 0.5)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.math.log(v * x) * kept) + tf.reduce_sum(tf.nn.relu(w * x * kept))
+        v.assign(v + 0.01)
+        return tape.gradient(loss, [v, w]), tf.random.uniform([2])
+
+    def steps():
+        tf.random.set_seed(7)
+        v.assign([2.0, 0.5])
+        return [step(tf.constant(x)) for x in (1.0, 2.0, 0.0, 0.0)]
+
+    said = io.StringIO()
+    with tf.inspect.tracing(said) as reasons:
+        under = steps()
+    assert [(reason.source, reason.cause.value) for reason in reasons] == [("`w`", "zero"), ("`v`", "not finite")]
+    line = step.python_function.__code__.co_firstlineno + 5
+    assert said.getvalue().count(f"test_trace_programs.py:{line}, in step") == 2
+    assert float(seen) == 4.0
+    alone = tf.nest.flatten(steps())
+    for a, b in zip(tf.nest.flatten(under), alone, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_custom_gradient_in_a_function_is_looked_into():
+    v, w = tf.Variable([2.0, 0.5]), tf.Variable([1.0, 3.0])
+
+    @tf.custom_gradient
+    def reversed_gradient(x):
+        return tf.identity(x), lambda g: -g
+
+    @tf.custom_gradient
+    def blocked(x):
+        return x * 2.0, lambda g: g * tf.cast(x > 100.0, tf.float32)
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.sqrt(reversed_gradient(v) * x)) + tf.reduce_sum(blocked(w))
+        return tape.gradient(loss, [v, w])
+
+    said = io.StringIO()
+    with tf.inspect.tracing(said) as reasons:
+        for x in (1.0, 0.0):
+            step(tf.constant(x))
+    assert [(reason.source, reason.cause.value) for reason in reasons] == [("`w`", "zero"), ("`v`", "not finite")]
+    assert "tf.sqrt(reversed_gradient(v) * x)" in said.getvalue()
+
+
+def test_second_derivatives_are_looked_at():
+    v, w = tf.Variable([1.0, 2.0], name="v"), tf.Variable([3.0], name="w")
+    z = tf.Variable([0.0, 1.0], name="z")
+
+    def products(loss, sources, wrap=lambda f: f):
+        def ask():
+            with tf.GradientTape(persistent=True) as tape:
+                y = loss()
+            tape.hvp(y, sources, [tf.ones_like(x) for x in sources])
+            return tape.hessian(y, sources)
+
+        return list(dict.fromkeys(found_in(lambda: wrap(ask)())))
+
+    for wrap in (lambda f: f, tf.function):
+        assert products(lambda: tf.reduce_sum(tf.exp(v)) * w[0], [v, w], wrap) == []
+        assert products(lambda: tf.reduce_sum(tf.nn.relu(v)), [v], wrap) == []  # a zero that is right
+        assert products(lambda: tf.reduce_sum(tf.round(v) ** 2), [v], wrap) == [("`v`", "not differentiable")]
+        assert products(lambda: tf.reduce_sum(v**2), [v, w], wrap) == [("`w`", "no path")]
+        assert products(lambda: tf.reduce_sum(z**1.5), [z], wrap) == [("`z`", "not finite")]
+        assert products(lambda: tf.reduce_sum(tf.sqrt(z)), [z], wrap) == [("`z`", "not finite")]
+        assert products(lambda: tf.reduce_sum(tf.nn.relu(-v) ** 2), [v], wrap) == [("`v`", "zero")]
+
+
+def test_what_is_linear_has_no_second_derivative():
+    w = tf.Variable([1.0, 2.0])
+
+    def nested():
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                loss = tf.reduce_sum(w * 3.0)
+            slope = inner.gradient(loss, w)
+            penalty = tf.reduce_sum(slope**2)
+        assert outer.gradient(penalty, w) is None
+
+    def alone():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * 3.0)
+        assert tape.hvp(loss, w, [1.0, 1.0]) is None
+
+    assert found_in(nested) == found_in(alone) == [("`w`", "linear")]
 
 
 def test_a_gradient_that_dies_is_told_of_when_it_stays_dead():

@@ -1,5 +1,6 @@
 """A program that is watched for explanations computes what it computes unwatched, and no question about it raises."""
 
+import gc
 import io
 import logging
 import sys
@@ -83,6 +84,52 @@ def sparse_rows(make):
     with make() as tape:
         loss = tf.reduce_sum(tf.nn.embedding_lookup(table, [1, 1, 4]) ** 2)
     return asked(tape, loss, table)
+
+
+@program
+def rows_that_are_updated_twice(make):
+    table = tf.Variable(np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32))
+    for _ in range(3):
+        with make() as tape:
+            loss = tf.reduce_sum(tf.nn.embedding_lookup(table, [1, 4, 1, 1, 4, 0, 1]) ** 3)
+        table.scatter_sub(tape.gradient(loss, table))
+    with make() as tape:
+        loss = tf.reduce_sum(table)
+    return tape, loss, table, [table, tape.gradient(loss, table)]
+
+
+@program
+def steps_of_an_optimizer(make):
+    keras = keras_model()
+    w = tf.Variable(np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32))
+    table = tf.Variable(np.random.default_rng(1).normal(size=(7, 5)).astype(np.float32))
+    optimizer, losses = keras.optimizers.Adam(0.1), []
+    for _ in range(12):
+        with make() as tape:
+            loss = tf.reduce_sum(tf.sin(w @ tf.transpose(w)) + tf.reduce_sum(tf.gather(table, [2, 3, 2, 2]) ** 2))
+        optimizer.apply_gradients(zip(tape.gradient(loss, [w, table]), [w, table], strict=True))
+        losses.append(loss)
+    return tape, loss, [w, table], [losses, w, table]
+
+
+@program
+def a_function_whose_values_are_shared(make):
+    a, b = (tf.Variable(np.random.default_rng(i).normal(size=(40, 40)).astype(np.float32)) for i in (0, 1))
+
+    @tf.function
+    def step(x):
+        with make() as tape:
+            y = tf.tanh(x @ a) @ b + tf.tanh(x @ a)
+            loss = tf.reduce_mean(tf.exp(y * 0.1) * y)
+        gradients = tape.gradient(loss, [a, b])
+        a.assign_sub(gradients[0])
+        b.assign_sub(gradients[1])
+        return loss
+
+    losses = [step(tf.constant(np.random.default_rng(i).normal(size=(30, 40)).astype(np.float32))) for i in range(4)]
+    with make() as tape:
+        loss = tf.reduce_sum(a * b)
+    return tape, loss, [a, b], [losses, a, b, tape.gradient(loss, [a, b])]
 
 
 @program
@@ -374,6 +421,22 @@ def test_a_watched_program_is_the_same_program(name, tmp_path, no_failure):
         under = PROGRAMS[name](lambda **kinds: tf.GradientTape(**kinds))
         ask_everything(*under[:3], folder=tmp_path)
     assert_same(name, flat(plain[3]), flat(under[3]))
+
+
+def test_a_traced_tape_that_is_kept_alive_makes_no_others_traced():
+    v = tf.Variable(3.0)
+    with tf.GradientTape(trace=True) as kept:
+        tf.square(v)
+    kept.itself = kept
+    del kept
+    with tf.GradientTape() as tape:
+        tf.square(v)
+    assert not tape._log.traces
+    with tf.inspect.tracing(io.StringIO()), tf.GradientTape() as tape:
+        tf.square(v)
+    assert tape._log.traces
+    gc.collect()
+    assert witness._holders == 0
 
 
 class _Broken(Exception):

@@ -27,6 +27,7 @@ from ..engine.run.randomness import drawing_for_each
 from ..engine.tape.collector import recording_starts, recording_stops
 from ..graph.function.concrete import Concrete
 from ..graph.function.variant import Variant
+from ..graph.function.watched import unwatched
 from ..graph.trace.closures import Following
 from ..graph.trace.results import taken_apart
 from ..graph.trace.trace import Trace, value_of
@@ -274,7 +275,7 @@ class _Together(Concrete):
             each = {trace.place_of(leaf._primary) for leaf in nest.flatten(result) if _is_per_replica(leaf)}
             places = [trace.place_of(y) for y in outputs]
             unique = dict(zip(places, outputs, strict=True))
-            graph = trace.graph(list(unique.values()))
+            graph = unwatched(trace.graph(list(unique.values())))  # what is said of gradients is of None alone
         finally:
             trace.let_go()
             recording_stops(trace.key)

@@ -16,7 +16,7 @@ from ..core.dtypes import DType
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
-from ..engine.run.dispatch import thread
+from ..engine.run.dispatch import unrecorded
 from ..engine.run.namespace import ops
 from .rows import Combine, as_rows, combined, last, named_rows, row_numbers, scattered, writable, write
 
@@ -131,7 +131,7 @@ class Parts:
 
     def _scatter(self, indices: Tensor, updates: Any, combine: Combine) -> Any:
         with updating:
-            quiet = thread.recorder is None
+            quiet = unrecorded()
             dims = (self._read if quiet else self._as_tensor()).dims  # a trace may have assigned another shape
             at, values = named_rows(dims, self.dtype, indices, updates)
             if quiet and writable(self.dtype, at, values, combine):

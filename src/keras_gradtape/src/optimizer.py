@@ -103,7 +103,7 @@ class OptimizerExtension(Owner):
         if not dense:
             return
         gradients, variables = zip(*dense, strict=True)
-        update = None if dispatch.thread.recorder is not None or in_stateless_scope() else _traced(self, variables)
+        update = _traced(self, variables) if dispatch.unrecorded() and not in_stateless_scope() else None
         if update is None:
             with _whole_or_not_at_all((*variables, *self.variables)):  # type: ignore[attr-defined]
                 super()._backend_update_step(gradients, variables, learning_rate)  # type: ignore[misc]

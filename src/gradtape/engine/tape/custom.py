@@ -25,11 +25,15 @@ from ..run.randomness import recording_seeds, replaying_seeds
 from .questions import native
 from .tape import GradientTape
 
-_in_graph: Callable[..., tuple[Tensor, ...]]  # the outputs of a call inside a trace, carrying its rule in the graph
+_Node = tuple[Any, Sequence[Tensor], dict[str, Any]]  # op, inputs, attributes
+_in_graph: Callable[..., tuple[tuple[Tensor, ...], _Node]]  # see `register_in_graph`
 
 
-def register_in_graph(with_rule: Callable[..., tuple[Tensor, ...]]) -> None:
-    """`with_rule(trace, inputs, outputs, rule)` is how a call becomes part of the graph that is being traced."""
+def register_in_graph(with_rule: Callable[..., tuple[tuple[Tensor, ...], _Node]]) -> None:
+    """`with_rule(trace, inputs, outputs, rule)` is how a call becomes part of the graph that is being traced.
+
+    It gives the outputs, from which gradients go to the inputs by the rule, and the node that it has added.
+    """
     global _in_graph
     _in_graph = with_rule
 
@@ -64,11 +68,13 @@ class OneCall(Unregistered):
         rule: Callable[[tuple[Tensor, ...]], Sequence[Any]],
         again: Callable[[Sequence[Tensor]], list[Tensor]] | None = None,
         results: Sequence[Tensor] | None = None,
+        node: _Node | None = None,
     ) -> None:
         self.name = self.title = name
         self.rule = rule
         self.again = again  # runs the function on other inputs, where that is possible
         self.results = results  # what the function computed, of which the outputs are copies
+        self.node = node  # what it is in the graph that is being traced
 
     def vjp(self, m: Any, g: Any, saved: Any, parents: Any) -> tuple[Any, ...]:
         """The cotangents of the inputs, from tensors to tensors."""
@@ -167,13 +173,14 @@ def custom_call(f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs:
         return [to_tensor(y) for y in _leaves(f(*positional, **named)[0])]
 
     trace = dispatch.thread.trace
+    node = None
     if trace is not None and inputs and _innermost((*inputs, *tensors)) is None:
-        fresh = _in_graph(trace, inputs, tensors, rule)
+        fresh, node = _in_graph(trace, inputs, tensors, rule)
     else:
         with dispatch.recorded_by(()):
             fresh = tuple(ops.identity(y) for y in tensors)
     if inputs:
-        record(OneCall(name, rule, again, tensors), inputs, fresh)
+        record(OneCall(name, rule, again, tensors, node), inputs, fresh)
     return nest.pack_sequence_as(result, composites_of_gradients(results, fresh))
 
 

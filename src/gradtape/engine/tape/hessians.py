@@ -35,6 +35,7 @@ class Hessians:
     _kept: Callable[[bool], AbstractContextManager[None]]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
     _jacobians_by_rows: Callable[[Log, Any, list[Any], int], list[Any]]
+    _tell: Callable[..., None]
     _sparse_hessian: Callable[[Log, list[Any], list[Any], int], list[list[Any]]]
     _jacobians_of_rows: Callable[[Log, Any, Any, bool | None, int], Tensor]
 
@@ -75,6 +76,7 @@ class Hessians:
                     else list(map(_free, self._jacobians_by_rows(log, gradient, flat, together)))
                     for gradient in gradients
                 ]
+                self._tell_of_second(flat, gradients, [_some(blocks, i) for i, blocks in enumerate(found)])
         self._after_asking()
         return nest.pack_sequence_as(sources, [nest.pack_sequence_as(sources, blocks) for blocks in found])
 
@@ -127,6 +129,7 @@ class Hessians:
                     found = in_form(blocks, sparse, source.dims, source.dims[1:], source.dtype)
                 else:
                     found = _free(self._jacobians_of_rows(log, gradient, source, check_rows, together))
+                    self._tell_of_second([source], [gradient], [found])
         self._after_asking()
         return found
 
@@ -162,6 +165,7 @@ class Hessians:
         with self._recorded_sweep(log, [target], flat) as gradients:
             known = [(g, v) for g, v in zip(gradients, along, strict=True) if g is not None]
             found = self._vjp(log, [g for g, _ in known], [v for _, v in known], flat) if known else [None] * len(flat)
+            self._tell_of_second(flat, gradients, found)
         self._after_asking()
         return nest.pack_sequence_as(sources, list(map(_free, found)))
 
@@ -197,6 +201,13 @@ class Hessians:
         self._after_asking()
         return nest.pack_sequence_as(sources, list(map(_free, found)))
 
+    def _tell_of_second(self, sources: list[Any], gradients: list[Any], found: list[Any]) -> None:
+        """Tells whoever explains of second derivatives where there is a first one. They may well be zero."""
+        rest = [(s, g, second) for s, g, second in zip(sources, gradients, found, strict=True) if g is not None]
+        if rest:
+            own, slopes, second = map(list, zip(*rest, strict=True))
+            self._tell(slopes, own, second, True, zeros=False)
+
     @contextmanager
     def _recorded_sweep(self, log: Log, targets: list[Any], sources: list[Any]) -> Iterator[list[Any]]:
         """Gradients that the tape has recorded, inside the block: what it had recorded before is what is left."""
@@ -207,9 +218,15 @@ class Hessians:
                 with dispatch.recorded_by((*(r for r in outer if r is not log), log)):
                     found = self._vjp(log, targets, [None] * len(targets), sources)
                     gradients = [None if g is None else finished(ops, g) for g in found]
+                    self._tell(targets, sources, gradients, True)
                 yield gradients
         finally:
             log.cut(before)
+
+
+def _some(blocks: list[Any], own: int) -> Any:
+    """The block of a source with itself, or else with another one that it meets."""
+    return next((block for block in (blocks[own], *blocks) if block is not None), None)
 
 
 def _column(weights: Any, rank: int) -> Any:

@@ -33,8 +33,8 @@ def inspect() -> Any:
 
 
 # Is told of a question that was answered, for explanations: the tape, the targets, the sources, what was found, and
-# whether None was an answer, not zeros in its place. Mostly nobody.
-when_asked: Callable[[Any, list[Any], list[Any], list[Any], bool], None] | None = None
+# whether None was an answer, not zeros in its place, and whether zeros are worth words. Mostly nobody.
+when_asked: Callable[[Any, list[Any], list[Any], list[Any], bool, bool], None] | None = None
 
 _spelling: Callable[[], Any]
 
@@ -63,10 +63,10 @@ def is_public(name: str) -> bool:
 class Inspection:
     """What a tape says about itself."""
 
-    def _tell(self, target: Any, sources: list[Any], found: list[Any], none: bool) -> None:
-        """Tells whoever explains what the answer to another question than `gradient` was."""
+    def _tell(self, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool = True) -> None:
+        """Tells whoever explains what the answer to another question than `gradient` was: see `when_asked`."""
         if when_asked is not None:
-            when_asked(self, [target], sources, found, none)
+            when_asked(self, targets, sources, found, none, zeros)
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.

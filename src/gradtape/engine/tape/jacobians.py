@@ -97,7 +97,7 @@ class Jacobians(ChosenJacobians):
         else:
             found = self._jacobians_by_rows(log, target, flat, together if experimental_use_pfor else 0)
         self._after_asking()
-        self._tell(target, flat, found, unconnected is UnconnectedGradients.NONE)
+        self._tell([target], flat, found, unconnected is UnconnectedGradients.NONE)
         if unconnected is UnconnectedGradients.ZERO:
             found = [_no_links(target, x, bool(sparse)) if y is None else y for x, y in zip(flat, found, strict=True)]
         if sparse:
@@ -193,7 +193,7 @@ class Jacobians(ChosenJacobians):
         self._before_asking()
         found = self._jacobians_of_rows(log, target, source, check_rows, CHUNK_BYTES if experimental_use_pfor else 0)
         self._after_asking()
-        self._tell(target, [source], [found], False)
+        self._tell([target], [source], [found], False)
         return found
 
     def _jacobians_of_rows(

@@ -158,11 +158,15 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             from .budgets import BudgetedLog
 
             kind = BudgetedLog
-        elif self._trace or dispatch.witness is not None:
+        elif self._trace or (dispatch.witness is not None and dispatch.witness.traces_all) or self._is_step_of_graph():
             kind = inspect().witness.TracingLog
         elif self._check:
             kind = inspect().checked.CheckedLog
         return tracking(kind) if self._track_assign else kind
+
+    def _is_step_of_graph(self) -> bool:
+        """Whether somebody is told of answers, and may want to know more of those in each run of a graph."""
+        return GradientTape._answered is not None and dispatch.thread.trace is not None
 
     def _end(self) -> None:
         log = self._log
@@ -352,7 +356,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             last_missing.tape, last_missing.targets = weakref.ref(self), [weakref.ref(t) for t in targets]
             last_missing.sources = frozenset(map(id, wanted))
         if inspection.when_asked is not None:
-            inspection.when_asked(self, targets, list(flat_sources), grads, unconnected is _NONE)
+            inspection.when_asked(self, targets, list(flat_sources), grads, unconnected is _NONE, True)
         if unconnected is UnconnectedGradients.ZERO:
             nothing = zeros_like if per is None else partial(nothing_apart, targets, per=per, norms=norms)
             grads = [nothing(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]

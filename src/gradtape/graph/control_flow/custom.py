@@ -31,8 +31,10 @@ class Traced(NamedTuple):
     failure: Exception | None = None  # what the rule raised when it was traced: asking for a gradient raises it
 
 
-def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule) -> tuple[Tensor, ...]:
-    """The outputs as new tensors, from which a gradient goes to the inputs by the rule."""
+def with_rule(
+    trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule
+) -> tuple[tuple[Tensor, ...], tuple[Any, list[Tensor], dict[str, Any]]]:
+    """The outputs as new tensors, from which a gradient goes to the inputs by the rule; and the node that does it."""
     ones = [ones_like(y, trace.awaits) for y in outputs]
     captured: dict[Any, Tensor] = {}
     try:
@@ -43,9 +45,10 @@ def with_rule(trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor],
     except Exception as error:
         traced = Traced(None, Cotangents([]), error)
     counts = (len(inputs), len(outputs))
+    attrs = {"rule": traced, "counts": counts}
+    given = [*inputs, *outputs, *captured.values()]
     with dispatch.recorded_by(()):
-        attrs = {"rule": traced, "counts": counts}
-        return trace.run(custom_gradient, [*inputs, *outputs, *captured.values()], attrs)
+        return trace.run(custom_gradient, given, attrs), (custom_gradient, given, attrs)
 
 
 class CustomGradient(Unregistered):

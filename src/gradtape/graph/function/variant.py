@@ -31,6 +31,7 @@ from ..trace.closures import is_followed, opened
 from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR
 from .budgeted_derivative import BudgetedDerivative
+from .watched import Watched, is_watched, unwatched
 
 logger = logging.getLogger("gradtape")
 
@@ -98,6 +99,8 @@ class NumpyProgram:
 
 def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """The graph, ready to run on arrays."""
+    if is_watched(graph):
+        return Watched(program_of(unwatched(graph), jit_compile, budget), graph)
     if jit_compile:
         from ..executors.xla import executor
 

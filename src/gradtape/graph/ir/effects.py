@@ -127,6 +127,10 @@ class Check(Unregistered):
         return (), True
 
 
+class Look(Check):
+    """An op that shows its inputs to somebody, and is no part of the computation: see `watched`."""
+
+
 class Effect(Check):
     """An op that is run for what it does. No second run of it stands for the first.
 

@@ -215,9 +215,21 @@ class _Question:
         step = steps[0]
         if self.log.key not in step.recording:
             return self._not_recording(step)
+        if step.op is Gradient:
+            lost = None if at is None else self._by_exits(at)  # in a rule
+            return lost if lost is not None and lost.cause is not Cause.OUTSIDE_BLOCK else self._linear(step)
         if not isinstance(path[0], Event):
             return self._at_constant(step.op, step.reference)
         return self._unwatched_then(at, step.op, step.reference)
+
+    def _linear(self, step: Event) -> Reason:
+        """A gradient that the tape has seen, and that does not depend on the source."""
+        return self._say(
+            Cause.LINEAR,
+            f"{user_of(step.op, step.reference)} gives the same whatever it is: what is differentiated is linear in "
+            "it, at least in pieces, as with tf.nn.relu. So the second derivative is zero",
+            step.reference,
+        )
 
     def _unwatched_then(self, at: int | None, op: Any, where: Where) -> Reason | None:
         """An op used the source while the tape was recording, but did not watch it."""

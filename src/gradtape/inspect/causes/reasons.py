@@ -36,6 +36,7 @@ class Cause(StrEnum):
     OVERWRITTEN = "overwritten"
     REBOUND = "rebound"
     NO_RULE = "the rule gives none"
+    LINEAR = "linear"
     NO_PATH = "no path"
     RELEASED = "tape released"
 

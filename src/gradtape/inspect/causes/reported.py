@@ -20,7 +20,7 @@ from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, users_frame
-from ...graph.ir.effects import Effect
+from ...graph.function.watched import look
 from ..records import witness
 from ..records.again import Question
 from ..records.reading import Reading, known_array
@@ -37,7 +37,8 @@ _PATIENCE = 10  # zeros in a row, of a gradient that was something before
 _VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.trace.gradients")
 _ON_THE_WAY = (
     "gradtape.inspect.records.unobtrusive", "gradtape.inspect.records.witness", "gradtape.engine.tape.tape",
-    "gradtape.engine.tape.inspection", "gradtape.engine.tape.jacobians", "gradtape.engine.registry.placement",
+    "gradtape.engine.tape.inspection", "gradtape.engine.tape.jacobians", "gradtape.engine.tape.hessians",
+    "gradtape.engine.registry.placement",
 )  # fmt: skip
 
 
@@ -88,8 +89,10 @@ class Reporter:
         self._zeros = _Zeros()
 
     @unobtrusive()
-    def answered(self, tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool) -> None:
-        """Looks at an answer, and says what there is to say."""
+    def answered(
+        self, tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool
+    ) -> None:
+        """Looks at an answer, and says what there is to say: of None and of zeros, if these are not wanted."""
         if not _is_users_question():
             return
         frame = users_frame(2)
@@ -103,11 +106,11 @@ class Reporter:
         if not present:
             return
         values = [_values(found[i]) for i in present]
-        look = _Look(self, asked, tape, targets, [sources[i] for i in present], present)
+        shown = _Look(self, asked, tape, targets, [sources[i] for i in present], present, zeros)
         if all(type(x) in REAL for x in (*values, *targets)):
-            look.at([known_array(x) for x in values], _opened)
-        elif dispatch.thread.trace is not None and not dispatch.thread.trace.for_xla:
-            _look_in_graph(look, values)
+            shown.at([known_array(x) for x in values], _opened)
+        elif dispatch.thread.trace is not None:
+            _look_in_graph(shown, values)
 
     def _new(self, asked: _Asked, kind: str, which: Sequence[int]) -> list[int]:
         """Those of the sources that are still to be looked at for this."""
@@ -140,14 +143,16 @@ class _Look:
     """A look at the numbers of an answer."""
 
     def __init__(
-        self, reporter: Reporter, asked: _Asked, tape: Any, targets: list[Any], sources: list[Any], which: list[int]
-    ) -> None:
+        self, reporter: Reporter, asked: _Asked, tape: Any, targets: list[Any], sources: list[Any], which: list[int],
+        zeros: bool,
+    ) -> None:  # fmt: skip
         self.reporter = reporter
         self.asked = asked
         self.tape = tape
         self.targets = targets
         self.sources = sources
         self.which = which  # of the sources that were asked for
+        self.zeros = zeros  # whether they count
         self.scaled = tape._loss_is_scaled
 
     def at(self, arrays: Sequence[Any], opened: Callable[[_Look], AbstractContextManager[Any]]) -> None:
@@ -155,7 +160,7 @@ class _Look:
         reporter, asked, which = self.reporter, self.asked, self.which
         wrong = [at for at, g in zip(which, arrays, strict=True) if g.dtype.kind in "fcV" and not np.isfinite(g).all()]
         zero = [at for at, g in zip(which, arrays, strict=True) if g.size and not np.any(g)]
-        zero = reporter._zeros.that_matter(asked, which, zero)
+        zero = reporter._zeros.that_matter(asked, which, zero) if self.zeros else []
         wrong, zero = reporter._new(asked, "not finite", wrong), reporter._new(asked, "zero", zero)
         if not wrong and not zero:
             return
@@ -301,27 +306,18 @@ def _zero(tape: Any, places: dict[int, str], before: Sequence[Reason], learned: 
 # In a graph
 
 
-def _look_in_graph(look: _Look, gradients: Sequence[Tensor]) -> None:
+def _look_in_graph(shown: _Look, gradients: Sequence[Tensor]) -> None:
     """Adds a node that looks at the gradients in every run, with all that is needed to explain them."""
     try:
-        question = Question(look.tape, look.targets, look.sources)
+        question = Question(shown.tape, shown.targets, shown.sources)
     except RuntimeError:
         return
-    look.tape = None  # the node lives as long as the graph
-    look.targets = look.sources = []
+    shown.tape = None  # the node lives as long as the graph
+    shown.targets = shown.sources = []
     count = len(gradients)
 
     @unobtrusive()
     def see(arrays: Sequence[Any]) -> None:
-        if look.reporter.listens:
-            look.at(arrays[:count], lambda _: nullcontext(question.again(arrays[count:])))
+        shown.at(arrays[:count], lambda _: nullcontext(question.again(arrays[count:])))
 
-    dispatch.run(_seen, [*gradients, *question.tensors], {"see": see})
-
-
-def _see(*arrays: Any, see: Callable[[Sequence[Any]], None]) -> tuple[()]:
-    see(arrays)
-    return ()
-
-
-_seen = Effect("look_at_gradients", _see, lambda *arrays, see: ())
+    look([*gradients, *question.tensors], see, lambda: shown.reporter.listens, lambda: None)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from time import perf_counter_ns
 from typing import Any
 
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, LineReference
-from ...engine.tape.custom import OneCall
 from ...engine.tape.log import Log
 from ...engine.tape.tape import GradientTape
 from ...graph.ir import graph as graphs
@@ -33,7 +33,7 @@ class RepeatedLog(TracingLog):
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         at = self.position(outputs[0] if type(outputs) is tuple else outputs)
         if at is not None and self.now is not None:
-            self.notes[at] = (self.now, outputs, 0, inputs, attrs)
+            self.notes[at] = (self.now, outputs, perf_counter_ns(), inputs, attrs)
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Notes which positions go into an op that has no derivative; what was not recorded is of no interest here."""
@@ -60,13 +60,15 @@ class Question:
 
     def __init__(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
         reading = Reading(tape, targets, sources)
-        log = reading.log
+        log: Any = reading.log
         asked = log.question
         same = asked is not None and list(map(id, asked[0])) == list(map(id, targets))
         self._steps = steps_of(reading)
-        if any(isinstance(step.op, OneCall) or getattr(step.op, "effect", False) for step in self._steps):
+        if not all(step.can_run_again for step in self._steps):
             raise RuntimeError("code of the user's would run again")
         # Of what a call did, the lines inside are known; of other steps, the instructions.
+        first: list[Any] = [step.outputs[0] for step in self._steps if step.outputs]
+        self._scopes = {key: log.scope(key if type(key) is int else key[0]) for key in first}
         called = {at for at, op in enumerate(log.ops) if getattr(op, "family", None) == "call"}
         self._where = {at: noted[0] for at, noted in log.notes.items() if at not in called}
         self._variables = [(variable, at) for variable, at in log.variable_positions() if at >= 0]
@@ -125,11 +127,16 @@ class Question:
                             log.variables.append(variable)
                             log.places[id(variable)] = log.position(made[at])  # type: ignore[assignment]
                     for step in self._steps:
-                        log.now = self._where.get(step.outputs[0], step.line)  # type: ignore[call-overload]
+                        if not step.outputs:
+                            continue
+                        log.now = self._where.get(step.outputs[0], step.line)
+                        log.scopes.append((len(log.ops), self._scopes[step.outputs[0]]))
                         given = [x if isinstance(x, Tensor) else made[x] for x in step.inputs]
                         made.update(zip(step.outputs, step.run(given), strict=True))
             finally:
                 graphs.when_replayed = before
             weights = [None if g is None else made[g] for g in self._weights]
-            log.question = ([made[at] for at in self._targets], weights, [made[at] for at in self._sources])
+            variables = {at: variable for variable, at in self._variables}
+            sources = [variables.get(at, made[at]) for at in self._sources]
+            log.question = ([made[at] for at in self._targets], weights, sources)
         return tape

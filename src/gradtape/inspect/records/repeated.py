@@ -16,8 +16,9 @@ from ...engine.run import dispatch
 from ...engine.run.source_lines import Line
 from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import GradientTape
+from ...graph.control_flow.custom import Traced
 from ...graph.ir.effects import assertion, guard, never, output, shape_guard
-from ...graph.ir.graph import Graph, all_nodes
+from ...graph.ir.graph import Graph, all_nodes, graphs_in
 from .reading import Reading, short
 from .wide import WideTensor, widened
 
@@ -36,9 +37,20 @@ class Step:
     several: bool  # whether the outputs are a tuple
     line: Line | None
 
+    @property
+    def can_run_again(self) -> bool:
+        """Whether that computes, and does nothing else."""
+        if isinstance(self.op, OneCall):
+            return False
+        rule = self.attrs.get("rule")
+        inner = [*graphs_in(self.attrs), *([rule.graph] if isinstance(rule, Traced) and rule.graph is not None else [])]
+        return (self.op in _CHECKS or not getattr(self.op, "effect", False)) and can_run_again(inner)
+
     def run(self, given: Sequence[Tensor]) -> Sequence[Tensor]:
         """The outputs for other inputs."""
         op = self.op
+        if op in _CHECKS:
+            return ()
         if isinstance(op, OneCall):
             if op.again is None:
                 raise _cannot(op, self.line, "its function is not known any more")
@@ -68,6 +80,10 @@ def steps_of(reading: Reading) -> list[Step]:
         line = reading.line(at)
         if getattr(op, "family", None) == "call":
             found += _inside(op, op.forward, at, inputs, outputs, line)
+        elif isinstance(op, OneCall) and op.node is not None:
+            node, given, attrs = op.node
+            known = tuple([p if (p := reading.log.position(x)) is not None and p >= 0 else x for x in given])
+            found.append(Step(node, known, attrs, outputs, True, line))
         else:
             found.append(Step(op, inputs, note[4], outputs, several is not None, line))
     return found

@@ -89,16 +89,17 @@ class Witness(dispatch.Recorder):
     def __init__(self) -> None:
         self.key = new_key(self)
         self.feeding = _Feeding()
+        self.traces_all = 0  # by how many every tape that is made now is wanted to be a traced one
         self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that functions of datasets have read, by their ids
 
     @unobtrusive()
     def answered(self, tape: Any, targets: Sequence[Any], sources: Sequence[Any], found: Sequence[Any]) -> None:
         """Marks gradients, or Jacobians, as computed from the targets."""
         marks = tuple([x.marks for x in targets if isinstance(x, Tensor)])
+        recording = [recorder.key for recorder in dispatch.thread.recorders]
         for g in found:
-            made = note(g.marks, self.key) if isinstance(g, Tensor) else g
-            if isinstance(g, Tensor) and (made is None or made.op is None):
-                g.mark = (self.key, self._event(Gradient, marks, None), g.marks)
+            if isinstance(g, Tensor) and not any(note(g.marks, key) is not None for key in recording):
+                g.mark = (self.key, self._event(Gradient, (*marks, g.marks), None), g.marks)
 
     @unobtrusive()
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
@@ -152,17 +153,18 @@ witness = Witness()
 reporters: list[Any] = []  # who is told of every answer, the innermost last
 
 
-def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool) -> None:
+def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any], none: bool, zeros: bool) -> None:
     if reporters:
-        reporters[-1](tape, targets, sources, found, none)
+        reporters[-1](tape, targets, sources, found, none, zeros)
     witness.answered(tape, targets, sources, found)
 
 
-def start() -> None:
-    """The witness is told from now on."""
+def start(of_all: bool = False) -> None:
+    """The witness is told from now on; if it is to know of all tapes, these are traced ones."""
     global _holders
     with _lock:
         _holders += 1
+        witness.traces_all += of_all
         if _holders == 1:
             dispatch.set_witness(witness)
             inspection.when_asked = _answered
@@ -170,11 +172,12 @@ def start() -> None:
             scopes.when_changed(_scope_changed)
 
 
-def stop() -> None:
+def stop(of_all: bool = False) -> None:
     """Takes one `start` back."""
     global _holders
     with _lock:
         _holders -= 1
+        witness.traces_all -= of_all
         if _holders == 0:
             dispatch.set_witness(None)
             inspection.when_asked = None
@@ -203,11 +206,11 @@ def _scope_changed() -> None:
 @contextmanager
 def witnessed() -> Iterator[None]:
     """Inside the block every tape is a traced one, and what happens outside of tapes is remembered as well."""
-    start()
+    start(of_all=True)
     try:
         yield
     finally:
-        stop()
+        stop(of_all=True)
 
 
 # Of a record: the source line, the outputs, when it had been recorded, and the inputs and attributes it came from.

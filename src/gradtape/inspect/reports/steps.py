@@ -7,7 +7,7 @@ import math
 import os
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any
 
 from ...engine.run import dispatch
 from ...engine.tape.tape import GradientTape
+from ...graph.function.watched import look
+from ..records.again import Question
 from ..records.reading import Reading
 from ..records.tables import Printable, Table
 from ..records.unobtrusive import unobtrusive
@@ -24,8 +26,8 @@ from .report import tape_data, write_page
 _OF_A_STEP = ("value", "gradient", "forward", "backward", "bytes", "marks")  # of a node: what differs between steps
 _EMPTY = (
     "No step was recorded. Steps are the gradients that a GradientTape without a memory budget is asked for inside the "
-    "block, in the thread that entered it; what runs inside a tf.function is not seen: call "
-    "tf.config.run_functions_eagerly(True), or compile a Keras model with run_eagerly=True"
+    "block, in the thread that entered it; a tf.function must be traced there too, and run no Python code in the step: "
+    "else call tf.config.run_functions_eagerly(True), or compile a Keras model with run_eagerly=True"
 )
 
 
@@ -149,9 +151,10 @@ def _changing(data: dict[str, Any]) -> dict[str, Any]:
 def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     """Inside the block, every so many steps of a training run are kept: `steps.report(path)` has a slider over them.
 
-    A step is a gradient that a tape is asked for, in this thread, and not inside another tape or a function. Those that
-    are kept are traced; the others run as ever. When there are more than `keep`, every second one is let go and `every`
-    doubles, so that the steps of a run of any length are spread over it.
+    A step is a gradient that a tape is asked for, in this thread, and not inside another tape. Those that are kept are
+    traced; the others run as ever. Of a function that is traced inside the block, as that of Keras' `fit`, each run is
+    a step. When there are more than `keep`, every second one is let go and `every` doubles, so that the steps of a run
+    of any length are spread over it.
 
     >>> import gradtape as tf, os, tempfile
     >>> w = tf.Variable(4.0, name="w")
@@ -172,17 +175,21 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     def trace(wanted: bool) -> None:
         nonlocal traced
         if wanted != traced:
-            (start if wanted else stop)()
+            (start if wanted else stop)(of_all=True)
             traced = wanted
 
     def answered(tape: GradientTape) -> None:
         if before is not None:
             before(tape)
-        if threading.get_ident() == thread and dispatch.unrecorded():
+        if threading.get_ident() != thread:
+            return
+        if dispatch.unrecorded():
             if traced:
                 _keep(steps, tape)
             steps.seen += 1
             trace(steps.seen % steps.every == 0)
+        elif dispatch.thread.trace is not None and not dispatch.thread.recorders:
+            _keep_in_graph(steps, tape, lambda: GradientTape._answered is answered)
 
     before, GradientTape._answered = GradientTape._answered, answered
     trace(True)
@@ -198,3 +205,30 @@ def _keep(steps: Steps, tape: GradientTape) -> None:
     log = tape._log
     if isinstance(log, TracingLog) and log.question is not None:
         steps.add(tape, number=steps.seen)
+
+
+@unobtrusive()
+def _keep_in_graph(steps: Steps, tape: GradientTape, lasts: Callable[[], bool]) -> None:
+    """Adds a node to the graph that is being traced, which keeps steps as long as the block `lasts`."""
+    log = tape._log
+    if not isinstance(log, TracingLog) or log.question is None:
+        return
+    targets, _, sources = log.question
+    try:
+        question = Question(tape, targets, sources)
+    except RuntimeError:  # it would run code of the user's again
+        return
+
+    def wanted() -> bool:
+        return lasts() and steps.seen % steps.every == 0
+
+    def passed() -> None:
+        steps.seen += lasts()
+
+    @unobtrusive()
+    def see(arrays: Sequence[Any]) -> None:
+        if wanted():
+            steps.add(question.again(arrays), number=steps.seen)
+        passed()
+
+    look(question.tensors, see, wanted, passed)
