@@ -1,5 +1,7 @@
 """Arguments and inputs that few programs give, and TensorFlow's own tests try."""
 
+import numpy as np
+
 
 def ragged_custom_gradient(tf):
     @tf.custom_gradient
@@ -14,9 +16,61 @@ def ragged_custom_gradient(tf):
     return [*y, *tape.gradient(y, [rows, x])]
 
 
+def integers_as_sources(tf):
+    x, v = tf.constant([3, 4]), tf.Variable(3)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x + x
+    asked = (x, x), (y, x), ([x, y], x), (v, v)
+    return [*(tape.gradient(*pair) for pair in asked), tape.jacobian(x, x)]
+
+
+def ragged_python_function(tf):
+    rows = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    spec = tf.RaggedTensorSpec([None, None], tf.float32)
+
+    def run(rows):
+        doubled = tf.py_function(lambda x: 2.0 * x, [rows], spec)
+        total, same = tf.py_function(lambda x, y: [tf.reduce_sum(x), y], [rows, rows], [tf.float32, spec])
+        return doubled, total, same
+
+    return [*run(rows), *tf.function(run)(rows)]
+
+
+def concrete_function_of_arrays(tf):
+    double = tf.function(lambda x: x * 2).get_concrete_function(tf.TensorSpec([None], tf.float32))
+    given = [np.ones(2, np.float32), np.ones(2), np.ones(2, np.int32), [1.0, 2.0], [1, 2], (1.0, 2.0)]
+    refused = ["a", None, np.ones((2, 2)), [1.0, "a"]]
+    return [*(double(x) for x in given), double(x=np.ones(2)), *(raised(double, x) for x in refused)]
+
+
+def concrete_function_of_a_nest(tf):
+    def total(inputs):
+        return inputs["a"] + inputs["b"][0]
+
+    scalar, vector = tf.TensorSpec([], tf.float32), tf.TensorSpec([None], tf.float32)
+    f = tf.function(total).get_concrete_function({"a": scalar, "b": [vector]})
+    return [f({"a": 1.0, "b": [[1.0, 2.0]]}), f({"a": np.float64(1.0), "b": [np.ones(2)]}), raised(f, {"a": 1.0})]
+
+
+def raised(f, *args):
+    try:
+        f(*args)
+    except Exception as error:
+        return type(error).__name__
+
+
+def sparse_product_of_halves(tf):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(10, 50)) * (rng.random((10, 50)) < 0.3)
+    b = rng.normal(size=(50, 20))
+    return tf.sparse.sparse_dense_matmul(tf.sparse.from_dense(a.astype(np.float16)), b.astype(np.float16))
+
+
 SPARSE = "tf.sparse.from_dense([[3, 0, 1], [1, 1, 0]])"
 WEIGHTS = "tf.sparse.from_dense([[3.0, 0.0, 1.0], [1.0, 1.0, 0.0]])"
 ARRAYS = "tf.compat.v1.SparseTensorValue([[0, 1]], [2.0], [1, 2])"
+IMAGE = "tf.reshape(tf.range(9.0), [1, 3, 3, 1])"
 WORDS = "tf.compat.v1.SparseTensorValue([[0, 0]], [{!r}], [1, 1])"
 
 EXPRESSIONS = f"""
@@ -47,6 +101,24 @@ sparse.to_dense({ARRAYS})
 sparse.add({ARRAYS}, tf.ones([1, 2]))
 sparse.sparse_dense_matmul({ARRAYS}, tf.ones([2, 1]))
 sparse.SparseTensor.from_value({ARRAYS}).values
+clip_by_norm(tf.zeros([2, 3, 1]), tf.constant([1.0, 2.0]))
+linalg.tridiagonal_solve(tf.ones([5, 4, 7]), tf.ones([5, 4]), 'matrix')
+linalg.tridiagonal_solve(tf.ones([5, 4, 4]), tf.ones([5, 3]), 'matrix')
+tensordot([[1, 2], [3, 4]], [[1, 2], [3, 4]], [[0], [7]])
+debugging.assert_type({WEIGHTS}, tf.float32)
+debugging.assert_type({WEIGHTS}, tf.int32)
+debugging.assert_rank({WEIGHTS}, 2)
+debugging.assert_rank({WEIGHTS}, 1)
+debugging.assert_shapes([({WEIGHTS}, ['N', 3]), (tf.ones([2]), ['N'])])
+debugging.assert_shapes([({WEIGHTS}, ['N', 3]), (tf.ones([5]), ['N'])])
+debugging.assert_proper_iterable({WEIGHTS})
+sets.size(tf.SparseTensor([[804, 45], [48245, 2577]], [1, 1], [812, 390]))
+sparse.segment_sum(tf.zeros([0, 4]), [], [], num_segments=2)
+compat.v1.nn.embedding_lookup([tf.ones([3, 2]), 2 * tf.ones([2, 2])], [0, 1, 2, 3, 4])
+compat.v1.nn.embedding_lookup([tf.ones([3, 2]), 2 * tf.ones([2, 2])], [0, 1, 2, 3, 4], partition_strategy='div')
+compat.v1.nn.embedding_lookup([tf.ones([3, 2]), 2 * tf.ones([2, 2])], [0], partition_strategy='none')
+compat.v1.nn.dilation2d({IMAGE}, tf.ones([2, 2, 1]), [1, 1, 1, 1], [1, 2, 2, 1], 'VALID')
+compat.v1.nn.erosion2d({IMAGE}, tf.ones([2, 2, 1]), [1, 1, 1, 1], [1, 1, 1, 1], 'VALID')
 sparse.sampled_addmm([[0, 1]], [1.0], [1, 2], [[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]])
 """
 
@@ -56,4 +128,9 @@ CASES = [
      "grad:lambda v, a, b: tf.sparse.sampled_addmm([[[0, 1], [1, 0]], [[0, 0], [1, 0]]], v, [2, 2], a, b, 0.5, 2.0, "
      "tf.float64)[1] @ [[3.0, 5.0], [2.0, 7.0]], np.arange(12.0).reshape(2, 2, 3), np.arange(12.0).reshape(2, 3, 2)"),
     ("a custom gradient of ragged rows", ragged_custom_gradient),
+    ("a concrete function of arrays and lists", concrete_function_of_arrays),
+    ("a concrete function of a nest of them", concrete_function_of_a_nest),
+    ("a sparse product of halves", sparse_product_of_halves),
+    ("integers that are target and source", integers_as_sources),
+    ("Python's functions of ragged rows", ragged_python_function),
 ]  # fmt: skip

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ...core.slices import IndexedSlices
+from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
 from ...engine.tape.questions import UnconnectedGradients
 from ..image.legacy import resized
@@ -98,15 +101,17 @@ def dropped(keep_prob: Any, rate: Any) -> Any:
     return 1 - keep_prob if rate is None else rate
 
 
-def whole(params: Any) -> Any:
-    """The table of embeddings: one tensor, or a list of one."""
-    if isinstance(params, list | tuple):
-        if len(params) != 1:
-            raise NotImplementedError(
-                f"a table of embeddings in {len(params)} parts is not there: concatenate them, and use tf.gather"
-            )
-        return params[0]
-    return params
+def parted(params: Any, ids: Any, strategy: str) -> tuple[Any, Any]:
+    """A table of embeddings that may be in parts, whose rows were dealt out by a strategy, and where they are."""
+    if strategy not in ("mod", "div"):
+        raise ValueError(f"Unrecognized partition strategy: {strategy}. Must be one of either `mod` or `div`.")
+    if not isinstance(params, list | tuple) or len(params) == 1 or strategy == "div":
+        return params, ids
+    tables = [to_tensor(table) for table in params]
+    at: Any = to_tensor(ids)
+    count = len(tables)
+    starts = to_tensor(np.cumsum([0, *(table.dims[0] for table in tables[:-1])]), at.dtype)
+    return resolve("concat")(tables, 0), resolve("gather")(starts, at % count) + at // count
 
 
 def seeds(op_seed: int | None) -> tuple[int | None, int | None]:
@@ -129,7 +134,7 @@ _HELPERS = {
     **made.HELPERS,
     **{
         helper.__name__: helper
-        for helper in (either, square, constant, scattered, listing, unpacked, dropped, whole, resized_images, seeds)
+        for helper in (either, square, constant, scattered, listing, unpacked, dropped, parted, resized_images, seeds)
     },
     "UnconnectedGradients": UnconnectedGradients,
     "tf": root,

@@ -312,7 +312,11 @@ nn.weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None,
 nn.weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None) =
     tf.nn.weighted_moments(x, axes, frequency_weights, bool(either(keepdims, keep_dims, None)))
 nn.embedding_lookup(params, ids, partition_strategy='mod', name=None, validate_indices=True, max_norm=None) =
-    tf.nn.embedding_lookup(whole(params), ids, max_norm)
+    tf.nn.embedding_lookup(*parted(params, ids, partition_strategy), max_norm)
+nn.dilation2d(input, filter=None, strides=None, rates=None, padding=None, name=None, filters=None, dilations=None) =
+    tf.nn.dilation2d(input, either(filter, filters), strides, padding, 'NHWC', either(rates, dilations))
+nn.erosion2d(value, kernel, strides, rates, padding, name=None) =
+    tf.nn.erosion2d(value, kernel, strides, padding, 'NHWC', rates)
 image.crop_and_resize(image, boxes, box_ind=None, crop_size=None, method='bilinear', extrapolation_value=0, name=None,
     box_indices=None) = tf.image.crop_and_resize(image, boxes, either(box_ind, box_indices), crop_size, method,
     extrapolation_value)

@@ -13,7 +13,9 @@ from ...engine.registry import placement
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.verification import verify
+from ...state.sparse_tensor import SparseTensor
 from ..runtime.system import print_values
+from .shape_checks import with_shape
 
 NAMESPACES = ("debugging", "")
 __all__ = [
@@ -254,7 +256,7 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None
     >>> tf.debugging.assert_type(tf.constant(1.0), tf.float32)
     """
     wanted = as_dtype(tf_type)
-    found = to_tensor(tensor).dtype
+    found = with_shape(tensor).dtype
     if found is not wanted:
         raise TypeError(f"{_prefix(message)}tensor must be of type tf.{wanted.name}; got tf.{found.name}")
 
@@ -265,7 +267,7 @@ def assert_proper_iterable(values: Any) -> None:
     >>> import gradtape as tf
     >>> tf.debugging.assert_proper_iterable([1, 2])
     """
-    if isinstance(values, Tensor | np.ndarray | str | bytes):
+    if isinstance(values, Tensor | SparseTensor | np.ndarray | str | bytes):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
     if not hasattr(values, "__iter__"):
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')

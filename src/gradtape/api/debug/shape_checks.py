@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
+from ...state.sparse_tensor import SparseTensor, made_sparse
 
 NAMESPACES = ("debugging", "")
 __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_in", "assert_scalar", "assert_shapes"]
@@ -13,6 +14,12 @@ __all__ = ["assert_rank", "assert_rank_at_least", "assert_rank_in", "assert_scal
 
 def _prefix(message: Any) -> str:
     return f"{message}.  " if message else ""
+
+
+def with_shape(x: Any) -> Any:
+    """`x` as what has a shape and a dtype: a tensor, or a sparse one."""
+    x = made_sparse(x)
+    return x if isinstance(x, SparseTensor) else to_tensor(x)
 
 
 def _rank(given: Any) -> int:
@@ -37,7 +44,7 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None)
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank(tf.constant([1.0]), 1)
     """
-    x, n = to_tensor(x), _rank(rank)
+    x, n = with_shape(x), _rank(rank)
     _check_rank(x, len(x.dims) == n, f"{n}", message)
 
 
@@ -47,7 +54,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | Non
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank_at_least(tf.constant([[1.0]]), 1)
     """
-    x, n = to_tensor(x), _rank(rank)
+    x, n = with_shape(x), _rank(rank)
     _check_rank(x, len(x.dims) >= n, f"at least {n}", message)
 
 
@@ -57,7 +64,7 @@ def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = N
     >>> import gradtape as tf
     >>> tf.debugging.assert_rank_in(tf.constant([1.0]), (1, 2))
     """
-    x, allowed = to_tensor(x), tuple(_rank(rank) for rank in ranks)
+    x, allowed = with_shape(x), tuple(_rank(rank) for rank in ranks)
     _check_rank(x, len(x.dims) in allowed, f"in {allowed}", message)
 
 
@@ -90,7 +97,7 @@ def assert_shapes(
     for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
         if wanted is None:
             continue
-        x = to_tensor(tensor)
+        x = with_shape(tensor)
         for axis, symbol in _axes(x, wanted, message):
             size = x.dims[axis] if x.dims else 1  # a scalar passes for a vector of one
             where = f"tensor {_described(x)} dimension {axis}"

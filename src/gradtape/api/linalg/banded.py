@@ -51,7 +51,12 @@ def banded_triangular_solve(
 def _tridiagonal_bands(diagonals: Any, diagonals_format: str) -> Tensor:
     """Superdiagonal, diagonal and subdiagonal as the rows of one tensor; element i of each is in row i."""
     if diagonals_format == "matrix":
-        return ops.matrix_diag_part(matrices(diagonals, "banded_solve"), low=-1, high=1, align="LEFT_RIGHT")
+        whole = matrices(diagonals, "banded_solve")
+        if whole.dims[-1] != whole.dims[-2]:
+            raise ValueError(
+                f"Expected last two dimensions of diagonals to be same, got {whole.dims[-1]} and {whole.dims[-2]}"
+            )
+        return ops.matrix_diag_part(whole, low=-1, high=1, align="LEFT_RIGHT")
     if diagonals_format == "compact":
         bands = matrices(diagonals, "banded_solve")
         if bands.dims[-2] != 3:

@@ -143,7 +143,7 @@ def _paired_axes(a: Tensor, b: Tensor, axes: Any) -> tuple[list[int], list[int]]
         raise ValueError(f"Different number of contraction axes `a` and `b`, {len(of_a)} != {len(of_b)}.")
     for x, found in ((a, of_a), (b, of_b)):
         if any(not -len(x.dims) <= i < len(x.dims) for i in found):
-            raise ValueError(f"`axes` {axes} does not fit a tensor of shape {x.shape}: there is no such axis")
+            raise IndexError(f"`axes` {axes} does not fit a tensor of shape {x.shape}: there is no such axis")
     return [i % len(a.dims) for i in of_a], [i % len(b.dims) for i in of_b]
 
 

@@ -21,6 +21,7 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
+from .composite_calls import call_with_composites, has_composites
 
 NAMESPACES = ("",)
 __all__ = [
@@ -209,7 +210,8 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     """`func(*inp)` on tensors; what it computes is differentiable.
 
     Args:
-      Tout: the dtype of the result, or a list of dtypes for a list of results.
+      Tout: the dtype of the result, or a list of dtypes for a list of results; `tf.RaggedTensorSpec` and its like for
+        what is not one tensor.
 
     >>> import gradtape as tf
     >>> float(tf.py_function(lambda x: x * x, [tf.constant(3.0)], tf.float32))
@@ -229,6 +231,8 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
     declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
+    if has_composites(inp, declared):
+        return call_with_composites(py_function, func, inp, Tout)
     for kind in declared:
         _declared(kind)
 

@@ -68,7 +68,7 @@ def _rows(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any, sparse_gradient: bool, title: str
 ) -> tuple[Tensor, Tensor, int]:
     """The rows that are named, the numbers of their segments, and how many segments there are."""
-    x, which, ids = to_tensor(data), to_tensor(indices), to_tensor(segment_ids)
+    x, which, ids = to_tensor(data), *(to_tensor(n, hint=dtypes.int32) for n in (indices, segment_ids))
     if len(which.dims) != 1 or which.dims != ids.dims:
         raise errors.InvalidArgumentError(
             f"segment_ids and indices should be vectors of the same size, got shapes {list(ids.dims)} and "

@@ -122,6 +122,8 @@ class Jacobians(ChosenJacobians):
         self, log: Log, target: Any, sources: list[Any], factor: complex, max_bytes: int
     ) -> list[Any]:
         """For each source, the cotangents of all entries of the target stacked in its shape; None without a path."""
+        if not target.dtype.differentiable:
+            return [None] * len(sources)
         rows = math.prod(target.dims)
         parts: list[list[Any]] = []
         for start, stop in ranges(rows, (target, *sources), max_bytes):

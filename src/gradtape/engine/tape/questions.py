@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core import errors, nest
-from ...core.dtypes import DType
+from ...core.dtypes import STRING, DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant, is_tensor_like, number
 from ..registry.cotangents import densify
@@ -131,6 +132,11 @@ def ones(target: Any) -> Tensor:
     """The cotangent a target has by default."""
     shape = target.dims
     return constant(np.ones(shape, target.dtype.numpy) if shape else number(target.dtype, 1.0).array, target.dtype)
+
+
+def is_itself(target: Any, sources: Sequence[Any]) -> bool:
+    """Whether a target, of integers or booleans, is one of the sources: nothing else of it has a derivative."""
+    return target.dtype.kind & STRING == 0 and any(target is source for source in sources)
 
 
 def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:

@@ -37,6 +37,7 @@ from .questions import (
     UnconnectedGradients,
     are_leaves,
     differentiable,
+    is_itself,
     is_leaf,
     is_watchable,
     native,
@@ -408,7 +409,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
         for target, cotangent in zip(targets, cotangents, strict=True):
             position = log.position(target)
             into, key = (straight, id(target)) if position is None else (seeds, position)
-            if target.dtype.differentiable or position is not None:
+            if target.dtype.differentiable or position is not None or is_itself(target, sources):
                 g = ones(target) if cotangent is None else cotangent
                 into[key] = into[key] + g if key in into else g
                 plain = plain and type(g) is Tensor

@@ -315,7 +315,23 @@ def _example(x: Any, size: int) -> Tensor:
 
 
 def _matching(value: Any, known: Any) -> list[Any]:
-    """The tensors in `value`, which must otherwise be what the function was traced with."""
+    """The tensors in `value`, which must otherwise be what the function was traced with.
+
+    What is no tensor yet, where the function was traced with one, is made one.
+    """
+    if is_tensor_like_leaf(known) and not isinstance(known, Variable):
+        if isinstance(value, Tensor | Variable):
+            return [to_tensor(value)]
+        spec = _spec(known)
+        try:
+            made = to_tensor(value, spec.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"Can not cast {value!r} to {type_text(spec)}: {error}") from None
+        if not spec.shape.is_compatible_with(made.shape):
+            raise TypeError(f"Can not cast {type_text(made)} to {type_text(spec)}")
+        return [made]
+    if _opens_alike(known, value):
+        return [x for pair in zip(nest.parts(value), nest.parts(known), strict=True) for x in _matching(*pair)]
     if nest.is_nested(known) and not nest.is_nested(value):
         kind = "a Dict" if isinstance(known, Mapping) else type(known).__name__
         raise TypeError(f"Can not cast {value!r} to {kind} type.")
@@ -328,12 +344,19 @@ def _matching(value: Any, known: Any) -> list[Any]:
                 raise TypeError(f"Can not cast {x!r} to {type_text(its)}")
             found.append(x)
         elif is_tensor_like_leaf(its):
-            if not isinstance(x, Tensor | Variable | bool | int | float | complex):
-                raise TypeError(f"Can not cast {x!r} to {type_text(_spec(its))}: give a tensor")
-            found.append(to_tensor(x, hint=_spec(its).dtype))
+            found += _matching(x, its)
         elif its is not x and (isinstance(x, Tensor | Variable) or type(its) is not type(x) or its != x):
             raise TypeError(f"Can not cast {x!r} to {type_text(its)}")
     return found
+
+
+def _opens_alike(known: Any, value: Any) -> bool:
+    """Whether two nests are of one kind, with the same keys or as many parts."""
+    if not nest.is_nested(known) or type(known) is not type(value):
+        return False
+    if isinstance(known, Mapping):
+        return known.keys() == value.keys()
+    return len(nest.parts(known)) == len(nest.parts(value))
 
 
 def type_text(value: Any) -> str:

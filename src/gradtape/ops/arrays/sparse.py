@@ -15,6 +15,9 @@ from .indexing import add_rows
 
 def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
     """y[rows[i]] += values[i] * b[columns[i]], for a matrix of `count` rows; `slices`: b has a sparse cotangent."""
+    if xp is np and values.dtype.kind != "i" and values.dtype.itemsize == 2:  # sums of halves are taken in float32
+        wide = _sparse_matmul(xp, values.astype(np.float32), b.astype(np.float32), rows, columns, count=count)
+        return wide.astype(values.dtype)
     if xp is np and len(values) * b.shape[1] >= SPARSE_PRODUCT and values.dtype.char in "fdFD":
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 

@@ -1,0 +1,44 @@
+"""Python functions as ops, called with ragged tensors and their like, or declared to return them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core import errors, nest
+from ...core.composites import CompositeTensor
+from ...core.dtypes import as_dtype
+from ...state.type_spec import TypeSpec
+
+
+def has_composites(inp: Any, declared: list[Any]) -> bool:
+    """Whether an argument is a composite tensor, or a result is declared to be one."""
+    return any(isinstance(x, CompositeTensor) for x in inp) or any(isinstance(kind, TypeSpec) for kind in declared)
+
+
+def call_with_composites(calling: Callable[..., Any], func: Any, inp: Any, Tout: Any) -> Any:
+    """`calling(func, inp, Tout)`, where `calling` knows tensors only: composites are taken apart, and made again."""
+    several = isinstance(Tout, list | tuple)
+    declared = list(Tout) if several else [Tout]
+    given = list(inp)
+    flat = nest.flatten(given, expand_composites=True)
+    kinds = [x.dtype if hasattr(x, "dtype") else as_dtype(x) for x in nest.flatten(declared, expand_composites=True)]
+
+    def on_tensors(*tensors: Any) -> list[Any]:
+        result = func(*nest.pack_sequence_as(given, list(tensors), expand_composites=True))
+        results = [] if result is None else list(result) if isinstance(result, list | tuple) else [result]
+        if len(results) != len(declared):
+            raise errors.InvalidArgumentError(
+                f"py_function: func={func} returned {len(results)} values, which did not match Tout={Tout}"
+            )
+        for value, kind in zip(results, declared, strict=True):
+            is_composite = isinstance(value, CompositeTensor)
+            if not (kind.is_compatible_with(value) if isinstance(kind, TypeSpec) else not is_composite):
+                raise errors.InvalidArgumentError(
+                    f"py_function: func={func} returned {value!r}, which did not match Tout={kind!r}"
+                )
+        return nest.flatten(results, expand_composites=True)
+
+    parts = calling(on_tensors, flat, kinds)
+    made = nest.pack_sequence_as(declared, parts, expand_composites=True)
+    return made if several else made[0]
