@@ -1,0 +1,262 @@
+"""What stands in for TensorFlow's test machinery, on both platforms, and for some private names, on gradtape."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import re
+import sys
+import types
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+from absl.testing import parameterized
+
+_KEYS = itertools.count(1)
+
+
+class Private:
+    """Something of TensorFlow's that has no public name: a file may mention it, but a test that uses it fails."""
+
+    loading = True
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Private(f"{self._name}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if Private.loading:
+            return Private(f"{self._name}()")
+        raise NotImplementedError(f"{self._name} is private to TensorFlow")
+
+    def __mro_entries__(self, bases: Any) -> tuple[type, ...]:
+        return (type(self._name.rpartition(".")[2], (unittest.TestCase,), {"setUp": self.__call__}),)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return False  # nothing here is of a kind that is TensorFlow's own
+
+
+_KINDS = (
+    (".*NoMergeCall", None),
+    ("Default", ("Default",)),
+    ("OneDevice.*", ("OneDevice", "/cpu:0")),
+    ("MultiWorkerMirrored.*", ("MultiWorker",)),
+    ("Mirrored1.PU", ("Mirrored", "/cpu:0")),
+    ("Mirrored2CPU", ("Mirrored", "/cpu:1", "/cpu:2")),
+    ("Mirrored.*", ("Mirrored", "/cpu:0", "/cpu:1")),
+)
+
+
+class NamedDistribution:
+    """A strategy by the name that `strategy_combinations.py` gives it, made of CPUs; None if it cannot be."""
+
+    def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
+        self.kind: tuple[str, ...] | None = next((kind for form, kind in _KINDS if re.fullmatch(form, name)), None)
+
+    def __repr__(self) -> str:
+        return "".join(self.kind or ()).replace("/cpu:", "")
+
+    @property
+    def strategy(self) -> Any:
+        """The strategy, made anew."""
+        import tensorflow as tf
+
+        assert self.kind is not None
+        kind, *devices = self.kind
+        if kind == "Default":
+            return tf.distribute.get_strategy()
+        if kind == "OneDevice":
+            return tf.distribute.OneDeviceStrategy(*devices)
+        made = tf.distribute.MirroredStrategy if devices else tf.distribute.MultiWorkerMirroredStrategy
+        if hasattr(made, "_collective_key_base"):  # TensorFlow's machinery does the same: a key serves one test
+            made._collective_key_base = 100_000 * next(_KEYS)
+        strategy = made(devices) if devices else made()
+        if not devices and strategy.num_replicas_in_sync > 1:  # gradtape's: TensorFlow's takes no CPU but the first
+            strategy._begin(strategy.extended.worker_devices[:1])
+        return strategy
+
+
+class NamedObject:
+    """A value with a name for the title of a test."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self.value = name, value
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.value(*args, **kwargs)
+
+
+def combine(**choices: Any) -> list[dict[str, Any]]:
+    """Every choice of one value for each name."""
+    each = [choice if isinstance(choice, list) else [choice] for choice in choices.values()]
+    return [dict(zip(choices, chosen, strict=True)) for chosen in itertools.product(*each)]
+
+
+def times(*several: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every choice of one of each of `several`."""
+    return [functools.reduce(lambda a, b: a | b, chosen) for chosen in itertools.product(*several)]
+
+
+def generate(combinations: list[dict[str, Any]], test_combinations: Any = ()) -> Callable[[Any], Any]:
+    """A test for each combination that is eager and whose strategies are there; what comes out the same, once."""
+    cases: dict[str, dict[str, Any]] = {}
+    for chosen in combinations:
+        named = [value for value in chosen.values() if isinstance(value, NamedDistribution)]
+        if chosen.get("mode") == "graph" or any(value.kind is None for value in named):
+            continue
+        title = "".join(f"_{name}_{_title(value)}" for name, value in sorted(chosen.items()) if name != "mode")
+        cases.setdefault(title or "_eager", chosen)
+
+    def decorate(tested: Any) -> Any:
+        if isinstance(tested, type):
+            for name, method in list(vars(tested).items()):
+                if name.startswith("test") and inspect.isfunction(method):
+                    delattr(tested, name)
+                    for title, chosen in cases.items():
+                        setattr(tested, name + title, _with(method, chosen))
+            return tested
+        run = lambda self, **chosen: _with(tested, chosen)(self)  # noqa: E731
+        run.__name__, run.__doc__ = tested.__name__, None
+        if not cases:
+            return unittest.skip("no combination is eager and on CPUs")(lambda self: None)
+        return parameterized.named_parameters(*({"testcase_name": t, **chosen} for t, chosen in cases.items()))(run)
+
+    return decorate
+
+
+def _title(value: Any) -> str:
+    """A value in the title of a test: the same on both platforms."""
+    return re.sub(" at 0x[0-9a-f]+", "", getattr(value, "__name__", repr(value)))
+
+
+def _with(method: Any, chosen: dict[str, Any]) -> Any:
+    """The test `method` with what it takes of `chosen`, its strategies made."""
+    known = inspect.signature(method).parameters
+    every = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+
+    def run(self: Any) -> Any:
+        given = {name: value for name, value in chosen.items() if every or name in known}
+        made = {name: v.strategy if isinstance(v, NamedDistribution) else v for name, v in given.items()}
+        return method(self, **made)
+
+    return run
+
+
+def gather(strategy: Any, value: Any) -> Any:
+    """The values of all replicas of each part of a nest, stacked."""
+    import tensorflow as tf
+
+    return tf.nest.map_structure(lambda part: tf.stack(strategy.experimental_local_results(part)), value)
+
+
+def _same(f: Any = None, **options: Any) -> Any:
+    return (lambda g: g) if f is None else f
+
+
+def _left_out(f: Any) -> Any:
+    return unittest.skip("a graph of TensorFlow 1")(f)
+
+
+_COMBINATIONS = {
+    "NamedDistribution": NamedDistribution, "NamedObject": NamedObject, "combine": combine, "times": times,
+    "generate": generate, "concat": lambda *several: [*itertools.chain(*several)], "in_main_process": lambda: True,
+    "no_tf_function": NamedObject("NoTfFunction", lambda f: f), "env": lambda: types.SimpleNamespace(),
+    "tf_function": NamedObject("TfFunction", lambda f: sys.modules["tensorflow"].function(f)),
+}  # fmt: skip
+MACHINERY: dict[str, dict[str, Any]] = {
+    "distribute.combinations": _COMBINATIONS,
+    "framework.test_combinations": _COMBINATIONS,
+    "framework.combinations": _COMBINATIONS,
+    "framework.test_util": {
+        "run_in_graph_and_eager_modes": _same, "run_v2_only": _same, "with_eager_op_as_function": _same,
+        "run_deprecated_v1": _left_out, "build_as_function_and_v1_graph": _left_out, "is_xla_enabled": lambda: False,
+        "assert_no_garbage_created": _same, "run_all_in_graph_and_eager_modes": _same,
+    },
+    "distribute.test_util": {"gather": gather, "main": None, "set_logical_devices_to_at_least": lambda *args: None},
+    "distribute.multi_process_runner": {"test_main": None},
+    "tf2": {"enabled": lambda: True},
+    "eager.context": {"num_gpus": lambda: 0, "_reset_context": lambda: None},
+}  # fmt: skip
+OWN_FILES = ("distribute.strategy_combinations", "distribute.strategy_test_lib")  # TensorFlow's, run as they are
+
+
+def _select(number: int, structure: Any) -> Any:
+    """The part of one replica in each value of a nest; variables know by themselves which they are."""
+    import tensorflow as tf
+
+    def part(x: Any) -> Any:
+        chosen = isinstance(x, tf.distribute.DistributedValues) and not isinstance(x, tf.Variable)
+        return x.values[number] if chosen else x
+
+    return tf.nest.map_structure(part, structure)
+
+
+def _is_synchronized(on_read: bool) -> Callable[[Any], bool]:
+    """A function that says whether a variable of several replicas is kept alike by writing, or by reading."""
+
+    def asked(v: Any) -> bool:
+        import tensorflow as tf
+
+        known = isinstance(v, tf.distribute.DistributedValues) and hasattr(v, "synchronization")
+        return known and (v.synchronization == tf.VariableSynchronization.ON_READ) == on_read
+
+    return asked
+
+
+def _canonical(device: str, default: str | None = None) -> str:
+    """The whole name of a device; what it leaves out is taken from another, or is this machine's first CPU."""
+    import tensorflow as tf
+
+    known = tf.DeviceSpec.from_string("/job:localhost/replica:0/task:0/device:CPU:0")
+    for name in filter(None, (default, device)):
+        known = known.make_merged_spec(tf.DeviceSpec.from_string(name))
+    return str(known.to_string())
+
+
+def _distributed(strategy: Any, x: Any, num_replicas_in_sync: int | None = None, **options: Any) -> Any:
+    """A distributed dataset: of one whose batches are split among the replicas, or of a function that makes shares."""
+    if callable(x):
+        return strategy.distribute_datasets_from_function(x)
+    if num_replicas_in_sync is None:
+        return strategy.distribute_datasets_from_function(lambda context: x)
+    if num_replicas_in_sync != strategy.num_replicas_in_sync:
+        raise NotImplementedError("batches are split among all replicas of the strategy, and no others")
+    return strategy.experimental_distribute_dataset(x)
+
+
+# Private names that tests use for what public ones do as well. Only gradtape is given these.
+COUNTERPARTS: dict[str, Any] = {
+    "distribute.distribute_utils.select_replica": _select,
+    "distribute.distribute_utils.is_mirrored": _is_synchronized(on_read=False),
+    "distribute.distribute_utils.is_sync_on_read": _is_synchronized(on_read=True),
+    "distribute.device_util.canonicalize": _canonical,
+    "distribute.input_lib.InputWorkers": lambda pairs, *args, **kwargs: types.SimpleNamespace(num_workers=len(pairs)),
+    "distribute.input_lib.DistributedDataset": lambda workers, strategy, x, **kwargs: _distributed(
+        strategy, x, **kwargs
+    ),
+    "distribute.input_util.get_distributed_dataset": lambda x, workers, strategy, **kwargs: _distributed(
+        strategy, x, **kwargs
+    ),
+    "distribute.input_util.get_distributed_datasets_from_function": lambda x, workers, contexts, strategy, *args: (
+        _distributed(strategy, x)
+    ),
+    "distribute.v1.input_lib.DatasetIterator": lambda x, workers, strategy, **kwargs: iter(
+        _distributed(strategy, x, **kwargs)
+    ),
+    "distribute.v1.input_lib.InputFunctionIterator": lambda x, workers, contexts, strategy: iter(
+        _distributed(strategy, x)
+    ),
+    "eager.context.set_global_seed": lambda seed: sys.modules["tensorflow"].random.set_seed(seed),
+    "distribute.v1.input_lib.DistributedDatasetV1": None,  # without TensorFlow 2 only
+    "distribute.values.PerReplica": None,  # `gradtape run` has a module `values`
+    "distribute.values.Mirrored": None,
+}
