@@ -300,3 +300,58 @@ def test_replicas_may_each_have_arguments_of_their_own(strategy):
     found = strategy.run(lambda g, n: n * g.uniform([1]), PerReplica([(g, i + 1.0) for i, g in enumerate(generators)]))
     expected = [(i + 1) * tf.random.Generator.from_seed(i + 1).uniform([1]) for i in range(2)]
     assert [float(x[0]) for x in strategy.experimental_local_results(found)] == [float(x[0]) for x in expected]
+
+
+def _summed(x):
+    return tf.distribute.get_replica_context().all_reduce("SUM", x)
+
+
+def _a_loop_of(count):
+    def step(x):
+        for _ in tf.range(count(x)):
+            x = _summed(x)
+        return x
+
+    return step
+
+
+def _a_branch_by(test):
+    def step(x):
+        if test(x):
+            x = _summed(x)
+        return x
+
+    return step
+
+
+def test_replicas_may_reduce_in_loops_and_branches_that_all_of_them_take(strategy):
+    with strategy.scope():
+        v = tf.Variable(2)
+    x = strategy.experimental_distribute_values_from_function(lambda c: tf.constant(c.replica_id_in_sync_group + 1.0))
+    program = tf.function(lambda step, x: strategy.run(step, (x,)))
+    steps = {
+        _a_loop_of(lambda x: 3): [12.0, 12.0],
+        _a_loop_of(lambda x: v + 0): [6.0, 6.0],
+        _a_loop_of(lambda x: tf.cast(_summed(x), tf.int32)): [12.0, 12.0],
+        _a_branch_by(lambda x: _summed(x) > 2.0): [3.0, 3.0],
+        _a_branch_by(lambda x: _summed(x) > 4.0): [1.0, 2.0],
+    }
+    for step, expected in steps.items():
+        assert [float(y) for y in strategy.experimental_local_results(program(step, x))] == expected
+    v.assign(1)
+    assert [float(y) for y in strategy.experimental_local_results(program(list(steps)[1], x))] == [3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        _a_loop_of(lambda x: tf.cast(x, tf.int32)),
+        _a_loop_of(lambda x: number() + 1),
+        _a_branch_by(lambda x: x > 1.0),
+        _a_branch_by(lambda x: tf.random.uniform([]) > 0.5),
+    ],
+)
+def test_replicas_that_may_part_before_a_reduction_are_an_error_and_do_not_wait(strategy, step):
+    x = strategy.experimental_distribute_values_from_function(lambda c: tf.constant(c.replica_id_in_sync_group + 1.0))
+    with pytest.raises(RuntimeError, match="`merge_call` called while defining a new graph"):
+        tf.function(lambda x: strategy.run(step, (x,)))(x)

@@ -194,7 +194,8 @@ class Outcomes(unittest.TestResult):
         super().stopTest(test)
 
     def _note(self, test: Any, outcome: str, reason: str) -> None:
-        self.found[name_of(test)] = [outcome, reason]
+        if isinstance(test, unittest.TestCase):  # and not what stands for `setUpClass`
+            self.found[name_of(test)] = [outcome, reason]
 
     def addSuccess(self, test: Any) -> None:
         """It passes, unless a part of it has failed."""

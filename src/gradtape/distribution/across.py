@@ -71,6 +71,16 @@ _OPS = {
 _number = _Number("replica_id", "")
 
 
+def is_collective(op: Any) -> bool:
+    """Whether all replicas must come to an op together."""
+    return isinstance(op, _Across) and op is not _number
+
+
+def differs_between_replicas(op: Any, inputs: bool) -> bool:
+    """Whether what an op gives differs between replicas, if its inputs do or not."""
+    return op.name in ("replica_id", "replica_part") if isinstance(op, _Across) else inputs
+
+
 def _run(op: Any, x: Any, attrs: dict[str, Any]) -> Tensor:
     result: Tensor = thread.trace.run(op, (x,), attrs)
     return result

@@ -33,6 +33,7 @@ from ..graph.trace.results import taken_apart
 from ..graph.trace.trace import Trace, value_of
 from ..graph.trace.traced import TakenOver, Untraceable
 from . import across
+from .agreement import check_collectives
 from .draws import varied_by
 from .parts import LocalPart
 from .places import above_replicas, in_replica, place
@@ -276,6 +277,7 @@ class _Together(Concrete):
             places = [trace.place_of(y) for y in outputs]
             unique = dict(zip(places, outputs, strict=True))
             graph = unwatched(trace.graph(list(unique.values())))  # what is said of gradients is of None alone
+            check_collectives(graph, [each_has_one for _, _, each_has_one in self._groups])
         finally:
             trace.let_go()
             recording_stops(trace.key)
