@@ -1,10 +1,13 @@
 """Tapes with a memory budget: time, measured peak and gradients, beside a tape that keeps everything.
 
-    python benchmarks/budgets.py [--rounds N] [--size small] [--device]
+    python benchmarks/budgets.py [--rounds N] [--size small] [--device] [--jit]
 
 For a 50-layer MLP, a residual CNN and four blocks of a GPT, at 50%, 25% and 10% of what the tape keeps. The peak is
 what tracemalloc sees of a step (with --device, CuPy's memory pool), gradients included. The largest single op is the
 one that takes most by itself, forward and backward: inputs, outputs, their cotangents, and what its kernels need.
+
+With --jit the step is a function compiled by XLA, the fractions are of what it takes without a budget, and the peak is
+what XLA says: what is between ops, and the gradients.
 """
 
 from __future__ import annotations
@@ -113,10 +116,52 @@ def gpt(size: str) -> Step:
 MODELS = {"MLP, 50 layers": mlp, "residual CNN": cnn, "4 GPT blocks": gpt}
 
 
-def gradients(step: Step, budget: Any = None) -> list[Any]:
-    """One step; the same random numbers each time."""
+class Tapes:
+    """Steps on a tape with a budget, or without."""
+
+    def __init__(self, step: Step, device: bool) -> None:
+        self.step, self._device = step, device
+
+    def gradients(self, budget: Any = None) -> list[Any]:
+        """One step; the same random numbers each time."""
+        tf.random.set_seed(1)
+        return on_tape(self.step, budget)
+
+    def peak(self, budget: Any = None) -> int:
+        """The bytes that a step takes at most."""
+        return peak_of(lambda: self.gradients(budget), self._device)
+
+
+class Compiled:
+    """Steps compiled by XLA with a budget, or without."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self._functions: dict[Any, Any] = {}
+
+    def gradients(self, budget: Any = None) -> list[Any]:
+        """One step; the same random numbers each time."""
+        if budget not in self._functions:
+            step = self.step
+            self._functions[budget] = tf.function(lambda: on_tape(step), jit_compile=True, memory_budget=budget)
+        tf.random.set_seed(1)
+        found: list[Any] = self._functions[budget]()
+        return found
+
+    def peak(self, budget: Any = None) -> int:
+        """The bytes that a step takes at most, as XLA says."""
+        self.gradients(budget)
+        (variant,) = next(iter(self._functions[budget].get_concrete_function()._concrete.variants()))
+        peak: int = variant._program.peak
+        return peak
+
+
+Steps = Tapes | Compiled
+
+
+def on_tape(step: Step, budget: Any = None) -> list[Any]:
+    """The gradients of a step."""
     loss, variables = step
-    tf.random.set_seed(1)
     with tf.GradientTape(memory_budget=budget) as tape:
         target = loss()
     return [tf.convert_to_tensor(g) for g in tape.gradient(target, variables)]
@@ -181,53 +226,69 @@ def peak_of(work: Callable[[], Any], device: bool) -> int:
     return most - before
 
 
-def same(found: list[Any], expected: list[Any]) -> bool:
-    """Whether all are equal, to the bit."""
-    return all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(found, expected, strict=True))
+def difference(found: list[Any], expected: list[Any]) -> float:
+    """By how much gradients differ at most, as a part of the largest number in each; 0 if all are equal to the bit."""
+    pairs = [(a.numpy(), b.numpy()) for a, b in zip(found, expected, strict=True)]
+    if all(a.tobytes() == b.tobytes() for a, b in pairs):
+        return 0.0
+    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs if b.any())
 
 
-def seconds(step: Step, budgets: list[Any], rounds: int, clock: Callable[[], float]) -> list[float]:
+def seconds(steps: Steps, budgets: list[Any], rounds: int, clock: Callable[[], float]) -> list[float]:
     """The least time of a step with each budget; they take turns."""
     best = [float("inf")] * len(budgets)
     for _ in range(rounds):
         for i, budget in enumerate(budgets):
             began = clock()
-            gradients(step, budget)[-1].numpy()
+            steps.gradients(budget)[-1].numpy()
             best[i] = min(best[i], clock() - began)
     return best
 
 
+def measure(name: str, steps: Steps, device: bool, rounds: int, clock: Callable[[], float]) -> None:
+    """Prints a table for a model."""
+    plain = steps.gradients()
+    noise = difference(steps.gradients(), plain)  # of sums whose order a GPU does not fix
+    kept, largest = kept_and_largest(steps.step, device)
+    whole = steps.peak()
+    if isinstance(steps, Compiled):
+        kept = whole
+        print(f"{name}: the compiled step takes {whole / 1e6:.1f} MB at most, ", end="")
+    else:
+        print(f"{name}: the tape keeps {kept / 1e6:.1f} MB, its step takes {whole / 1e6:.1f} MB at most, ", end="")
+    print(f"the largest op {largest / 1e6:.1f} MB", flush=True)
+    budgets = [int(kept * f) for f in FRACTIONS]
+    for budget in budgets:
+        steps.gradients(budget)
+    times = seconds(steps, [None, *budgets], rounds, clock)
+    for fraction, budget, taken in zip(FRACTIONS, budgets, times[1:], strict=True):
+        most = steps.peak(budget)
+        apart = difference(steps.gradients(budget), plain)
+        said = "bit-equal" if apart == 0 else f"differ by {apart:.0e}"
+        said += f", those of two plain steps by {noise:.0e}" if noise else ""
+        print(
+            f"  {fraction:4.0%}  budget {budget / 1e6:7.1f} MB  peak {most / 1e6:7.1f} MB "
+            f"(1.05 budget + {max(0.0, most - 1.05 * budget) / largest:4.2f} largest op)  "
+            f"time {taken / times[0]:.2f}  gradients {said}",
+            flush=True,
+        )
+
+
 def main() -> None:
-    """Measures, and prints a table for each model."""
+    """Measures all models."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--size", choices=SIZES, default="usual", help="of the models; small ones show that it works")
     parser.add_argument("--device", action="store_true", help="on the GPU")
+    parser.add_argument("--jit", action="store_true", help="compiled by XLA")
     parser.add_argument("--cpu-time", action="store_true", help="count CPU time, on a machine that does other work too")
     options = parser.parse_args()
     clock = time.process_time if options.cpu_time else time.perf_counter
     with tf.device("/GPU:0" if options.device else "/CPU:0"):
         for name, model in MODELS.items():
             step = model(options.size)
-            plain = gradients(step)
-            again = gradients(step)
-            steady = same(plain, again)
-            kept, largest = kept_and_largest(step, options.device)
-            whole = peak_of(lambda: gradients(step), options.device)  # noqa: B023
-            print(f"{name}: the tape keeps {kept / 1e6:.1f} MB, its step takes {whole / 1e6:.1f} MB at most, ", end="")
-            print(f"the largest op {largest / 1e6:.1f} MB")
-            budgets = [int(kept * f) for f in FRACTIONS]
-            times = seconds(step, [None, *budgets], options.rounds, clock)
-            for fraction, budget, taken in zip(FRACTIONS, budgets, times[1:], strict=True):
-                equal = same(plain, gradients(step, budget))
-                said = "bit-equal" if equal else "DIFFER" if steady else "differ, as those of two plain steps do"
-                most = peak_of(lambda: gradients(step, budget), options.device)  # noqa: B023
-                print(
-                    f"  {fraction:4.0%}  budget {budget / 1e6:7.1f} MB  peak {most / 1e6:7.1f} MB "
-                    f"(1.05 budget + {max(0.0, most - 1.05 * budget) / largest:4.2f} largest op)  "
-                    f"time {taken / times[0]:.2f}  gradients {said}",
-                    flush=True,
-                )
+            steps: Steps = Compiled(step) if options.jit else Tapes(step, options.device)
+            measure(name, steps, options.device, options.rounds, clock)
 
 
 if __name__ == "__main__":

@@ -311,14 +311,6 @@ def test_tapes_opened_in_the_context_have_it():
     assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
 
 
-def test_xla_plans_its_memory_itself(caplog):
-    pytest.importorskip("jax")
-    f = tf.function(lambda x: x + 1.0, jit_compile=True, memory_budget=0.5)
-    with caplog.at_level(logging.WARNING, logger="gradtape"):
-        assert [float(f(tf.constant(1.0))) for _ in range(3)] == [2.0, 2.0, 2.0]
-    assert len([r for r in caplog.records if "memory budget does not hold" in r.getMessage()]) == 1
-
-
 def test_the_first_call_keeps_to_it_and_has_the_numbers_of_a_first_call():
     def first(budget):
         loss, variables, x = chain(layers=20, batch=16384)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import cached_property
@@ -32,8 +31,6 @@ from ..trace.derivative import Derivative
 from ..trace.results import ONE_TENSOR
 from .budgeted_derivative import BudgetedDerivative
 from .watched import Watched, is_watched, unwatched
-
-logger = logging.getLogger("gradtape")
 
 Budget = int | float | None  # bytes, or a fraction of what would be taken
 
@@ -104,12 +101,7 @@ def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callab
     if jit_compile:
         from ..executors.xla import executor
 
-        if budget is not None:
-            logger.warning(
-                "function %s is compiled by XLA, which plans its memory itself: the memory budget does not hold. Leave "
-                "out jit_compile=True where it must", graph.name
-            )  # fmt: skip
-        return executor.compile_graph(graph)
+        return executor.compile_graph(graph, budget)
     return NumpyProgram(graph, budget)
 
 

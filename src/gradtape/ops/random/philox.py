@@ -73,7 +73,8 @@ def _mixed(xp, state, blocks):
         p0, p1 = c0 * m0, c2 * m1
         c0, c1, c2, c3 = (p1 >> half) ^ c1 ^ k0, p1 & mask, (p0 >> half) ^ c3 ^ k1, p0 & mask
         k0, k1 = (k0 + w0) & mask, (k1 + w1) & mask
-    return xp.stack([c0, c1, c2, c3], axis=-1).astype(xp.uint32)
+    words = [c.astype(xp.uint32) for c in (c0, c1, c2, c3)]  # narrowed first: XLA holds what is stacked
+    return xp.stack(words, axis=-1)
 
 
 def pairs(xp, word):

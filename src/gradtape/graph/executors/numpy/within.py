@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir.graph import Graph, Node
 from ...passes.recomputation import Weights, recomputed
+from ..budgets import Outcome
 from .footprint import Layouts, largest, peak, seconds, size
 from .lowering import Primitive
-
-logger = logging.getLogger("gradtape")
 
 _PATIENCE = (0.5, 1.0)
 _LITTLE = 0.1  # so much longer may a run take without a look at plans that hold more
@@ -45,16 +42,8 @@ def within(graph: Graph, budget: int | float, for_once: bool = False) -> Graph:
     found = _planned(graph, layouts, targets) or Plan(graph, plain, 0.0)
     if for_once:
         return found.graph
-    if found.peak > allowed:
-        logger.warning(
-            "function %s does not fit a memory budget of %s: a run takes %s of memory, the least that was found, and "
-            "%s without a budget. Smaller batches need less; results, and what variables become, count",
-            graph.name, _readable(limit), _readable(found.peak), _readable(plain),
-        )  # fmt: skip
-    logger.info(
-        "function %s is planned to %s of memory instead of %s: %d of %d ops run again", graph.name,
-        _readable(found.peak), _readable(plain), len(found.graph.nodes) - len(graph.nodes), len(graph.nodes),
-    )  # fmt: skip
+    again = len(found.graph.nodes) - len(graph.nodes)
+    Outcome(found.peak, plain, again, len(graph.nodes)).report(graph.name, limit, allowed)
     return found.graph
 
 
@@ -95,8 +84,3 @@ def _rank(plan: Plan, allowed: float) -> tuple[float, float]:
 
 def _overwrites(node: Node) -> bool:
     return isinstance(node.op, Primitive) and node.op.writes
-
-
-def _readable(count: float) -> str:
-    power = min(max(0, int(math.log10(max(count, 1)) // 3)), 3)
-    return f"{count / 1000**power:.4g} {('B', 'KB', 'MB', 'GB')[power]}"

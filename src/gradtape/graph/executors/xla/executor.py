@@ -8,31 +8,36 @@ for the trace and, where arrays of them go in, for the call.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy import asarray
 
-from ....core import dtypes
 from ....core.errors import ResourceExhaustedError
 from ....state.variable import Variable, updating
 from ...ir.effects import ATTEMPTS, Changed, draw, performance, recording, replaying
 from ...ir.graph import Graph, Value
+from .constants import large_constants
 from .interrupts import Uninterrupted
 from .placement import Placement, placement_of
 
-_LARGE = 1 << 16  # bytes from which on a constant is passed in: XLA would keep a copy of it in the program
+logger = logging.getLogger("gradtape")
+
 _MUCH = 1 << 17  # bytes of variables from which on it is worth while to write over the old ones
 _FEW = 500  # nodes of a program that may be so short that the time of a call matters
 
 
-def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
-    """A function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates the variables."""
+def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[[Sequence[Any]], list[Any]]:
+    """A function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates the variables.
+
+    A run of it takes no more memory than the budget, if there is one: see `within`.
+    """
     check_jax()
-    return Program(graph)
+    return Program(graph, budget=budget)
 
 
 def check_jax() -> None:
@@ -49,14 +54,19 @@ def check_jax() -> None:
 class Program:
     """A compiled graph; it is compiled when it is first called.
 
-    `on_host` are the ops that NumPy computes in the middle of the program. If variables are spread over a mesh of
-    devices, `placement` says where values are; it is None for one device.
+    `on_host` are the ops that NumPy computes in the middle of the program, `peak` the most bytes that a run takes
+    beside its arguments, if XLA says so. If variables are spread over a mesh of devices, `placement` says where values
+    are; it is None for one device.
     """
 
     on_host: Sequence[str] = ()
+    peak: int | None = None
 
-    def __init__(self, graph: Graph, placement: Placement | None = None) -> None:
+    def __init__(
+        self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None
+    ) -> None:  # fmt: skip
         self.graph = graph
+        self._budget = budget
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
         updated = set(map(id, self._updated))
@@ -80,7 +90,7 @@ class Program:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
             raise ResourceExhaustedError(
-                f"XLA has no memory left for function {self.graph.name}: {error}. Smaller batches, tf.recompute_grad "
+                f"XLA has no memory left for function {self.graph.name}: {error}. Smaller batches, a memory_budget "
                 "or a half-precision dtype need less; what tapes and variables hold counts too"
             ) from error
         except ValueError:
@@ -174,10 +184,39 @@ class Program:
     def _compile(self) -> None:
         import jax
 
+        self._jax = jax
+        built = self._built(self.graph)
+        if self._budget is not None:
+            built = self._planned(self._budget, built)
+        self._call, self._lowering, self._draws, self._constants, self._takes_memory, self._checked, self.peak = built
+        lowering, placement = built.lowering, self._placement
+        self.on_host = tuple(dict.fromkeys(lowering.on_host))
+        self._may_fail = self._checked or bool(lowering.on_host)
+        wide = any(v.dtype.real_dtype.size == 8 for v in self.graph.inputs)
+        self._wide = wide or bool(self._draws or lowering.on_host)
+        busy = self._wide or self._may_fail or self._variables or self._updated or self._constants
+        self._alone = placement is None and not busy
+
+    def _planned(self, budget: int | float, plain: _Built) -> _Built:
+        """The program within a memory budget, as far as that is possible; `plain` is the one without."""
+        from .within import OPTIONS, within
+
+        if self._placement is not None:
+            logger.warning(
+                "function %s runs on a mesh of devices: what each of them takes is not planned, and the memory budget "
+                "does not hold", self.graph.name
+            )  # fmt: skip
+            return plain
+        options = OPTIONS.get(self._jax.default_backend())
+        planned: _Built = within(self.graph, budget, plain, lambda graph: self._built(graph, options))
+        return planned
+
+    def _built(self, graph: Graph, options: dict[str, str] | None = None) -> _Built:
+        """The graph compiled by XLA, with options for its compiler."""
         from .lowering import Lowering
 
-        graph, placement = self.graph, self._placement
-        large = _large_constants(graph)
+        jax, placement = self._jax, self._placement
+        large = large_constants(graph)
         held = sum(math.prod(v.shape) * v.dtype.size for _, v in graph.updates)
         # A signal must not come between a run that takes memory and its results. Asking signals to wait takes 12
         # microseconds, which short programs do without, and so do new memory for small variables.
@@ -195,22 +234,34 @@ class Program:
                     traced = jax.jit(function, donate_argnums=donated).trace(*shapes)
                 else:
                     traced = placement.traced(function, graph, values, donated)
-                self._checked = len(jax.tree.leaves(traced.out_info)) > len(graph.all_outputs)
-                self._may_fail = self._checked or bool(lowering.on_host)
-                if not (self._may_fail and donated):
+                checked = len(jax.tree.leaves(traced.out_info)) > len(graph.all_outputs)
+                if not ((checked or lowering.on_host) and donated):
                     break
                 donated = []  # the variables keep what they have when the run fails
             put = jax.device_put if placement is None else placement.copied
-            self._constants = [put(v.constant) for v in large]
-        self._takes_memory = bool(donated)
-        self.on_host = tuple(dict.fromkeys(lowering.on_host))
-        self._jax, self._lowering, self._draws = jax, lowering, draws
-        self._wide = bool(draws or lowering.on_host) or any(v.dtype.real_dtype.size == 8 for v in graph.inputs)
-        busy = self._wide or self._may_fail or self._variables or self._updated or large
-        self._alone = placement is None and not busy
-        with jax.enable_x64(True):
-            compiled = traced.lower().compile()
-        self._call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
+            constants = [put(v.constant) for v in large]
+            compiled = traced.lower().compile(options)
+        call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
+        return _Built(call, lowering, draws, constants, bool(donated), checked, _peak(compiled))
+
+
+class _Built(NamedTuple):
+    """What is needed to run a compiled graph."""
+
+    call: Callable[..., Any]
+    lowering: Any
+    draws: Sequence[Any]  # the nodes whose states of random draws are passed in
+    constants: Sequence[Any]  # what else is
+    takes_memory: bool  # whether that of the variables that are updated is given to their new values
+    checked: bool  # whether it gives a truth value at the end: that of all checks
+    peak: int | None
+
+
+def _peak(compiled: Any) -> int | None:
+    memory = compiled.memory_analysis()
+    if memory is None:
+        return None
+    return int(memory.temp_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes)
 
 
 def _forget_failed_run() -> None:
@@ -235,9 +286,3 @@ def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[
 
     function.__name__ = graph.name
     return function
-
-
-def _large_constants(graph: Graph) -> list[Value]:
-    used = [*(v for node in graph.nodes for v in node.inputs), *graph.all_outputs]
-    found = (v for v in used if v.constant is not None and v.dtype is not dtypes.string)
-    return list(dict.fromkeys(v for v in found if v.constant.nbytes >= _LARGE))

@@ -34,6 +34,11 @@ def _place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     return jax.lax.pad(x, jnp.zeros((), x.dtype), widths)
 
 
+@lowering("optimization_barrier")
+def _optimization_barrier(*arrays: Any) -> Any:
+    return jax.lax.optimization_barrier(arrays)
+
+
 @lowering("sharding_constraint")
 def _sharding_constraint(x: Any, *, sharding: Any) -> Any:
     return jax.lax.with_sharding_constraint(x, sharding)

@@ -1,0 +1,157 @@
+"""Functions compiled by XLA within a memory budget: what XLA says that they take, and the numbers."""
+
+import logging
+
+import numpy as np
+import pytest
+from test_function_memory_budget import chain, residual, training_step
+
+import gradtape as tf
+from gradtape.graph.executors.numpy.footprint import largest
+from gradtape.graph.executors.xla.stages import barrier, in_stages
+from gradtape.graph.passes.optimize import dead_code
+
+pytest.importorskip("jax")
+
+
+def program_of(function, *args):
+    """The program of XLA's that a function runs for these arguments."""
+    (variant,) = next(iter(function.get_concrete_function(*args)._concrete.variants()))
+    return variant._program
+
+
+def trained(make, steps=3, **options):
+    tf.random.set_seed(3)
+    loss, variables, x = make()
+    step = training_step(loss, variables, jit_compile=True, **options)
+    losses = [float(step(x)) for _ in range(steps)]
+    return losses, [v.numpy() for v in variables], program_of(step, x)
+
+
+@pytest.mark.parametrize("fraction", [0.5, 0.25, 0.1])
+def test_the_same_bits_in_a_fraction_of_the_memory(fraction):
+    losses, values, plain = trained(chain)
+    found, now, program = trained(chain, memory_budget=fraction)
+    assert found == losses
+    assert all(np.array_equal(a, b) for a, b in zip(values, now, strict=True))
+    assert program.peak <= fraction * plain.peak + largest(dead_code(plain.graph))
+
+
+def test_dropout_drops_the_same_units_and_what_xla_fuses_differently_is_rounded_differently():
+    losses, values, plain = trained(residual)
+    found, now, program = trained(residual, memory_budget=0.4)
+    np.testing.assert_allclose(found, losses, rtol=1e-6)
+    for a, b in zip(values, now, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    assert program.peak <= 0.4 * plain.peak + largest(dead_code(plain.graph))
+
+
+def test_budget_in_bytes():
+    _, _, plain = trained(chain)
+    _, _, program = trained(chain, memory_budget=plain.peak // 3)
+    assert program.peak <= plain.peak // 3 + largest(dead_code(plain.graph))
+
+
+def test_with_room_for_everything_the_program_is_the_plain_one(caplog):
+    _, _, plain = trained(chain)
+    with caplog.at_level(logging.INFO, logger="gradtape"):
+        _, _, program = trained(chain, memory_budget="1GB")
+    assert program.peak == plain.peak
+    assert not caplog.records
+
+
+def test_a_budget_that_cannot_be_met_is_said_once_with_what_is_taken(caplog):
+    with caplog.at_level(logging.WARNING, logger="gradtape"):
+        _, _, program = trained(lambda: chain(layers=4, batch=64), memory_budget=100)
+    (said,) = [r.getMessage() for r in caplog.records]
+    assert "step does not fit a memory budget of 100 B" in said
+    assert f"takes {program.peak / 1000:.4g} KB of memory, the least that was found" in said
+
+
+def test_the_context_holds_for_functions_called_in_it():
+    loss, variables, x = chain(layers=20)
+    step = training_step(loss, variables, jit_compile=True)
+    step(x)
+    plain = program_of(step, x)
+    with tf.memory_budget(0.25):
+        step(x)
+        assert program_of(step, x).peak < 0.5 * plain.peak
+    assert program_of(step, x) is plain
+
+
+def test_effects_happen_once_and_in_order():
+    seen = []
+
+    def note(i):
+        def noted(x):
+            seen.append(i)
+            return x[0, 0]
+
+        return noted
+
+    w = tf.Variable(np.full((8, 8), 0.1, "f4"))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            for i in range(12):
+                x = tf.nn.relu(x @ w)
+                tf.numpy_function(note(i), [x], tf.float32)
+            loss = tf.reduce_sum(x)
+        return tape.gradient(loss, w)
+
+    x = tf.ones([512, 8])
+    plain = tf.function(step, jit_compile=True)
+    planned = tf.function(step, jit_compile=True, memory_budget=0.3)
+    for _ in range(2):
+        expected = plain(x)
+        seen.clear()
+        np.testing.assert_allclose(planned(x), expected, rtol=1e-6)
+        assert seen == list(range(12))
+
+
+def test_guards_loops_and_branches():
+    w = tf.Variable(np.full((8, 8), 0.1, "f4"))
+
+    def step(x, n):
+        with tf.GradientTape() as tape:
+            for _ in tf.range(3):
+                x = tf.tanh(x @ w)
+            if tf.reduce_sum(x) > 0.0:
+                x = x * 2.0
+            for _ in range(8):
+                x = tf.tanh(x @ w)
+            loss = tf.reduce_sum(x) + tf.reduce_sum(tf.ones([n]))
+        return tape.gradient(loss, w)
+
+    x = tf.ones([256, 8])
+    plain = tf.function(step, jit_compile=True)
+    planned = tf.function(step, jit_compile=True, memory_budget=0.3)
+    for n in (2, 3, 2):
+        np.testing.assert_allclose(planned(x, tf.constant(n)), plain(x, tf.constant(n)), rtol=1e-5)
+
+
+def test_what_a_stage_uses_goes_through_the_barrier_in_front_of_it_and_views_do_not():
+    w = tf.Variable(tf.ones([4, 4]))
+
+    @tf.function
+    def f(x):
+        a = tf.transpose(tf.exp(x @ w))
+        return tf.reduce_sum((a @ w) * tf.broadcast_to(x[0], [4, 4]))
+
+    graph = dead_code(f.get_concrete_function(tf.ones([4, 4])).graph)
+    staged = in_stages(graph, graph.nodes, most=0).verify()
+    barriers = [node for node in staged.nodes if node.op is barrier]
+    assert len(barriers) == 1
+    made = {v: node for node in graph.nodes for v in node.outputs}
+    through = [made[v].op.name if v in made else v for v in barriers[0].inputs]
+    assert "exp" in through
+    assert "transpose" not in through
+    assert "broadcast_to" not in through
+    names = [node.op.name for node in staged.nodes]
+    assert names.count("transpose") == 2  # taken again of what came through the barrier
+    inner = [node for node in staged.nodes if node.op.name == "matmul"][1]
+    assert {staged_maker(staged, v) for v in inner.inputs} == {"transpose", "optimization_barrier"}
+
+
+def staged_maker(graph, value):
+    return next(node.op.name for node in graph.nodes if value in node.outputs)
