@@ -69,7 +69,7 @@ def traced_cond(
         if any(its_places and its_places[i].shape != y.dims for its_places in places):
             trace.nodes.append(Node(shape_guard, (y.place,), {"shape": y.dims}, (), True, trace.nodes[-1].line))
     for variable, value in zip(written, outputs[len(tensors) :], strict=True):
-        trace.write(variable, value)
+        trace.write_from_inside(variable, value, [subgraph.trace for subgraph in traced])
     for i, y in zip(tensors, outputs, strict=False):
         leaves[i] = y
     return nest.pack_sequence_as(example, leaves, expand_composites=True)

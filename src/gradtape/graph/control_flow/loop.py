@@ -99,7 +99,7 @@ def _staged(
         trace.performed[outputs[0].place] = performed
     last, made = put_back(outputs, rounds.carried, puts)
     for variable, value in zip(written, last[own:], strict=True):
-        trace.write(variable, value)
+        trace.write_from_inside(variable, value, [inner.trace])
     return last[:own], made
 
 

@@ -72,6 +72,7 @@ class Trace(dispatch.Recorder):
         self._later_reads: dict[int, tuple[Tensor, Tensor]] = {}  # a value that was assigned, and as it is read
         self.values: dict[int, tuple[Any, Any]] = {}  # what each variable holds: a tensor, traced or not
         self.written: dict[int, Any] = {}
+        self.written_at: dict[int, Line] = {}  # where, of a trace inside another, if somebody explains
         self.own_variables: dict[int, Any] = {}  # those that are made and forgotten in every run
         self.variables_made: list[Any] = []
         self.may_make_variables = True if self.outer is None else self.outer.may_make_variables
@@ -382,6 +383,19 @@ class Trace(dispatch.Recorder):
         self.values[id(variable)] = (variable, value)
         if id(variable) not in self.own_variables:
             self.written[id(variable)] = variable
+            if self.outer is not None and dispatch.witness is not None:
+                self.written_at[id(variable)] = self.line or caller()
+
+    def write_from_inside(self, variable: Any, value: Tensor, inner: Sequence[Trace]) -> None:
+        """`variable` holds `value` from here on, by an assignment in a branch or a loop: in one of these traces."""
+        lines = [trace.written_at[id(variable)] for trace in inner if id(variable) in trace.written_at]
+        before, self.line = self.line, lines[0] if lines else self.line
+        try:
+            for recorder in dispatch.listeners():
+                recorder.assigned(variable, value)
+            self.write(variable, value)
+        finally:
+            self.line = before
 
     def read_quietly(self, variable: Any) -> Tensor:
         """`read` without telling anybody."""

@@ -107,11 +107,20 @@ class _Question:
             return step.reference
         return None if step is None else self.log.reference(step)
 
+    def _first_noted(self) -> Where:
+        """Where the source, a tensor that the tape does not know, went into the first op that the tape recorded."""
+        place = getattr(self.source, "place", None)  # in a graph
+        for noted in self.log.notes.values() if isinstance(self.log, TracingLog) else ():
+            for x in noted[3]:
+                if x is self.source or (place is not None and getattr(x, "place", None) is place):
+                    return noted[0]  # type: ignore[no-any-return]
+        return None
+
     def _by_no_path(self) -> Reason:
         """Nothing leads from the source to the target: what does?"""
         log = self.log
         below = set().union(*(ancestors(log, end) for end in self._ends()))
-        others = [f"`{known_name(v, self.frame)}`" for v, at in log.variable_positions() if at in below]
+        others = [self._called(v) for v, at in log.variable_positions() if at in below]
         others += ["a watched tensor"] * sum(at in below for at in log.watched)
         where = next((log.reference(end) for end in self._ends()), None) if isinstance(log, TracingLog) else None
         target = name_of_target(self.targets, self.frame)
@@ -125,6 +134,10 @@ class _Question:
         return self._say(
             Cause.NO_PATH, f"{target} does not depend on it: no recorded op leads from it to the target", where
         )
+
+    def _called(self, variable: Any) -> str:
+        name = known_name(variable, self.frame)
+        return f"another variable `{name}`" if name == self.name else f"`{name}`"
 
     def _by_overwriting(self, at: int | None) -> Reason | None:
         """A constant was assigned to the variable, on a tape that follows assignments."""
@@ -349,7 +362,7 @@ class _Question:
     def _unknown_tensor(self) -> Reason:
         origin = self._origin()
         if origin is None:
-            return self._never_watched()
+            return self._never_watched(self._first_noted())
         variable, made = origin
         return self._say(
             Cause.REBOUND,

@@ -23,7 +23,8 @@ from .remedies import Scene, backward_remedy, forward_remedy
 class Diagnosis:
     """What was found; `ok` says that everything is finite.
 
-    `direction` is "forward" (an op made it), "backward" (a rule did) or "given" (it was there from the start);
+    `direction` is "forward" (an op made it), "backward" (a rule did), "outside" (an op that is not on the tape did) or
+    "given" (it was there from the start);
     `values` are the numbers at `index`, by name.
     """
 
@@ -48,6 +49,7 @@ class Diagnosis:
             "forward": f"It began in {named}{where}: an op that made {self.count} from finite values.",
             "backward": f"It began in the backward rule of {named}{where}: finite gradients came in, {self.count} "
             "went out.",
+            "outside": f"It was there when recording began: {named}{where} gave {self.count}.",
             "given": f"It was there from the start: {self.op}{where} holds {self.count}.",
             None: "Where it began is not known: this tape did not keep the values on the way. Make it with "
             "check='nan' or trace=True.",
@@ -107,12 +109,22 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
         inputs = reading.inputs(first)
         for i, x in enumerate(inputs):
             if x is not None and not _sound(x):
+                if (event := reading.made_outside(first, i)) is not None:
+                    return _computed(symptom, event, x)
                 op = reading.operation(at)
                 argument = _argument_names(op, len(inputs))[i]
                 name = f"argument {argument} of {public_name(op.name)}, which is not on the tape,"
                 return _given(reading, symptom, at, x, name)
         return _made(reading, symptom, at, inputs)
     return Diagnosis(False, symptom)
+
+
+def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
+    """An op made it whose inputs are not on the tape."""
+    remedy = "It is not on the tape, which knows no more: tf.debugging.check_numerics finds it in what goes in there."
+    return Diagnosis(
+        False, symptom, "outside", event.op.name, None, event.line, _first_bad(value), {}, _count(value), remedy
+    )
 
 
 def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:

@@ -38,7 +38,7 @@ _VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.tra
 _ON_THE_WAY = (
     "gradtape.inspect.records.unobtrusive", "gradtape.inspect.records.witness", "gradtape.engine.tape.tape",
     "gradtape.engine.tape.inspection", "gradtape.engine.tape.jacobians", "gradtape.engine.tape.hessians",
-    "gradtape.engine.registry.placement",
+    "gradtape.engine.registry.placement", "gradtape.autograph.conversion",
 )  # fmt: skip
 
 
@@ -270,6 +270,8 @@ def _in_one_line(tape: Any, found: Diagnosis) -> tuple[str, Line | None]:
     if found.direction == "given":
         return f"{found.op} holds {found.count} from the start. {found.remedy}", found.line
     op = phrase(_Named(found.op), where)
+    if found.direction == "outside":
+        return f"{op} gave {found.count}{values}. {found.remedy}", found.line
     if found.direction == "forward":
         return f"{op} made {found.count} from finite numbers{values}. {found.remedy}", found.line
     return f"the derivative of {op} made {found.count} from finite numbers{values}. {found.remedy}", found.line

@@ -21,7 +21,7 @@ from ...graph.ir import graph as graphs
 from .reading import Reading
 from .repeated import Key, Step, steps_of
 from .unobtrusive import unobtrusive
-from .witness import TracingLog
+from .witness import Event, TracingLog, witness
 
 
 class RepeatedLog(TracingLog):
@@ -84,6 +84,9 @@ class Question:
             raise RuntimeError("a target or a source is not known any more")
         weights = asked[1] if same else [None] * len(targets)
         self._weights = [None if g is None else self._key_of(g) for g in weights]
+        trace = dispatch.thread.trace
+        makers = {} if trace is None else {place: node for node in trace.nodes for place in node.outputs}
+        self._makers = [makers.get(getattr(x, "place", None)) for x in self.tensors]
 
     def _take_leaves(self, log: Any) -> None:
         made = {key for step in self._steps for key in step.outputs}
@@ -115,6 +118,9 @@ class Question:
         made: dict[Key, Tensor] = {
             key: wrap(array, x.dtype) for key, array, x in zip(self._keys, arrays, self.tensors, strict=True)
         }
+        for key, node in zip(self._keys, self._makers, strict=True):
+            if node is not None and node.line is not None:
+                made[key].mark = (witness.key, Event(node.op, (), None, node.line, 0, 0, (), 1), None)
         with dispatch.traced_by(None), dispatch.recorded_by(()):
             tape = GradientTape(persistent=True, watch_accessed_variables=False)
             log = tape._log = RepeatedLog(False)

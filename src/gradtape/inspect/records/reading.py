@@ -24,7 +24,7 @@ from ...engine.run.source_lines import Line, LineReference, line_at
 from ...engine.tape.backprop import SparseCotangents, between, sweep
 from ...engine.tape.log import Log, Past
 from ...engine.tape.questions import differentiable, native, ones
-from .witness import TracingLog
+from .witness import Event, TracingLog, witness
 
 
 class Reading:
@@ -177,6 +177,12 @@ class Reading:
             if found[i] is None and isinstance(kept.get(name), Tensor):
                 found[i] = known_array(kept[name])
         return found
+
+    def made_outside(self, at: int, i: int) -> Event | None:
+        """What made input `i` of the record at `at`, which is not on the tape, if a witness has seen it."""
+        noted = self.log.notes.get(at)
+        event = None if noted is None else dispatch.note(noted[3][i].marks, witness.key)
+        return event if event is not None and event.op is not None else None
 
     def users(self, at: int) -> Iterator[int]:
         """The positions of the records that use the value at `at`."""
