@@ -424,6 +424,38 @@ def test_a_number_that_is_a_size_stays_open(tmp_path):
     assert [loaded.g(tf.constant(n), tf.zeros([12])).shape for n in (2, 6)] == [(2, 6), (6, 2)]
 
 
+def test_a_rank_that_is_open_stays_open(tmp_path):
+    class Scaled(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.v = tf.Variable(2.0)
+
+        @tf.function
+        def __call__(self, x):
+            return {"y": self.v * x + 1.0}
+
+        @tf.function(input_signature=[S(None, tf.float32), S(None, tf.float32)])
+        def product(self, x, y):
+            return x * y
+
+    module = Scaled()
+    call = module.__call__.get_concrete_function(S(None, tf.float32))
+    tf.saved_model.save(module, tmp_path / "model", signatures=call)
+    loaded = tf.saved_model.load(tmp_path / "model")
+    for x in (tf.constant(3.0), tf.range(2.0), tf.ones([2, 3]), tf.ones([1, 2, 3, 4])):
+        for y in (loaded(x)["y"], loaded.signatures["serving_default"](x)["y"]):
+            assert y.numpy().tolist() == (2.0 * x + 1.0).numpy().tolist()
+        assert loaded.product(x, x).numpy().tolist() == (x * x).numpy().tolist()
+    assert loaded.signatures["serving_default"].structured_outputs == {"y": S(None, tf.float32, "y")}
+
+
+def test_what_depends_on_an_open_rank_is_refused(tmp_path):
+    module = tf.Module()
+    module.total = tf.function(tf.reduce_sum, input_signature=[S(None, tf.float32)])
+    with pytest.raises(tf.errors.UnimplementedError, match="cannot be saved in a SavedModel"):
+        tf.saved_model.save(module, tmp_path / "model")
+
+
 def test_shapes_that_depend_on_values(tmp_path):
     module = one(lambda x: tf.boolean_mask(x, x > 0) - 1.0, S([None]))
     module.g = tf.function(lambda x: tf.reshape(tf.where(x > 0), [-1]), input_signature=[S([4])])

@@ -44,7 +44,8 @@ def probed(function: ConcreteFunction) -> Probed:
     failure: Exception | None = None
     for sizes, values in _attempts(given):
         try:
-            variants = [_traced(function, given, *chosen) for chosen in zip(sizes, values, strict=True)]
+            chosen = zip(sizes, values, range(len(sizes)), strict=True)
+            variants = [_traced(function, given, *probe) for probe in chosen]
             program = merged([dead_code(variant.graph) for variant in variants])
             _check_values(program, values[0])
         except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
@@ -82,9 +83,9 @@ def _check_values(program: Program, values: Any) -> None:
         raise LooksAtValues
 
 
-def _traced(function: ConcreteFunction, given: Sequence[Any], sizes: Sequence[int], values: Any) -> Any:
+def _traced(function: ConcreteFunction, given: Sequence[Any], sizes: Sequence[int], values: Any, rank: int) -> Any:
     unknown = iter(sizes)
-    tensors = [_example(x, unknown, values) for x in given]
+    tensors = [_example(x, unknown, values, rank) for x in given]
     with imagining():
         return function._concrete.traced_for_good(tensors, (), False)
 
@@ -94,16 +95,19 @@ def _spec(x: Any) -> TensorSpec:
 
 
 def _open_spec(place: Place) -> TensorSpec:
-    return TensorSpec([None if isinstance(n, Size) else n for n in place.dims], place.dtype)
+    shape = [None if isinstance(n, Size) else n for n in place.dims] if place.ranked else None
+    return TensorSpec(shape, place.dtype)
 
 
-def _example(x: Any, unknown: Iterator[int], values: Any) -> Tensor:
-    """A tensor to trace with, of the next size where the spec leaves it open; see `_attempts` for its values."""
+def _example(x: Any, unknown: Iterator[int], values: Any, rank: int) -> Tensor:
+    """A tensor to trace with, of the next size where the spec leaves it open; see `_attempts` for its values.
+
+    It has this rank if the spec leaves that open too.
+    """
     spec = _spec(x)
-    if spec.shape.rank is None:
-        raise Unsaved(f"it takes a tensor of unknown rank ({spec}). Give its input signature a rank")
     fill = b"" if spec.dtype is dtypes.string else 1
-    array = np.full([next(unknown) if n is None else n for n in spec.shape], fill, spec.dtype.numpy)
+    shape = spec.shape if spec.shape.rank is not None else _SMALL[-rank:] if rank else ()
+    array = np.full([next(unknown) if n is None else n for n in shape], fill, spec.dtype.numpy)
     array = _with_values(array, spec, values)
     return wrap(array if array.ndim or spec.dtype is dtypes.string else array[()], spec.dtype)
 
@@ -145,9 +149,10 @@ def _attempts(given: Sequence[Any]) -> Iterator[tuple[list[list[int]], list[Any]
 
 def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
     """Sizes for the unknown axes, in each of the graphs: all different, then more and more of them the same."""
-    axes = [(i, axis) for i, x in enumerate(given) for axis, n in enumerate(_spec(x).shape or ()) if n is None]
+    shapes = [_spec(x).shape for x in given]
+    axes = [(i, axis) for i, shape in enumerate(shapes) for axis, n in enumerate(shape or ()) if n is None]
     if not axes:
-        yield [[]]
+        yield [[]] * (1 if all(shape.rank is not None for shape in shapes) else _PROBES)
         return
     groupings = [
         [(i, axis) for i, axis in axes],

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....core.dtypes import DType
+from ....core.errors import UnimplementedError
 from ....graph.ir.effects import guard, shape_guard
 from ....graph.ir.graph import Graph, Value
 
@@ -40,18 +41,28 @@ class Size:
 
 
 class Place:
-    """What one place of the program holds: its shape, in which there may be sizes, and its arrays if it is constant."""
+    """What one place of the program holds: its shape, in which there may be sizes, and its arrays if it is constant.
 
-    __slots__ = ("constants", "dims", "dtype")
+    Where an input may have any rank, so may what is computed from it: such a place is not `ranked`, and has no `dims`.
+    """
+
+    __slots__ = ("_dims", "constants", "dtype", "ranked")
 
     def __init__(self, values: Sequence[Value]) -> None:
-        if len({len(value.shape) for value in values}) > 1:
-            raise Differs(f"a value has shapes of different ranks: {[value.shape for value in values]}")
-        self.dims = tuple(map(size_of, zip(*(value.shape for value in values), strict=True)))
+        self.ranked = len({len(value.shape) for value in values}) == 1
+        self._dims = tuple(map(size_of, zip(*(value.shape for value in values), strict=False)))
         self.dtype: DType = values[0].dtype
         if len({value.dtype for value in values}) > 1 or len({value.constant is None for value in values}) > 1:
             raise Differs("a value has different dtypes, or is not always a constant")
         self.constants = None if values[0].constant is None else [np.asarray(value.constant) for value in values]
+
+
+    @property
+    def dims(self) -> tuple[Any, ...]:
+        """The sizes, some of which may be a `Size`."""
+        if not self.ranked:
+            raise UnimplementedError("it depends on the rank of a tensor, which its input signature leaves open")
+        return self._dims
 
 
 class Step(NamedTuple):

@@ -168,7 +168,7 @@ class Writer:
 
     def knows(self, ref: Ref, place: Place) -> None:
         """Says that this tensor has the shape of a place, so that sizes can be taken from it."""
-        for axis, size in enumerate(place.dims):
+        for axis, size in enumerate(place.dims if place.ranked else ()):
             if isinstance(size, Size):
                 self._known.setdefault(size.examples, partial(self._size_of, ref, axis))
 
