@@ -482,3 +482,16 @@ def test_the_end_of_a_dataset_in_a_function_is_an_error_of_the_function(autograp
     assert int(total(tf.constant(2))) == 1
     with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
         total(tf.constant(2))
+
+
+def test_elements_are_known_of_batches_that_only_repeating_fills():
+    dataset = tf.data.Dataset.from_tensors([0, 1, 2]).repeat().batch(2, drop_remainder=True).map(lambda x: x + 1)
+    assert dataset.element_spec == tf.TensorSpec([2, 3], tf.int32)
+    assert next(iter(dataset)).numpy().tolist() == [[1, 2, 3]] * 2
+
+
+def test_functions_take_and_return_datasets():
+    doubled = tf.function(lambda n: tf.data.Dataset.range(n).map(lambda x: 2 * x))
+    assert [int(x) for x in doubled(tf.constant(3, tf.int64))] == [0, 2, 4]
+    pairs = tf.function(lambda dataset: {"pairs": dataset.batch(2)})
+    assert [x.numpy().tolist() for x in pairs(tf.data.Dataset.range(3))["pairs"]] == [[0, 1], [2]]

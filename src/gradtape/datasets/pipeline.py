@@ -37,6 +37,8 @@ class Pipeline:
       samples: makes a generator of elements like the first ones, without moving anything on; `elements` unless given.
     """
 
+    _made_at_every_call = True  # a function that returns one runs as it is written
+
     def __init__(
         self,
         kind: str,
@@ -114,6 +116,8 @@ class Pipeline:
         if self._found is None and may_run:
             with recorded_by(()):
                 samples = [as_specs(element) for element in itertools.islice(self._samples(), _SAMPLES)]
+                if not samples:  # as of a batch that is filled only when the dataset is repeated
+                    samples = [as_specs(element) for element in itertools.islice(self._elements(), _SAMPLES)]
             if not samples:
                 raise errors.OutOfRangeError(
                     "The dataset is empty: what its elements would be is known only when its function has run once"

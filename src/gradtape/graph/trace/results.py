@@ -8,10 +8,12 @@ from ...core import nest
 from ...core.composites import CompositeTensor
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
+from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 from ...state.specs import TypeSpec, spec_of
 from .awaited import plain
 from .trace import value_of
+from .traced import Untraceable
 
 ONE_TENSOR = object()  # the structure of what returns a tensor
 
@@ -48,6 +50,10 @@ def emptied(leaf: Any) -> Any:
 def returned_value(value: Any) -> Any:
     """A leaf of what a function returned: numbers, arrays and variables as tensors."""
     if value is None or isinstance(value, Tensor) or nest.is_composite(value):
+        return value
+    if hasattr(value, "_made_at_every_call"):
+        if thread.trace is not None:
+            raise Untraceable(f"it returns a {type(value).__name__}, which is made at every call")
         return value
     try:
         return ops.identity(to_tensor(value)) if hasattr(value, "_as_tensor") else to_tensor(value)
