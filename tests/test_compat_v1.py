@@ -98,3 +98,19 @@ def test_sparse_gradients_reach_the_rows_they_name():
     table = tf.Variable([[1.0], [2.0], [3.0]])
     v1.train.GradientDescentOptimizer(1.0).minimize(lambda: tf.reduce_sum(tf.gather(table, [1, 1])))
     assert table.numpy().ravel().tolist() == [1.0, 0.0, 3.0]
+
+
+def test_datasets_are_asked_what_their_elements_are():
+    data = tf.compat.v1.data
+    rows = tf.data.Dataset.range(3).batch(2)
+    both = tf.data.Dataset.zip((rows, {"ragged": rows.map(lambda x: tf.RaggedTensor.from_tensor(x[:, None]))}))
+    assert data.get_output_types(both) == (tf.int64, {"ragged": tf.int64})
+    assert data.get_output_shapes(iter(rows)).as_list() == [None]
+    kinds = data.get_output_classes(both)
+    assert kinds[0] is tf.Tensor and type(kinds[1]["ragged"]) is tf.RaggedTensorSpec
+    iterator = data.make_one_shot_iterator(rows)
+    assert [iterator.get_next().numpy().tolist() for _ in range(2)] == [[0, 1], [2]]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iterator.get_next()
+    with pytest.raises(RuntimeError, match="not supported in eager mode"):
+        data.make_initializable_iterator(rows)

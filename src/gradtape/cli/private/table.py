@@ -158,6 +158,7 @@ ops.ragged.segment_id_ops row_splits_to_segment_ids=ragged.row_splits_to_segment
 ops.losses.losses_impl | tf.compat.v1.losses
 ops.state_ops | tf.compat.v1
 data.ops.dataset_ops Dataset=data.Dataset DatasetV2=data.Dataset DatasetSpec=data.DatasetSpec Options=data.Options
+    | tf.compat.v1.data
 data.ops.iterator_ops OwnedIterator=data.Iterator IteratorBase=data.Iterator
 data.ops.options Options=data.Options
 data.util.structure type_spec_from_value

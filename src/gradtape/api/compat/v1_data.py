@@ -1,0 +1,71 @@
+"""`tf.compat.v1.data`: passes through datasets, and what their elements are, as older programs ask for them."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ...core import nest
+from ...core.tensor import Tensor
+from ...state.sparse_tensor import SparseTensor
+from ...state.specs import SparseTensorSpec, TensorSpec
+
+NAMESPACES = ("compat.v1.data",)
+__all__ = [
+    "get_output_classes", "get_output_shapes", "get_output_types", "make_initializable_iterator",
+    "make_one_shot_iterator",
+]  # fmt: skip
+
+
+def make_one_shot_iterator(dataset: Any) -> Any:
+    """One pass through a dataset: `iter(dataset)`.
+
+    >>> import gradtape as tf
+    >>> iterator = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2))
+    >>> int(iterator.get_next()), int(iterator.get_next())
+    (0, 1)
+    """
+    return iter(dataset)
+
+
+def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> NoReturn:
+    """There is none without a graph and a session.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.data.make_initializable_iterator(tf.data.Dataset.range(2))
+    Traceback (most recent call last):
+    RuntimeError: `make_initializable_iterator()` is not supported in eager mode. Use Python-style iteration instead.
+    """
+    raise RuntimeError(
+        "`make_initializable_iterator()` is not supported in eager mode. Use Python-style iteration instead."
+    )
+
+
+def get_output_types(dataset_or_iterator: Any) -> Any:
+    """The dtypes of an element, in its nest.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.data.get_output_types(tf.data.Dataset.range(2))
+    tf.int64
+    """
+    return nest.map_structure(lambda spec: spec.dtype, dataset_or_iterator.element_spec)
+
+
+def get_output_shapes(dataset_or_iterator: Any) -> Any:
+    """The shapes of an element, in its nest.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.data.get_output_shapes(tf.data.Dataset.range(2).batch(2))
+    TensorShape([None])
+    """
+    return nest.map_structure(lambda spec: spec.shape, dataset_or_iterator.element_spec)
+
+
+def get_output_classes(dataset_or_iterator: Any) -> Any:
+    """The classes of an element, in its nest: `tf.Tensor`, `tf.sparse.SparseTensor`, or the spec of what is neither.
+
+    >>> import gradtape as tf
+    >>> tf.compat.v1.data.get_output_classes(tf.data.Dataset.range(2)) is tf.Tensor
+    True
+    """
+    kinds = {TensorSpec: Tensor, SparseTensorSpec: SparseTensor}
+    return nest.map_structure(lambda spec: kinds.get(type(spec), spec), dataset_or_iterator.element_spec)
