@@ -350,12 +350,139 @@ uniform = tf.constant([[0.3, 0.0, 0.9]])
 
 def gumbel_softmax(logits, temperature):
     noise = -tf.math.log(-tf.math.log(uniform))  # here
-    return tf.nn.softmax((logits - noise) * 1e3 / temperature)
+    return tf.nn.softmax((logits - noise) / temperature)
 
 with tf.GradientTape() as tape:
-    sample = gumbel_softmax(logits, tf.constant(0.0))
+    sample = gumbel_softmax(logits, 0.5)
     loss = tf.reduce_sum(sample * [[1.0, 2.0, 3.0]])
 print(tape.gradient(loss, logits))
+""")
+
+lost("embeddings_of_an_empty_image", "not finite", "not finite", ("kernel", "A division by zero"), """
+class Contrastive(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.encoder = tf.keras.layers.Dense(4, use_bias=False)
+
+    def train_step(self, data):
+        a, b = data
+        with tf.GradientTape() as tape:
+            za, zb = self.encoder(a), self.encoder(b)
+            za = za / tf.norm(za, axis=1, keepdims=True)  # here
+            zb = zb / tf.norm(zb, axis=1, keepdims=True)
+            loss = -tf.reduce_mean(tf.reduce_sum(za * zb, axis=1))
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {"loss": loss}
+
+images = np.ones((8, 6), "float32")
+views = images.copy()
+images[3] = 0.0
+model = Contrastive()
+model.compile(optimizer="sgd")
+model.fit(images, views, batch_size=4, verbose=0)
+""")
+
+lost("a_padded_sentence_of_nothing", "zero", "not finite", ("query/", "tf.nn.softmax(scores)", "all is masked"), """
+class Attention(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.query = tf.keras.layers.Dense(4, name="query")
+
+    def call(self, x, mask):
+        scores = tf.matmul(self.query(x), x, transpose_b=True)
+        scores = tf.where(mask[:, None, :], scores, -np.inf)
+        return tf.matmul(tf.nn.softmax(scores), x)  # here
+
+attention = Attention()
+x = tf.ones((2, 3, 4))
+mask = tf.constant([[True, True, False], [False, False, False]])
+
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(attention(x, mask) ** 2)
+    return tape.gradient(loss, attention.trainable_variables)
+
+step()
+""")
+
+lost("words_chosen_by_a_network", "None", "integer", ("chooser/", "tf.cast"), """
+chooser = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1, "sigmoid")], name="chooser")
+table = tf.keras.layers.Embedding(10, 4, name="table")
+x, y = tf.ones((5, 3)), tf.zeros((5, 4))
+with tf.GradientTape() as tape:
+    ids = tf.cast(chooser(x) * 9.0, tf.int32)  # here
+    vectors = table(tf.squeeze(ids, axis=1))
+    loss = tf.reduce_mean((vectors - y) ** 2)
+gradients = tape.gradient(loss, chooser.trainable_variables + table.trainable_variables)
+""")
+
+lost("a_planet_at_the_origin", "not finite", "not finite", ("`velocity`", "sqrt"), """
+velocity = tf.Variable([1.0, 0.5])
+
+@tf.function
+def simulate(steps):
+    with tf.GradientTape() as tape:
+        position, total = tf.zeros(2), tf.zeros([])
+        for i in tf.range(steps):
+            radius = tf.sqrt(tf.reduce_sum(position ** 2))  # here
+            total += radius
+            position = position + 0.1 * velocity * tf.cast(i, tf.float32)
+        loss = total ** 2
+    return tape.gradient(loss, velocity)
+
+simulate(tf.constant(4))
+""")
+
+lost("the_eigenvectors_of_equal_eigenvalues", "zero", "zero", ("`a`", "tf.linalg.eigh", "its rule hands on"), """
+a = tf.Variable(np.eye(3, dtype="float32"))
+with tf.GradientTape() as tape:
+    values, vectors = tf.linalg.eigh(a)  # here
+    loss = tf.reduce_sum(vectors[:, 0] * [1.0, 2.0, 3.0])
+print(tape.gradient(loss, a))
+""")
+
+lost("the_heading_of_a_robot_that_stands", "not finite", "not finite", ("`speed`", "atan2"), """
+speed = tf.Variable([0.0, 0.0])
+
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        heading = tf.math.atan2(speed[1], speed[0])  # here
+        loss = (heading - 1.0) ** 2
+    return tape.gradient(loss, speed)
+
+step()
+""")
+
+lost("all_variables_of_a_batch_norm", "None", "not trainable", ("moving_mean", "moving_var"), """
+layers = [tf.keras.layers.Dense(4), tf.keras.layers.BatchNormalization(name="bn")]
+model = tf.keras.Sequential([tf.keras.Input((3,)), *layers])
+x = tf.constant(np.random.default_rng(0).normal(size=(8, 3)).astype("float32"))
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(model(x, training=False) ** 2)  # here
+gradients = tape.gradient(loss, model.variables)
+""")
+
+lost("the_loss_of_another_tape", "None", "another tape", ("gen/", "`gen_loss`", "Ask that one"), """
+gen = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)], name="gen")
+disc = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)], name="disc")
+real, noise = tf.ones((4, 3)), tf.ones((4, 2))
+with tf.GradientTape() as disc_tape:
+    disc_loss = tf.reduce_mean(disc(gen(noise))) - tf.reduce_mean(disc(real))
+with tf.GradientTape() as gen_tape:
+    gen_loss = -tf.reduce_mean(disc(gen(noise)))  # here
+gen_gradients = disc_tape.gradient(gen_loss, gen.trainable_variables)
+""")
+
+lost("a_copy_is_watched_and_not_the_image", "None", "never watched", ("`image`", "watch"), """
+image = tf.constant([[0.1, 0.9]])
+weights = tf.Variable([[1.0], [2.0]])
+with tf.GradientTape() as tape:
+    tape.watch(tf.identity(image))
+    score = tf.reduce_sum(tf.sigmoid(image @ weights))  # here
+print(tape.gradient(score, image))
 """)
 
 # Nothing is to be said of these.

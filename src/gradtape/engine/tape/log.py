@@ -26,6 +26,14 @@ def new_key(recorder: Any) -> object:
     return key
 
 
+def positions_in(mark: Any) -> Iterator[tuple[Any, int]]:
+    """The tapes that have recorded a tensor with these marks, and where: each as its log, or None if it is gone."""
+    while mark is not None:
+        key, written, mark = mark
+        if type(written) is int:
+            yield _living.get(id(key), lambda: None)(), written
+
+
 class Log(Recorder):
     """The records of one tape, in lists side by side: a position stands for an entry in each of them.
 

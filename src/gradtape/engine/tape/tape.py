@@ -159,15 +159,13 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
             from .budgets import BudgetedLog
 
             kind = BudgetedLog
-        elif self._trace or (dispatch.witness is not None and dispatch.witness.traces_all) or self._is_step_of_graph():
+        elif self._trace or (dispatch.witness is not None and dispatch.witness.traces_all):
+            kind = inspect().witness.TracingLog
+        elif GradientTape._answered is not None and dispatch.thread.trace is not None:  # who may ask in each run
             kind = inspect().witness.TracingLog
         elif self._check:
             kind = inspect().checked.CheckedLog
         return tracking(kind) if self._track_assign else kind
-
-    def _is_step_of_graph(self) -> bool:
-        """Whether somebody is told of answers, and may want to know more of those in each run of a graph."""
-        return GradientTape._answered is not None and dispatch.thread.trace is not None
 
     def _end(self) -> None:
         log = self._log

@@ -16,7 +16,7 @@ from ...core.composites import tensors_for_gradients
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import note
 from ...engine.run.source_lines import users_frame
-from ...engine.tape.log import Log
+from ...engine.tape.log import Log, positions_in
 from ...engine.tape.questions import differentiable
 from ..records.reading import Reading
 from ..records.witness import Event, Gradient, TracingLog, witness
@@ -120,7 +120,8 @@ class _Question:
         """Nothing leads from the source to the target: what does?"""
         log = self.log
         below = set().union(*(ancestors(log, end) for end in self._ends()))
-        others = [self._called(v) for v, at in log.variable_positions() if at in below]
+        names = [known_name(v, self.frame) for v, at in log.variable_positions() if at in below]
+        others = [f"another variable `{name}`" if name == self.name else f"`{name}`" for name in names]
         others += ["a watched tensor"] * sum(at in below for at in log.watched)
         where = next((log.reference(end) for end in self._ends()), None) if isinstance(log, TracingLog) else None
         target = name_of_target(self.targets, self.frame)
@@ -134,10 +135,6 @@ class _Question:
         return self._say(
             Cause.NO_PATH, f"{target} does not depend on it: no recorded op leads from it to the target", where
         )
-
-    def _called(self, variable: Any) -> str:
-        name = known_name(variable, self.frame)
-        return f"another variable `{name}`" if name == self.name else f"`{name}`"
 
     def _by_overwriting(self, at: int | None) -> Reason | None:
         """A constant was assigned to the variable, on a tape that follows assignments."""
@@ -234,6 +231,19 @@ class _Question:
         if not isinstance(path[0], Event):
             return self._at_constant(step.op, step.reference)
         return self._unwatched_then(at, step.op, step.reference)
+
+    def _on_another_tape(self) -> Reason | None:
+        """The target was recorded by a tape that is not asked."""
+        marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
+        log, at = next((found for mark in marks for found in positions_in(mark)), (self.log, 0))
+        if log is self.log:
+            return None
+        return self._say(
+            Cause.OTHER_TAPE,
+            f"{name_of_target(self.targets, self.frame)} was recorded by another tape. Ask that one, or compute the "
+            "target in this one's block",
+            log.reference(at) if isinstance(log, TracingLog) else None,
+        )
 
     def _linear(self, step: Event) -> Reason:
         """A gradient that the tape has seen, and that does not depend on the source."""
@@ -333,7 +343,7 @@ class _Question:
         if not source.trainable:
             return self._say(
                 Cause.NOT_TRAINABLE,
-                f"it is not trainable, so the tape does not watch it by itself. Call tape.watch({self.name}) first",
+                "it is not trainable, so the tape does not watch it by itself. Call tape.watch on it first",
                 self._first_use(),
             )
         if not log.watches_variables:
@@ -398,6 +408,8 @@ class _Question:
             i, by = max(exits, key=lambda e: (self._weight(e[1], reached), e[0]))
             return self._at_exit(by, log.exit_lines.get(i) if isinstance(log, TracingLog) else None)
         if not self._ends():
+            if (elsewhere := self._on_another_tape()) is not None:
+                return elsewhere
             used = "what was computed from it" if len(below) > 1 else "it"
             return self._say(
                 Cause.OUTSIDE_BLOCK,

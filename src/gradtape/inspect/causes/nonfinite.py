@@ -7,6 +7,7 @@ finite for a finite cotangent.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +40,7 @@ class Diagnosis:
     count: str = ""
     remedy: str = ""
     where_trap: bool = False
+    of_infinities: bool = False
 
     def __str__(self) -> str:
         if self.ok:
@@ -46,7 +48,8 @@ class Diagnosis:
         where = "" if self.line is None else f" at {short(self.line)}"
         named = self.op if self.op is None or self.direction == "given" else public_name(self.op)
         began = {
-            "forward": f"It began in {named}{where}: an op that made {self.count} from finite values.",
+            "forward": f"It began in {named}{where}: an op that made {self.count} from "
+            f"{'infinities' if self.of_infinities else 'finite values'}.",
             "backward": f"It began in the backward rule of {named}{where}: finite gradients came in, {self.count} "
             "went out.",
             "outside": f"It was there when recording began: {named}{where} gave {self.count}.",
@@ -93,13 +96,7 @@ def diagnose(tape: Any, target: Any = None, sources: Any = None) -> Diagnosis:
 
 def _forward(reading: Reading, symptom: str) -> Diagnosis:
     values = reading.values
-    bad = {at for at in reading.seeds if at in values and not _sound(values[at])}
-    stack = list(bad)
-    while stack:
-        for p in reading.parents(stack.pop()):
-            if p not in bad and p in values and not _sound(values[p]):
-                bad.add(p)
-                stack.append(p)
+    bad = _behind(reading, lambda x: not _sound(x))
     for at in sorted(bad):
         if any(p in bad for p in reading.parents(at)):
             continue
@@ -109,7 +106,11 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
         inputs = reading.inputs(first)
         for i, x in enumerate(inputs):
             if x is not None and not _sound(x):
-                if (event := reading.made_outside(first, i)) is not None:
+                event = reading.made_outside(first, i)
+                is_wanted = not _has_nan(x) and (event is None or event.op.moves_data or event.op.name == "where")
+                if is_wanted and (made := _first_nan(reading, symptom)) is not None:
+                    return made  # it is an infinity for a mask
+                if event is not None:
                     return _computed(symptom, event, x)
                 op = reading.operation(at)
                 argument = _argument_names(op, len(inputs))[i]
@@ -117,6 +118,33 @@ def _forward(reading: Reading, symptom: str) -> Diagnosis:
                 return _given(reading, symptom, at, x, name)
         return _made(reading, symptom, at, inputs)
     return Diagnosis(False, symptom)
+
+
+def _behind(reading: Reading, is_bad: Callable[[Any], bool]) -> set[int]:
+    """The positions of the targets, and those behind them, as long as their values are bad."""
+    values = reading.values
+    found = {at for at in reading.seeds if at in values and is_bad(values[at])}
+    stack = list(found)
+    while stack:
+        for p in reading.parents(stack.pop()):
+            if p not in found and p in values and is_bad(values[p]):
+                found.add(p)
+                stack.append(p)
+    return found
+
+
+def _first_nan(reading: Reading, symptom: str) -> Diagnosis | None:
+    """The first op that made a NaN of numbers, infinities among them."""
+    for at in sorted(_behind(reading, _has_nan)):
+        if reading.records[at] is not None:
+            inputs = reading.inputs(reading.first(at))
+            if not any(x is not None and _has_nan(x) for x in inputs):
+                return _made(reading, symptom, at, inputs)
+    return None
+
+
+def _has_nan(array: Any) -> bool:
+    return array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
 def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
@@ -151,7 +179,10 @@ def _made(reading: Reading, symptom: str, at: int, inputs: list[Any]) -> Diagnos
     scene = Scene(reading, at, op.name, numbers, y.dtype)
     numbers = {**numbers, "result": y[index].item()}
     remedy = forward_remedy(scene)
-    return Diagnosis(False, symptom, "forward", op.name, at, reading.line(at), index, numbers, _count(y), remedy)
+    infinite = any(x is not None and not _sound(x) for x in inputs)
+    return Diagnosis(
+        False, symptom, "forward", op.name, at, reading.line(at), index, numbers, _count(y), remedy, False, infinite
+    )
 
 
 def _backward(reading: Reading, symptom: str) -> Diagnosis:

@@ -24,6 +24,7 @@ class Cause(StrEnum):
     AFTER_BLOCK = "after the block"
     OUTSIDE_BLOCK = "outside the block"
     GRADIENT_OUTSIDE = "gradient outside the block"
+    OTHER_TAPE = "another tape"
     OTHER_THREAD = "another thread"
     STOPPED = "while recording was stopped"
     RESET = "tape.reset"

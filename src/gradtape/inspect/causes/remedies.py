@@ -73,6 +73,8 @@ def forward_remedy(scene: Scene) -> str:
             "A probability was rounded to 0 before its logarithm was taken. Work from the logits: tf.nn.log_softmax, "
             "tf.nn.softmax_cross_entropy_with_logits, or from_logits=True in a Keras loss without a softmax before it."
         )
+    if op in ("softmax", "log_softmax") and np.isinf(x):
+        return "A row in which all is masked with -inf has no softmax. Mask with -1e9, or leave such rows out."
     if op == "mean" and any(x is not None and not x.size for x in scene.reading.inputs(scene.at)):
         return "The mean of no numbers is NaN: a mask or a slice has left none. Look before, or use divide_no_nan."
     if op in ("log", "log2", "log10", "log1p"):

@@ -273,7 +273,8 @@ def _in_one_line(tape: Any, found: Diagnosis) -> tuple[str, Line | None]:
     if found.direction == "outside":
         return f"{op} gave {found.count}{values}. {found.remedy}", found.line
     if found.direction == "forward":
-        return f"{op} made {found.count} from finite numbers{values}. {found.remedy}", found.line
+        of = "infinities" if found.of_infinities else "finite numbers"
+        return f"{op} made {found.count} from {of}{values}. {found.remedy}", found.line
     return f"the derivative of {op} made {found.count} from finite numbers{values}. {found.remedy}", found.line
 
 
