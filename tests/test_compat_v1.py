@@ -7,6 +7,7 @@ import pytest
 import gradtape as tf
 from gradtape.api.compat import v1_made
 from gradtape.api.names import NAMES
+from gradtape.api.v1_renamed import RENAMED
 
 v1 = tf.compat.v1
 
@@ -114,3 +115,12 @@ def test_datasets_are_asked_what_their_elements_are():
         iterator.get_next()
     with pytest.raises(RuntimeError, match="not supported in eager mode"):
         data.make_initializable_iterator(rows)
+
+
+def test_old_names_of_functions_of_both_versions():
+    assert v1.check_numerics is tf.debugging.check_numerics
+    assert v1.FixedLenFeature is tf.io.FixedLenFeature
+    assert v1.manip.roll is tf.roll and "roll" in dir(v1.manip)
+    assert v1.sets.set_union is tf.sets.union
+    assert v1.debugging.is_nan is tf.math.is_nan
+    assert all(new in NAMES and f"compat.v1.{old}" not in NAMES for old, new in RENAMED.items())

@@ -8,13 +8,14 @@ from typing import Any
 
 from .names import NAMES
 from .v1_names import DIFFERENT
+from .v1_renamed import RENAMED
 
 V1 = "compat.v1."  # TensorFlow 1, as far as it is there
 
 
 def spaces() -> list[str]:
     """The namespaces there are: `math`, `nn`, `config.experimental`, ..."""
-    found = {path.rpartition(".")[0] for path in NAMES} - {""}
+    found = {path.rpartition(".")[0] for path in (*NAMES, *(f"{V1}{old}" for old in RENAMED))} - {""}
     found |= {space.rpartition(".")[0] for space in found} - {""}
     return sorted(found)
 
@@ -24,6 +25,8 @@ def place_of(path: str) -> str | None:
     where = NAMES.get(path)
     if where is None and path.startswith(V1):
         own = path.removeprefix(V1)
+        if own in RENAMED:
+            return NAMES[RENAMED[own]]
         if own in NAMES and own not in DIFFERENT:
             return NAMES[own]
     return where
@@ -63,7 +66,7 @@ class Namespace(ModuleType):
         prefix = f"{self._space}.".lstrip(".")
         own = [*NAMES, *spaces()]
         if prefix.startswith(V1):
-            own += [f"{V1}{path}" for path in own if path not in DIFFERENT]
+            own += [f"{V1}{path}" for path in (*own, *RENAMED) if path not in DIFFERENT]
         names = {path.removeprefix(prefix) for path in own if path.startswith(prefix)}
         return sorted(name for name in names if "." not in name)
 

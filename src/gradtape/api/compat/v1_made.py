@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtypes import int64
 from ...core.slices import IndexedSlices
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
 from ...engine.tape.questions import UnconnectedGradients
+from ...state.sparse_tensor import SparseTensor
 from ..image.legacy import resized
 from ..namespace import resolve, root
 from ..raw import made
@@ -114,6 +116,14 @@ def parted(params: Any, ids: Any, strategy: str) -> tuple[Any, Any]:
     return resolve("concat")(tables, 0), resolve("gather")(starts, at % count) + at // count
 
 
+def filled_in(indices: Any, shape: Any, values: Any, default: Any, validated: bool) -> Any:
+    """A tensor with values at some places (a number, numbers, or rows of them), and one value everywhere else."""
+    at, given = to_tensor(indices), to_tensor(values)
+    rows = resolve("cast")(resolve("reshape")(at, [-1, 1] if len(at.dims) < 2 else at.dims), int64)
+    sparse = SparseTensor(rows, resolve("broadcast_to")(given, rows.dims[:1]), shape)
+    return resolve("sparse.to_dense")(sparse, to_tensor(default, given.dtype), validated)
+
+
 def seeds(op_seed: int | None) -> tuple[int | None, int | None]:
     """The global seed and that of an op, or None for both."""
     return seeds_of_op(op_seed) or (None, None)
@@ -134,7 +144,9 @@ _HELPERS = {
     **made.HELPERS,
     **{
         helper.__name__: helper
-        for helper in (either, square, constant, scattered, listing, unpacked, dropped, parted, resized_images, seeds)
+        for helper in (
+            either, square, constant, scattered, listing, unpacked, dropped, filled_in, parted, resized_images, seeds,
+        )
     },
     "UnconnectedGradients": UnconnectedGradients,
     "tf": root,

@@ -34,6 +34,9 @@ space_to_batch(input, paddings, block_size=None, name=None, block_shape=None) =
     tf.space_to_batch(input, square(either(block_size, block_shape)), paddings)
 boolean_mask(tensor, mask, name='boolean_mask', axis=None) = tf.boolean_mask(tensor, mask, axis)
 ceil(x, name=None) = tf.math.ceil(x)
+floor_div(x, y, name=None) = tf.math.floordiv(x, y)
+sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None) =
+    filled_in(sparse_indices, output_shape, sparse_values, default_value, validate_indices)
 cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None) =
     tf.cond(pred, either(true_fn, fn1), either(false_fn, fn2))
 confusion_matrix(labels, predictions, num_classes=None, dtype=int32, name=None, weights=None) =

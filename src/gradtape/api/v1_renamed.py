@@ -1,0 +1,49 @@
+"""Names in `tf.compat.v1` of functions and classes that have another name too, mostly in TensorFlow 2."""
+
+RENAMED = dict(
+    pair.split("=")
+    for pair in """
+FIFOQueue=queue.FIFOQueue FixedLenFeature=io.FixedLenFeature FixedLenSequenceFeature=io.FixedLenSequenceFeature
+NoGradient=no_gradient NotDifferentiable=no_gradient OpError=errors.OpError PaddingFIFOQueue=queue.PaddingFIFOQueue
+PriorityQueue=queue.PriorityQueue QueueBase=queue.QueueBase RandomShuffleQueue=queue.RandomShuffleQueue
+SparseFeature=io.SparseFeature VarLenFeature=io.VarLenFeature assert_proper_iterable=debugging.assert_proper_iterable
+assert_same_float_dtype=debugging.assert_same_float_dtype check_numerics=debugging.check_numerics
+debugging.is_finite=math.is_finite debugging.is_inf=math.is_inf debugging.is_nan=math.is_nan
+debugging.is_non_decreasing=math.is_non_decreasing debugging.is_strictly_increasing=math.is_strictly_increasing
+decode_compressed=io.decode_compressed decode_json_example=io.decode_json_example
+deserialize_many_sparse=io.deserialize_many_sparse dtypes.as_string=as_string encode_base64=io.encode_base64
+fake_quant_with_min_max_args=quantization.fake_quant_with_min_max_args
+fake_quant_with_min_max_args_gradient=quantization.fake_quant_with_min_max_args_gradient
+fake_quant_with_min_max_vars=quantization.fake_quant_with_min_max_vars
+fake_quant_with_min_max_vars_gradient=quantization.fake_quant_with_min_max_vars_gradient
+fake_quant_with_min_max_vars_per_channel=quantization.fake_quant_with_min_max_vars_per_channel
+fake_quant_with_min_max_vars_per_channel_gradient=quantization.fake_quant_with_min_max_vars_per_channel_gradient
+floormod=math.mod initializers.constant=compat.v1.constant_initializer
+initializers.global_variables=compat.v1.global_variables_initializer
+initializers.glorot_normal=compat.v1.glorot_normal_initializer
+initializers.glorot_uniform=compat.v1.glorot_uniform_initializer
+initializers.local_variables=compat.v1.local_variables_initializer initializers.ones=compat.v1.ones_initializer
+initializers.orthogonal=compat.v1.orthogonal_initializer
+initializers.random_normal=compat.v1.random_normal_initializer
+initializers.random_uniform=compat.v1.random_uniform_initializer
+initializers.tables_initializer=compat.v1.tables_initializer
+initializers.truncated_normal=compat.v1.truncated_normal_initializer
+initializers.variables=compat.v1.variables_initializer
+initializers.variance_scaling=compat.v1.variance_scaling_initializer initializers.zeros=compat.v1.zeros_initializer
+is_numeric_tensor=debugging.is_numeric_tensor manip.gather_nd=compat.v1.gather_nd manip.reverse=reverse
+manip.roll=roll manip.scatter_nd=scatter_nd manip.space_to_batch_nd=space_to_batch_nd manip.tile=tile
+matching_files=io.matching_files nn.ctc_beam_search_decoder_v2=nn.ctc_beam_search_decoder
+nn.depthwise_conv2d_native_backprop_filter=nn.depthwise_conv2d_backprop_filter
+nn.depthwise_conv2d_native_backprop_input=nn.depthwise_conv2d_backprop_input
+nn.log_uniform_candidate_sampler=random.log_uniform_candidate_sampler
+nn.uniform_candidate_sampler=random.uniform_candidate_sampler
+parse_single_sequence_example=io.parse_single_sequence_example parse_tensor=io.parse_tensor
+random.set_random_seed=compat.v1.set_random_seed reduce_join=compat.v1.strings.reduce_join
+serialize_tensor=io.serialize_tensor sets.set_difference=sets.difference sets.set_intersection=sets.intersection
+sets.set_size=sets.size sets.set_union=sets.union sparse.matmul=sparse.sparse_dense_matmul
+sparse.placeholder=compat.v1.sparse_placeholder sparse.segment_mean=compat.v1.sparse_segment_mean
+sparse.segment_sqrt_n=compat.v1.sparse_segment_sqrt_n sparse.segment_sum=compat.v1.sparse_segment_sum
+sparse_mask=sparse.mask sparse_reset_shape=sparse.reset_shape string_to_hash_bucket_fast=strings.to_hash_bucket_fast
+string_to_hash_bucket_strong=strings.to_hash_bucket_strong
+""".split()
+)
