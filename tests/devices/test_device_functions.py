@@ -1,8 +1,10 @@
 """Functions and training loops on a device. Without one, the library of arrays is a strict stand-in."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
-from stand_in import MODULE, on_host
+from stand_in import MODULE, ON_GPU, on_host
 
 import gradtape as tf
 from gradtape.state.device_variable import DeviceVariable
@@ -192,3 +194,34 @@ def test_what_cannot_be_one_launch_is_several(gpu):
     f = tf.function(lambda x: tf.exp(x**x) * 2.0 + tf.cast(tf.cast(x, tf.complex64), tf.float32))
     for _ in range(3):
         np.testing.assert_allclose(f(x).numpy(), np.exp([1.0, 4.0]) * 2 + [1, 2], rtol=1e-5)
+
+
+def test_a_function_keeps_to_a_memory_budget(gpu):
+    rng = np.random.default_rng(0)
+    weights = [tf.Variable(rng.normal(size=(16, 16)).astype("f4") / 3) for _ in range(30)]
+    x = tf.constant(rng.normal(size=(1024, 16)).astype("f4"))
+
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            h = x
+            for w in weights:
+                h = tf.nn.relu(h @ w)
+            loss = tf.reduce_mean(h * h)
+        return tape.gradient(loss, weights)
+
+    def taken(budget):
+        f = tf.function(gradients, memory_budget=budget)
+        f(x)
+        tracemalloc.start()
+        found = f(x)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return [g.numpy() for g in found], peak
+
+    expected, plain = taken(None)
+    found, less = taken(0.25)
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    block = 4 * 1024 * 16
+    if not ON_GPU:  # where tracemalloc sees the arrays of the stand-in
+        assert plain < 40 * block  # a value is let go after its last use
+        assert less < 1.05 * 0.25 * plain + 5 * block

@@ -1,5 +1,7 @@
 """`fit` within a memory budget: the same weights, less memory at a time."""
 
+import logging
+import re
 import tracemalloc
 
 import numpy as np
@@ -10,17 +12,21 @@ import gradtape as tf
 keras = tf.keras
 
 
+def model_and_data(optimizer, **options):
+    keras.utils.set_random_seed(7)
+    layers = [keras.Input((16,))]
+    for _ in range(12):
+        layers += [keras.layers.Dense(16, activation="relu"), keras.layers.Dropout(0.1)]
+    model = keras.Sequential([*layers, keras.layers.Dense(1)])
+    model.compile(optimizer, "mse", **options)
+    draw = np.random.default_rng(0)
+    return model, draw.normal(size=(2048, 16)), draw.normal(size=(2048, 1))
+
+
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_keras_fit_trains_within_it(optimizer):
     def fitted(budget):
-        keras.utils.set_random_seed(7)
-        layers = [keras.Input((16,))]
-        for _ in range(12):
-            layers += [keras.layers.Dense(16, activation="relu"), keras.layers.Dropout(0.1)]
-        model = keras.Sequential([*layers, keras.layers.Dense(1)])
-        model.compile(optimizer, "mse")
-        draw = np.random.default_rng(0)
-        x, y = draw.normal(size=(2048, 16)), draw.normal(size=(2048, 1))
+        model, x, y = model_and_data(optimizer)
         with tf.memory_budget(budget):
             history = model.fit(x, y, batch_size=1024, epochs=2, verbose=0)
             batch = (tf.constant(x[:1024], tf.float32), tf.constant(y[:1024], tf.float32))
@@ -35,3 +41,25 @@ def test_keras_fit_trains_within_it(optimizer):
     assert found == losses
     assert all(np.array_equal(a, b) for a, b in zip(weights, now, strict=True))
     assert taken < 0.6 * plain
+
+
+def test_keras_fit_of_a_compiled_model_trains_within_it(caplog):
+    pytest.importorskip("jax")
+
+    def fitted(budget):
+        model, x, y = model_and_data("adam", jit_compile=True)
+        with tf.memory_budget(budget):
+            history = model.fit(x, y, batch_size=1024, epochs=2, verbose=0)
+        return history.history["loss"], model.get_weights()
+
+    losses, weights = fitted(None)
+    with caplog.at_level(logging.INFO, logger="gradtape"):
+        found, now = fitted(0.3)
+    (said,) = [r.getMessage() for r in caplog.records if r.name == "gradtape"]
+    reached, plain = re.fullmatch(
+        r"function train_step is planned to ([\d.]+) KB of memory instead of ([\d.]+) MB: .* ops run again", said
+    ).groups()
+    assert float(reached) < 0.35 * 1000 * float(plain)
+    np.testing.assert_allclose(found, losses, rtol=1e-6)
+    for a, b in zip(now, weights, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)

@@ -5,16 +5,13 @@ What lives when the outputs are handed over is what the call keeps for its backw
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from ...core.tensor import Tensor, wrap
-from ..executors.numpy import executor
-from ..executors.numpy.within import within
 from ..ir.effects import Check
 from ..ir.graph import Graph, Node, replay
-from ..passes.optimize import optimize
 from ..trace.derivative import Derivative
 
 
@@ -26,9 +23,9 @@ _hand_over = Check("hand_over", _not_run)  # takes the outputs and gives their c
 
 
 class BudgetedDerivative:
-    """`forward` and `backward` as those of a `Derivative`, of nodes that are ready for NumPy."""
+    """`forward` and `backward` as those of a `Derivative`, of nodes as `planned` gives them for the graph of both."""
 
-    def __init__(self, derivative: Derivative, graph: Graph, budget: int | float) -> None:
+    def __init__(self, derivative: Derivative, graph: Graph, planned: Callable[[Graph], Graph]) -> None:
         self.cotangents = derivative.cotangents
         self.joint = derivative.joint
         forward, backward = derivative.forward, derivative.backward
@@ -39,7 +36,7 @@ class BudgetedDerivative:
         whole = replace(
             forward, nodes=(*forward.nodes, turn, *backward.nodes), outputs=(*given, *backward.outputs), updates=()
         )
-        whole = within(executor.prepared(optimize(whole)), budget)
+        whole = planned(whole)
         at = next(i for i, node in enumerate(whole.nodes) if node.op is _hand_over)
         before, turn, after = whole.nodes[:at], whole.nodes[at], whole.nodes[at + 1 :]
         results = whole.outputs[len(given) :]

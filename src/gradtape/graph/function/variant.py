@@ -198,14 +198,28 @@ class Variant:
                 self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile,
                 awaits=self.budget is not None,
             )  # fmt: skip
-            if self.budget is not None and not self.jit_compile:
-                planned = BudgetedDerivative(derivative, self.graph, self.budget)
-                found = (planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True))
+            if self.budget is not None:
+                found = self._budgeted(derivative, self.budget)
             else:
                 forward = program_of(derivative.forward, self.jit_compile)
                 found = (derivative, forward, program_of(derivative.backward, self.jit_compile))
             self._derivatives[wanted] = found
         return found
+
+    def _budgeted(self, derivative: Derivative, budget: int | float) -> tuple[BudgetedDerivative, Any, Any]:
+        """A derivative within a memory budget, with its programs."""
+        if self.jit_compile:
+            from ..executors.xla.stages import in_stages
+            from ..executors.xla.within import planned as planned_for_xla
+
+            planned = BudgetedDerivative(derivative, self.graph, lambda whole: planned_for_xla(whole, budget))
+            original = (*derivative.forward.nodes, *derivative.backward.nodes)
+            forward, backward = in_stages(planned.forward, original), in_stages(planned.backward, original)
+            return planned, program_of(forward, True), program_of(backward, True)
+        planned = BudgetedDerivative(
+            derivative, self.graph, lambda whole: within(executor.prepared(optimize(whole)), budget)
+        )
+        return planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True)
 
     @cached_property
     def _used(self) -> Graph:
@@ -214,7 +228,8 @@ class Variant:
 
     @cached_property
     def _for_devices(self) -> Graph:
-        return for_devices(self.graph)
+        graph = for_devices(self.graph)
+        return graph if self.budget is None else within(graph, self.budget)
 
     @cached_property
     def _assigns_in_subgraphs(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,6 +119,17 @@ class Graph:
         """Whether a run does something beside making its outputs."""
         return any(node.effect for node in self.nodes)
 
+    @cached_property
+    def unneeded(self) -> tuple[tuple[Value, ...], ...]:
+        """For each node: the values that nobody needs after it."""
+        last = {v: i for i, node in enumerate(self.nodes) for v in (*node.inputs, *node.outputs)}
+        found: list[list[Value]] = [[] for _ in self.nodes]
+        outputs = set(self.all_outputs)
+        for value, i in last.items():
+            if value.constant is None and value not in outputs:
+                found[i].append(value)
+        return tuple(map(tuple, found))
+
     def substituted(self, nodes: Sequence[Node], found: dict[Value, Value] | None = None) -> Graph:
         """This graph with other nodes, and with the values that are keys of `found` replaced in what it gives back."""
         at = (found or {}).get
@@ -171,7 +183,7 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
 
     trace = dispatch.thread.trace
     streams: dict[int, Stream] = {}
-    for node in graph.nodes:
+    for node, unneeded in zip(graph.nodes, graph.unneeded, strict=True):
         inputs = [tensor(v) for v in node.inputs]
         if trace is None:
             if when_replayed is not None:
@@ -189,6 +201,8 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
                 result = dispatch.run(node.op, inputs, node.attrs)
             trace.line = None
         made.update(zip(node.outputs, result if node.several else (result,), strict=True))
+        for value in unneeded:
+            del made[value]
     return [tensor(value) for value in graph.all_outputs]
 
 

@@ -24,6 +24,7 @@ from ...ir.graph import Graph, Value
 from .constants import large_constants
 from .interrupts import Uninterrupted
 from .placement import Placement, placement_of
+from .stages import options
 
 logger = logging.getLogger("gradtape")
 
@@ -199,7 +200,7 @@ class Program:
 
     def _planned(self, budget: int | float, plain: _Built) -> _Built:
         """The program within a memory budget, as far as that is possible; `plain` is the one without."""
-        from .within import OPTIONS, within
+        from .within import within
 
         if self._placement is not None:
             logger.warning(
@@ -207,12 +208,11 @@ class Program:
                 "does not hold", self.graph.name
             )  # fmt: skip
             return plain
-        options = OPTIONS.get(self._jax.default_backend())
-        planned: _Built = within(self.graph, budget, plain, lambda graph: self._built(graph, options))
+        planned: _Built = within(self.graph, budget, plain, self._built)
         return planned
 
-    def _built(self, graph: Graph, options: dict[str, str] | None = None) -> _Built:
-        """The graph compiled by XLA, with options for its compiler."""
+    def _built(self, graph: Graph) -> _Built:
+        """The graph compiled by XLA."""
         from .lowering import Lowering
 
         jax, placement = self._jax, self._placement
@@ -240,7 +240,7 @@ class Program:
                 donated = []  # the variables keep what they have when the run fails
             put = jax.device_put if placement is None else placement.copied
             constants = [put(v.constant) for v in large]
-            compiled = traced.lower().compile(options)
+            compiled = traced.lower().compile(options(graph, jax.default_backend()))
         call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
         return _Built(call, lowering, draws, constants, bool(donated), checked, _peak(compiled))
 

@@ -7,13 +7,13 @@ through the barrier is. What a stage uses goes through the one in front of it, w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value, subgraphs
-from ..numpy.footprint import Layouts, size
+from ..numpy.footprint import Layouts, largest, size
 from .constants import passed_in
 
 
@@ -30,17 +30,31 @@ class _Barrier(Unregistered):
 
 barrier = _Barrier()
 
+# XLA for CPUs removes barriers before it looks for what is computed twice. Without this pass they stay; running them
+# costs nothing.
+_KEPT = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander"}}
 
-def in_stages(graph: Graph, nodes: Sequence[Node], most: float) -> Graph:
-    """The graph with these nodes, which are its own in their order, and before some of them others that run again.
 
-    A stage begins where nodes run again, and before a product if the one before it has made `most` bytes.
+def options(graph: Graph, backend: str) -> dict[str, str] | None:
+    """What XLA's compiler is to be told about a graph, if it is one in stages."""
+    return _KEPT.get(backend) if any(node.op is barrier for node in graph.nodes) else None
+
+
+_PART = 0.5  # of the largest op: a stage that has made so much ends before the next product
+
+
+def in_stages(planned: Graph, original: Iterable[Node]) -> Graph:
+    """The graph as planned, from nodes of which some run again, in stages: one begins where nodes run again.
+
+    Another begins before a product, if there is much that XLA might do early or late.
     """
-    planned = graph.substituted(nodes)
-    return _Staged(planned, {v for node in graph.nodes for v in node.outputs}).graph(most)
+    own = {v for node in original for v in node.outputs}
+    return _Staged(planned, own).graph(_PART * largest(planned))
 
 
 class _Staged:
+    """The stages made so far."""
+
     def __init__(self, planned: Graph, own: set[Value]) -> None:
         self._planned = planned
         self._own = own

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...ir.graph import Graph, Node
 from ...passes.optimize import common_subexpressions, dead_code
-from ...passes.recomputation import Recomputed, Weights, recomputed
+from ...passes.recomputation import Recomputed, Weights, profile, recomputed
 from ..budgets import Outcome
 from ..numpy.footprint import Layouts, largest, seconds, size
 from .stages import in_stages
@@ -23,11 +23,6 @@ _ATTEMPTS = 3
 _PATIENCE = 0.5
 _LONGEST = 1.0  # so much of a run may be computed again: tighter plans gain little, and take long to compile
 _LOOSER = 1.1  # the step to the next plan, where one computes too much again
-_STAGES = 8  # a stage makes no more than one part in so many of the limit, or one product
-
-# XLA for CPUs removes barriers before it looks for what is computed twice. Without this pass they stay; running them
-# costs nothing.
-OPTIONS = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander"}}
 
 
 def within(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
@@ -52,7 +47,7 @@ def within(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph
         goal, found = _planned(whole, goal, last)
         if found is None:
             break
-        built = build(in_stages(whole, found.nodes, limit / _STAGES))
+        built = build(in_stages(whole.substituted(found.nodes), whole.nodes))
         if built.peak < best.peak:
             best, again = built, len(found.nodes) - len(whole.nodes)
         if built.peak <= allowed:
@@ -63,9 +58,32 @@ def within(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph
     return best
 
 
+def planned(graph: Graph, budget: int | float) -> Graph:
+    """The graph, which is to become two programs, within the budget as far as the plan can tell; without stages.
+
+    A fraction is one of what the plan counts on.
+    """
+    whole = dead_code(common_subexpressions(graph))
+    weights = _weights(whole)
+    plain = max(profile(whole, weights), default=0)
+    limit = budget * plain if isinstance(budget, float) else budget
+    if plain <= limit:
+        return whole
+    _, found = _planned(whole, limit, plain)
+    result = whole if found is None else whole.substituted(found.nodes)
+    again = len(result.nodes) - len(whole.nodes)
+    peak = max(profile(result, _weights(result)))
+    Outcome(peak, plain, again, len(whole.nodes)).report(graph.name, limit, limit + largest(whole))
+    return result
+
+
+def _weights(graph: Graph) -> Weights:
+    return Weights(Layouts(graph).root, size, seconds, _overwrites)
+
+
 def _planned(graph: Graph, goal: float, most: float) -> tuple[float, Recomputed | None]:
     """The plan that holds least, of `goal` bytes to less than `most`, and does not take too long; and its bytes."""
-    weights = Weights(Layouts(graph).root, size, seconds, _overwrites)
+    weights = _weights(graph)
     longest = _LONGEST * sum(map(seconds, graph.nodes))
     while goal < most:
         found = recomputed(graph, weights, goal, _PATIENCE, longest)
