@@ -10,10 +10,12 @@ logical CPUs, on both in the same way:
 - The lists of strategies and the base classes of tests are TensorFlow's own files, `strategy_combinations.py` and
   `strategy_test_lib.py`, as they are. What makes tests of them, `combinations` and the decorators of `test_util`, is
   replaced: each test is run with the default strategy, one device, mirrored ones of one and two CPUs (in the place of
-  GPUs too), and several workers of which there is this one; combinations that come out the same are run once. Those
-  with graphs of TensorFlow 1, TPUs, parameter servers, central storage and no `merge_call` are left out.
-- On gradtape a private module has those of its names that are public in TensorFlow, as gradtape's, and what `gradtape
-  run` serves to libraries. The rest fails when it is used.
+  GPUs too), and several workers of which there is this one, with one CPU; combinations that come out the same are run
+  once. Those with graphs of TensorFlow 1, TPUs, parameter servers, central storage and no `merge_call` are left out.
+- On gradtape a private module has those of its names that are public in TensorFlow, as gradtape's, what `gradtape run`
+  serves to libraries, and what `COUNTERPARTS` has. The rest fails when it is used.
+
+A test that takes more than a minute has failed.
 
 A test *needs something private*, whatever came of it here, if the text of its method, or what it reaches in its file
 or in `strategy_test_lib.py` by name (functions, classes, methods of `self`, `setUp`), has one of these:

@@ -82,7 +82,7 @@ def public_names() -> dict[int, str]:
     waiting: list[tuple[str, Any]] = [("compat.v1.", tf.compat.v1), ("", tf)]
     while waiting:
         prefix, space = waiting.pop()
-        for name in set(dir(space)) - {"keras", "raw_ops", "estimator"}:
+        for name in sorted(set(dir(space)) - {"keras", "raw_ops", "estimator"}):
             with contextlib.suppress(Exception):  # of modules that are imported when they are asked for
                 value = getattr(space, name)
                 if name.startswith("_") or id(value) in seen or isinstance(value, int | float | str | None):

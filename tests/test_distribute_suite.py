@@ -1,0 +1,56 @@
+"""The rule by which `tools/distribute_suite` tells what a test of TensorFlow's needs that is private."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("absl")
+TEST = '''
+from tensorflow.python.distribute import combinations, distribute_lib, distribute_utils, values
+from tensorflow.python.ops import math_ops
+from tensorflow.python.eager import test
+
+class Own(distribute_lib.StrategyV1):
+  def _call(self):
+    pass
+
+def decorated(f):
+  return lambda self: f(self, Own())
+
+def reaches(x):
+  return values.Secret(x)
+
+class SomeTest(test.TestCase):
+  @combinations.generate([])
+  def testPublic(self, x):
+    self.assertIsInstance(math_ops.add(x, 1)._type_spec, values.Secret)
+    self._also(x)
+  def _also(self, x):
+    return distribute_utils.select_replica(0, x)
+  def testOther(self):
+    reaches(1)._hidden
+  @decorated
+  def testStrategy(self, strategy):
+    pass
+'''
+NAMES = {
+    **dict.fromkeys(("tensorflow.python.ops.math_ops.add", "tensorflow.python.eager.test.TestCase"), "public"),
+    "tensorflow.python.distribute.distribute_lib.StrategyV1": "compat.v1.distribute.Strategy",
+}
+
+
+def test_what_a_test_needs_that_is_private(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "tools" / "distribute_suite"))
+    rule = importlib.import_module("rule")
+    (tmp_path / "some_test.py").write_text(TEST)
+    source = rule.Source(tmp_path / "some_test.py", NAMES)
+    needs = {
+        title: source.private(*rule.method_of(source, f"SomeTest.{title}"))
+        for title in ("testPublic_mode_eager", "testOther", "testStrategy")
+    }
+    assert needs == {
+        "testPublic_mode_eager": [],
+        "testOther": ["._hidden", "distribute.values.Secret"],
+        "testStrategy": ["def _call"],
+    }
