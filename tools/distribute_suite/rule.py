@@ -99,7 +99,7 @@ class Source:
         public = self.names.get(name)
         module, _, leaf = name.removeprefix(PYTHON).rpartition(".")
         replaced = leaf in MACHINERY.get(module, ()) or module in OWN_FILES or f"{module}.{leaf}" in COUNTERPARTS
-        if not replaced and (public is None or public in NOT_ASKED):
+        if not replaced and (public is None or public in NOT_ASKED or _is_private(leaf)):
             found.add(name.removeprefix(PYTHON))
 
 
