@@ -145,6 +145,16 @@ def test_fractional_pooling_covers_the_image():
             assert 0 <= float(tf.reduce_min(mean)) <= float(tf.reduce_max(mean)) <= 69
 
 
+def test_fractional_means_of_integers_are_cut():
+    x = np.arange(36).reshape(1, 6, 6, 1) - 9
+    y, rows, columns = tf.nn.fractional_avg_pool(tf.constant(x), 1.5, True, True, seed=1)
+    rows, columns = rows.numpy(), columns.numpy()
+    for i in range(4):
+        for j in range(4):
+            region = x[0, rows[i] : rows[i + 1] + 1, columns[j] : columns[j + 1] + 1]
+            assert int(y[0, i, j, 0]) == int(region.sum() / region.size)
+
+
 def test_sampled_losses_draw_anew_in_every_run_of_a_function():
     w, b = tf.constant(np.sin(np.arange(60.0)).reshape(20, 3), tf.float32), tf.zeros(20)
 

@@ -354,6 +354,7 @@ for _name in ("all", "any", "logsumexp", "max", "mean", "min", "prod", "sum"):
             "either(axis, reduction_indices, None), bool(either(keepdims, keep_dims, None)))\n"
         )
 for _given, _names in _CHECKS.items():
+    _said = "message=message" if "rank" in _given else "message=message, summarize=summarize"
     for _name in _names.split():
         for _space in ("", "debugging."):
-            TABLE += f"{_space}{_name}({_given}, {_CHECKED}) = tf.debugging.{_name}({_given}, message, summarize)\n"
+            TABLE += f"{_space}{_name}({_given}, {_CHECKED}) = tf.debugging.{_name}({_given}, {_said})\n"

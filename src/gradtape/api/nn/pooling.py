@@ -276,7 +276,7 @@ def _sequence(size: int, ratio: float, pseudo_random: bool, rng: np.random.Gener
 
 
 def _regions(x: Tensor, axis: int, points: Any, overlapping: bool, largest: bool) -> Tensor:
-    """The maximum or the mean over each region of one axis."""
+    """The maximum or the sum over each region of one axis."""
     starts, stops = points[:-1], points[1:] + (1 if overlapping else 0)
     stops = np.minimum(stops, x.dims[axis])
     order = (axis, *(i for i in range(len(x.dims)) if i != axis))
@@ -286,7 +286,7 @@ def _regions(x: Tensor, axis: int, points: Any, overlapping: bool, largest: bool
         inside = starts + i < stops
         part = ops.gather_rows(rows, ops.constant(np.where(inside, starts + i, stops - 1)))
         if not largest:
-            weight = (inside / (stops - starts)).astype(x.dtype.numpy)
+            weight = inside.astype(x.dtype.numpy)
             part = part * ops.constant(weight.reshape(-1, *(1,) * (len(x.dims) - 1)))
         parts.append(part)
     total = reduce(ops.maximum, parts) if largest else ops.add_n(*parts)
@@ -315,6 +315,13 @@ def _fractional(
     rows = _sequence(x.dims[1], ratios[1], pseudo_random, rng)
     columns = _sequence(x.dims[2], ratios[2], pseudo_random, rng)
     y = _regions(_regions(x, 1, rows, overlapping, largest), 2, columns, overlapping, largest)
+    if not largest:
+        heights, widths = (
+            np.minimum(points[1:] + bool(overlapping), size) - points[:-1]
+            for points, size in ((rows, x.dims[1]), (columns, x.dims[2]))
+        )
+        areas = ops.constant((heights[:, None] * widths)[None, :, :, None].astype(x.dtype.numpy))
+        y = ops.truncatediv(y, areas) if x.dtype.is_integer else y / areas
     return y, ops.constant(rows), ops.constant(columns)
 
 

@@ -86,7 +86,8 @@ def zeros(shape: Any, dtype: Any = float) -> Tensor:
     >>> tf.experimental.numpy.zeros([2]).numpy().tolist()
     [0.0, 0.0]
     """
-    return tensor(np.zeros(to_shape(shape)), dtype)
+    kind = np.dtype(getattr(dtype, "numpy", dtype))
+    return tensor(np.full(to_shape(shape), b"", object) if kind.kind in "OSU" else np.zeros(to_shape(shape)), dtype)
 
 
 def ones(shape: Any, dtype: Any = float) -> Tensor:

@@ -35,6 +35,8 @@ def tensor(value: Any, dtype: Any = None) -> Tensor:
 def cast(x: Tensor, dtype: Any) -> Tensor:
     """`x` in another dtype, one of TensorFlow's or of NumPy's."""
     kind = dtypes.as_dtype(dtype if isinstance(dtype, DType) else np.dtype(dtype))
+    if (x.dtype is dtypes.string) != (kind is dtypes.string):
+        raise TypeError(f"Cannot convert an array of {x.dtype.name} to {kind.name}")
     return x if x.dtype is kind else ops.cast(x, dtype=kind)
 
 

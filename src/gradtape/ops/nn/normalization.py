@@ -297,7 +297,7 @@ channel_affine_back = opaque(
 
 
 def _moments(xp, x, *, axis):
-    n = max(math.prod(x.shape[i] for i in axis), 1)
+    n = math.prod(x.shape[i] for i in axis)
     if xp is np and x.size > _BLOCK and _of_channels(x.shape, axis):
         return _channel_moments(x, x.dtype.type(n))
     mean = sum_of(xp, x, axis=axis, keepdims=True) / n
