@@ -216,6 +216,13 @@ def test_a_copy_of_a_variable_of_one_replica():
         other.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))
 
 
+def test_a_strategy_of_several_workers_is_one_by_its_former_name_too():
+    former, present = distribute.experimental.MultiWorkerMirroredStrategy, distribute.MultiWorkerMirroredStrategy
+    assert isinstance(present(), former) and isinstance(former(), present)
+    assert not isinstance(distribute.MirroredStrategy(["/cpu:0"]), former)
+    assert issubclass(former, present) and not issubclass(present, former)
+
+
 def test_partitioners_split_as_tensorflow_does():
     partitioners = tf.distribute.experimental.partitioners
     shape = tf.TensorShape([6, 4])

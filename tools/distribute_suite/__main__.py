@@ -49,7 +49,7 @@ FILES = (
     "values", "vars", "distributed_variable", "strategy_common", "strategy_gather", "custom_training_loop_gradient",
     "custom_training_loop_input", "mirrored_strategy", "mirrored_variable", "distribute_lib", "per_replica",
     "one_device_strategy", "moving_averages", "tf_function", "input_lib", "input_lib_type_spec", "random_generator",
-    "sharded_variable", "collective_util",
+    "sharded_variable", "collective_util", "collective_all_reduce_strategy",
 )  # the others are of TPUs, parameter servers, processes and the machinery itself, or all private  # fmt: skip
 
 

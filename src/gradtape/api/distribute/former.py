@@ -11,7 +11,14 @@ NAMESPACES = ("distribute.experimental",)
 __all__ = ["MultiWorkerMirroredStrategy"]
 
 
-class MultiWorkerMirroredStrategy(multi_worker.MultiWorkerMirroredStrategy):
+class _Former(type):
+    """Instances of the class under its present name are instances: libraries ask for either."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, multi_worker.MultiWorkerMirroredStrategy)
+
+
+class MultiWorkerMirroredStrategy(multi_worker.MultiWorkerMirroredStrategy, metaclass=_Former):
     """The former name of `tf.distribute.MultiWorkerMirroredStrategy`.
 
     >>> import gradtape as tf
