@@ -150,6 +150,23 @@ def test_each_run_of_a_function_is_a_step(jit_compile, tmp_path):
     assert "tf.tanh(x @ w)" in str(tanh["line"])
 
 
+def test_a_first_call_that_makes_variables_is_one_step():
+    made = []
+
+    @tf.function
+    def step():
+        if not made:
+            made.append(tf.Variable(3.0, name="v"))
+        with tf.GradientTape() as tape:
+            loss = made[0] ** 2
+        return tape.gradient(loss, made[0])
+
+    with tf.inspect.record_steps() as steps:
+        for _ in range(3):
+            step()
+    assert [(kept.number, kept.loss) for kept in steps] == [(0, 9.0), (1, 9.0), (2, 9.0)]
+
+
 def test_a_training_loop_inside_of_a_function_has_its_steps():
     w = tf.Variable(4.0, name="w")
 
@@ -182,15 +199,18 @@ def test_inner_tapes_and_other_threads_are_no_steps(tmp_path):
             y = x * x
         return tape.gradient(y, x)
 
-    compiled()
     with tf.inspect.record_steps() as steps:
         assert float(second()) == 12.0
         thread = threading.Thread(target=run, args=(2, weights()))
         thread.start()
         thread.join()
     assert [step.loss for step in steps] == [12.0] and steps.seen == 1
+    compiled()
+    with tf.inspect.record_steps() as again:
+        assert [float(compiled()) for _ in range(2)] == [4.0, 4.0]
+    assert [step.loss for step in again] == [4.0, 4.0]
     with tf.inspect.record_steps() as none:
-        compiled()
+        pass
     with pytest.raises(ValueError, match="run_functions_eagerly"):
         none.report(tmp_path / "none.html")
 

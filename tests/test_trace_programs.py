@@ -132,6 +132,46 @@ def test_the_numbers_of_a_run_are_looked_at_whoever_computes_it(jit_compile):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_a_function_that_was_traced_before_is_traced_again(jit_compile):
+    v, traces = tf.Variable(np.random.default_rng(0).normal(size=(30, 30)).astype(np.float32)), []
+
+    @tf.function(jit_compile=jit_compile)
+    def step(x):
+        traces.append("step")
+        with tf.GradientTape() as tape:
+            y = tf.tanh(x @ v) * tf.random.uniform([30]) + tf.tanh(x @ v)
+            loss = tf.reduce_sum(tf.sqrt(tf.reduce_sum(y**2)))
+        v.assign_sub(0.01 * tape.gradient(loss, v))
+        return loss
+
+    @tf.function
+    def forward(x):
+        traces.append("forward")
+        return x @ v
+
+    x = tf.constant(np.random.default_rng(1).normal(size=(20, 30)).astype(np.float32))
+
+    def losses(block):
+        tf.random.set_seed(1)
+        v.assign(np.random.default_rng(0).normal(size=(30, 30)).astype(np.float32))
+        before = [step(x), step(x), forward(x)]
+        with block:
+            inside = [step(x), forward(x), step(x), step(0.0 * x)]
+        return [*before, *inside, step(x)]
+
+    losses(contextlib.nullcontext())  # a first call gives the numbers of a trace
+    alone = losses(contextlib.nullcontext())
+    assert traces == ["step", "forward"]
+    said = io.StringIO()
+    watched = losses(tf.inspect.tracing(said))
+    assert traces == ["step", "forward", "step"]
+    for a, b in zip(alone, watched, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert said.getvalue().count("gradient is not finite for `v`") == 1
+    assert "tf.sqrt(tf.reduce_sum(y ** 2))" in said.getvalue().replace("y**2", "y ** 2")
+
+
 def test_a_custom_gradient_in_a_function_is_looked_into():
     v, w = tf.Variable([2.0, 0.5]), tf.Variable([1.0, 3.0])
 

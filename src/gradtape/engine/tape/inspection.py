@@ -6,7 +6,8 @@ question is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
@@ -35,6 +36,22 @@ def inspect() -> Any:
 # Is told of a question that was answered, for explanations: the tape, the targets, the sources, what was found, and
 # whether None was an answer, not zeros in its place, and whether zeros are worth words. Mostly nobody.
 when_asked: Callable[[Any, list[Any], list[Any], list[Any], bool, bool], None] | None = None
+
+# Stands for the block in which somebody looks on, as that of `tracing`: functions that have asked a tape before it are
+# traced again in it. Mostly there is none.
+block: object | None = None
+
+
+@contextmanager
+def new_block() -> Iterator[None]:
+    """Inside the block, `block` stands for it."""
+    global block
+    before, block = block, object()
+    try:
+        yield
+    finally:
+        block = before
+
 
 _spelling: Callable[[], Any]
 

@@ -425,8 +425,10 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 if position is not None:
                     found[position] = as_tensors(module, found[position], source.dtype)
         else:
-            trace = None if log.fragile or self._hooks else dispatch.thread.trace
-            with nullcontext() if trace is None else trace.from_here():
+            trace = dispatch.thread.trace
+            if trace is not None:
+                trace.tape_is_asked()
+            with nullcontext() if trace is None or log.fragile or self._hooks else trace.from_here():
                 found = self._sweep(log, seeds, wanted, ops)
         if len(wanted) == len(sources):  # every source is on the tape, and none was there before
             return [

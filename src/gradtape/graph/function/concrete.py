@@ -11,6 +11,7 @@ from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
+from ...engine.tape import inspection
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
 from ...state.variable import Variable, updating
@@ -73,6 +74,11 @@ class Concrete:
         self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
     ) -> Any:
         """Runs that of the graphs that fits, or makes one."""
+        if inspection.block is not None and dispatch.thread.trace is None:
+            seen = [variant for variant in variants if not variant.is_unseen]
+            if len(seen) < len(variants):
+                variants[:] = seen
+                return self._run_another(variants, 0, tensors, variables, may_make_variables, [], has_run=True)
         if variants and not variants[0].is_delicate:
             variant = variants[0]
             try:
@@ -85,9 +91,12 @@ class Concrete:
 
     def _run_another(
         self, variants: list[Variant], first: int, tensors: Sequence[Tensor], variables: Sequence[Any],
-        may_make_variables: bool, done: list[Any],
+        may_make_variables: bool, done: list[Any], has_run: bool = False,
     ) -> Any:  # fmt: skip
-        """Tries the graphs from number `first` on: what one has done before it did not fit is not done again."""
+        """Tries the graphs from number `first` on: what one has done before it did not fit is not done again.
+
+        If it has run as a graph that is given up, the numbers are to stay those of a run, not of a trace.
+        """
         if self._runs_eagerly:
             return self._eager(tensors, variables)
         for i, variant in enumerate(variants[first:], first):
@@ -104,7 +113,7 @@ class Concrete:
                 variants.insert(0, variants.pop(i))
             return variant.packed(outputs)
         with replaying(done):
-            return self._trace_and_run(variants, tensors, variables, may_make_variables)
+            return self._trace_and_run(variants, tensors, variables, may_make_variables, has_run)
 
     def _run(self, variant: Variant, tensors: Sequence[Tensor]) -> list[Tensor]:
         recorder = None if dispatch.unrecorded() else dispatch.thread.recorder
@@ -131,8 +140,9 @@ class Concrete:
         return variant.replayed(tensors)
 
     def _trace_and_run(
-        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool
-    ) -> Any:
+        self, variants: list[Variant], tensors: Sequence[Tensor], variables: Sequence[Any], may_make_variables: bool,
+        has_run: bool,
+    ) -> Any:  # fmt: skip
         check_scope(tensors)
         if len(variants) >= _MOST_VARIANTS:
             why = "it depends on the values of its tensors in too many ways"
@@ -162,7 +172,7 @@ class Concrete:
         variants.insert(0, variant)
         variant.runs_as_traced = results is None and not variant.jit_compile
         here = variant.home is None and all(type(x) is Tensor for x in tensors)
-        if results is not None and here and dispatch.unrecorded():
+        if results is not None and here and dispatch.unrecorded() and not has_run:
             found = results()
             if found is not _OUTDATED:
                 return found
@@ -254,6 +264,7 @@ class Concrete:
             if not trace.awaits:
                 returned = [value_of(y) for y in outputs]
                 read, written = trace.read_and_written()
+                shows = trace.shows
         finally:
             trace.let_go()
             recording_stops(trace.key)
@@ -265,10 +276,12 @@ class Concrete:
                 Variable._take_all("_take", [v for v, _ in written], [array for _, array in written])
             read.clear()  # the values of this run are used once
             written.clear()
+            for show in shows:
+                show()
             return variant.packed(returned)
 
         variant = Variant(
             graph, structure, forms, self._jit_compile, trace.followed, self._recorded_streams,
-            self._budget or trace.budget,
+            self._budget or trace.budget, trace.asks_a_tape,
         )  # fmt: skip
         return variant, None if trace.awaits else results, trace.variables_made

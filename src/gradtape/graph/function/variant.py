@@ -14,6 +14,7 @@ from ...engine.registry.devices import DeviceTensor, on_device, sent
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.randomness import Stream
+from ...engine.tape import inspection
 from ...engine.tape.log import Log
 from ...state.device_variable import DeviceVariable
 from ...state.specs import TypeSpec
@@ -110,9 +111,11 @@ class Variant:
 
     def __init__(
         self, graph: Graph, structure: Any, forms: list[Any], jit_compile: bool, followed: dict[Value, Tensor],
-        recorded_streams: dict[int, Stream], budget: Budget = None,
+        recorded_streams: dict[int, Stream], budget: Budget = None, asks_a_tape: bool = False,
     ) -> None:  # fmt: skip
         self.graph = graph
+        self._block = inspection.block
+        self._asks_a_tape = asks_a_tape
         self.budget = budget
         self.followed = followed  # the constants of the graph that a tape may watch
         self.structure = structure
@@ -126,6 +129,11 @@ class Variant:
         self.runs_as_traced = False  # whether the next run gives the numbers of a trace that computes, op by op
         self._derivatives: dict[tuple[bool, ...], tuple[Derivative | BudgetedDerivative, Any, Any]] = {}
         self._opened: dict[tuple[Value, ...], Variant] = {}
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it was made before the block of somebody who would look on to it."""
+        return self._asks_a_tape and self._block is not inspection.block
 
     @cached_property
     def is_delicate(self) -> bool:

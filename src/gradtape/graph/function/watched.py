@@ -59,13 +59,20 @@ def look(
     places = tuple([trace.place_of(x) for x in tensors])
     attrs: dict[str, Any] = {"see": see, "wanted": wanted, "passed": passed}
     trace.nodes.append(Node(_shown, places, attrs, (), True, trace.line or caller()))
-    if not trace.awaits and not is_imagined():
+    if not trace.awaits:
         _show(*[value_of(x).array for x in tensors], **attrs)
 
 
 def _show(*arrays: Any, see: Any, wanted: Callable[[], bool], passed: Callable[[], None]) -> tuple[()]:
-    if not is_imagined():
+    def show() -> None:
         see(arrays) if wanted() else passed()
+
+    if not is_imagined():
+        trace = dispatch.thread.trace
+        if trace is None:
+            show()
+        else:
+            trace.outermost.shows.append(show)
     return ()
 
 

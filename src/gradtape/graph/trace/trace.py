@@ -88,10 +88,21 @@ class Trace(dispatch.Recorder):
         self.last_effect: Work | None = None if self.within is None else self.within.last_effect  # if for XLA
         self.awaited: dict[Value, Tensor] = {}  # the values of its nodes, if it awaits them
         self.open = True
+        self.asks_a_tape = False
+        self.shows: list[Callable[[], None]] = []  # what is to be seen of this run, if it is the one that counts
         self.performed: dict[Value, list[Any]] = {}  # by its first output: what the effects inside a node gave
         self.followed: dict[Value, Tensor] = {}  # plain tensors from outside that are or may be followed
         self.follows = bool(self.outer_recorders) or (self.outer is not None and self.outer.follows)
         self.follows_all = self.outer is not None and self.outer.follows_all  # even constants that the function makes
+
+    @property
+    def outermost(self) -> Trace:
+        """The trace that this one is a part of."""
+        return self if self.outer is None else self.outer.outermost
+
+    def tape_is_asked(self) -> None:
+        """A tape is asked for a gradient here, or in a part of this trace."""
+        self.outermost.asks_a_tape = True
 
     def entered(self) -> Any:
         """A context in which ops on traced tensors are added to this trace."""
@@ -410,10 +421,7 @@ class Trace(dispatch.Recorder):
                 "is only created once or created outside tf.function. See "
                 "https://www.tensorflow.org/guide/function#creating_tfvariables for more information."
             )
-        outermost = self
-        while outermost.outer is not None:
-            outermost = outermost.outer
-        outermost.variables_made.append(variable)
+        self.outermost.variables_made.append(variable)
 
     def made_for_a_run(self, variable: Any, value: Tensor) -> None:
         """A variable was made that every run of the function has for itself: it holds `value` at first."""

@@ -20,6 +20,7 @@ from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, users_frame
+from ...engine.tape.inspection import new_block
 from ...graph.function.watched import look
 from ..records import witness
 from ..records.again import Question
@@ -61,7 +62,7 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
     reporter = Reporter(stream)
     witness.reporters.append(reporter.answered)
     try:
-        with witness.witnessed():
+        with witness.witnessed(), new_block():
             yield reporter.found
     finally:
         reporter.listens = False  # functions that were traced here have nodes that look on

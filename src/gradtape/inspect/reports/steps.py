@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...engine.run import dispatch
+from ...engine.tape.inspection import new_block
 from ...engine.tape.tape import GradientTape
 from ...graph.function.watched import look
 from ..records.again import Question
@@ -26,8 +27,8 @@ from .report import tape_data, write_page
 _OF_A_STEP = ("value", "gradient", "forward", "backward", "bytes", "marks")  # of a node: what differs between steps
 _EMPTY = (
     "No step was recorded. Steps are the gradients that a GradientTape without a memory budget is asked for inside the "
-    "block, in the thread that entered it; a tf.function must be traced there too, and run no Python code in the step: "
-    "else call tf.config.run_functions_eagerly(True), or compile a Keras model with run_eagerly=True"
+    "block, in the thread that entered it, in functions too, unless the step runs Python code there: then call "
+    "tf.config.run_functions_eagerly(True), or compile a Keras model with run_eagerly=True"
 )
 
 
@@ -152,9 +153,8 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     """Inside the block, every so many steps of a training run are kept: `steps.report(path)` has a slider over them.
 
     A step is a gradient that a tape is asked for, in this thread, and not inside another tape. Those that are kept are
-    traced; the others run as ever. Of a function that is traced inside the block, as that of Keras' `fit`, each run is
-    a step. When there are more than `keep`, every second one is let go and `every` doubles, so that the steps of a run
-    of any length are spread over it.
+    traced; the others run as ever. Of a function, as that of Keras' `fit`, each run is a step. When there are more than
+    `keep`, every second one is let go and `every` doubles, so that the steps of a run of any length are spread over it.
 
     >>> import gradtape as tf, os, tempfile
     >>> w = tf.Variable(4.0, name="w")
@@ -194,7 +194,8 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     before, GradientTape._answered = GradientTape._answered, answered
     trace(True)
     try:
-        yield steps
+        with new_block():
+            yield steps
     finally:
         GradientTape._answered = before
         trace(False)
