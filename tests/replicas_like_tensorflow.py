@@ -355,3 +355,22 @@ def test_replicas_that_may_part_before_a_reduction_are_an_error_and_do_not_wait(
     x = strategy.experimental_distribute_values_from_function(lambda c: tf.constant(c.replica_id_in_sync_group + 1.0))
     with pytest.raises(RuntimeError, match="`merge_call` called while defining a new graph"):
         tf.function(lambda x: strategy.run(step, (x,)))(x)
+
+
+def test_a_variable_that_replicas_wrote_to_does_not_decide_about_a_reduction(strategy):
+    with strategy.scope():
+        v = tf.Variable(0)
+
+    def step(x):
+        i = 0
+        while i < v:
+            x = _summed(x)
+            i += 1
+        return x
+
+    program = tf.function(lambda: strategy.run(step, (tf.constant(1.0),)))
+    assert [float(x) for x in strategy.experimental_local_results(program())] == [1.0, 1.0]
+    strategy.run(lambda: v.assign(number() + 1))
+    for each in (program, tf.function(lambda: strategy.run(step, (tf.constant(1.0),)))):
+        with pytest.raises(RuntimeError, match="`merge_call` called while defining a new graph"):
+            each()

@@ -14,21 +14,32 @@ from . import across
 from .parts import LocalPart
 
 
-def check_collectives(graph: Graph, inputs: Sequence[bool]) -> None:
-    """Raises if replicas may part at a collective of `graph`; `inputs` says which of its inputs differ between them."""
-    if any([across.is_collective(node.op) and subgraph for node, subgraph in _in_order(graph)]):
-        _differing(graph, [*inputs, *(_may_differ(variable) for variable, _ in graph.variables)])
+class Agreement:
+    """That replicas come to the collectives of `graph` together; `inputs` says which of its inputs differ between them.
 
+    It raises where they may part. What variables were when the graph was made they need not be later: `check` again.
+    """
 
-def _in_order(graph: Graph) -> list[tuple[Node, bool]]:
-    """The nodes, and whether each is in a branch or a loop."""
-    inner = [node for outer in graph.nodes for part in subgraphs(outer) for node in all_nodes(part)]
-    return [*((node, False) for node in graph.nodes), *((node, True) for node in inner)]
+    def __init__(self, graph: Graph, inputs: Sequence[bool]) -> None:
+        inner = [node for outer in graph.nodes for part in subgraphs(outer) for node in all_nodes(part)]
+        self._matters = any([across.is_collective(node.op) for node in inner])
+        self._graph, self._inputs = graph, inputs
+        self._variables: list[bool] | None = None  # which of them differed when it was last looked
+        self.check()
+
+    def check(self) -> None:
+        """Raises if replicas may part, as the variables are now."""
+        if self._matters:
+            variables = [_may_differ(variable) for variable, _ in self._graph.variables]
+            if variables != self._variables:
+                _differing(self._graph, [*self._inputs, *variables])
+                self._variables = variables
 
 
 def _may_differ(variable: Any) -> bool:
-    """Whether replicas may have different values of a variable."""
-    return isinstance(variable, LocalPart) or getattr(variable, "may_differ", False)
+    """Whether replicas may have different values of a variable: their own parts of it, or copies that they wrote to."""
+    own = getattr(variable, "may_differ", False) or getattr(variable, "_copies", ())
+    return isinstance(variable, LocalPart) or bool(own)
 
 
 def _differing(graph: Graph, inputs: Sequence[bool]) -> list[bool]:

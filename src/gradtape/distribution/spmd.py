@@ -33,7 +33,7 @@ from ..graph.trace.results import taken_apart
 from ..graph.trace.trace import Trace, value_of
 from ..graph.trace.traced import TakenOver, Untraceable
 from . import across
-from .agreement import check_collectives
+from .agreement import Agreement
 from .draws import varied_by
 from .parts import LocalPart
 from .places import above_replicas, in_replica, place
@@ -277,11 +277,11 @@ class _Together(Concrete):
             places = [trace.place_of(y) for y in outputs]
             unique = dict(zip(places, outputs, strict=True))
             graph = unwatched(trace.graph(list(unique.values())))  # what is said of gradients is of None alone
-            check_collectives(graph, [each_has_one for _, _, each_has_one in self._groups])
+            agreement = Agreement(graph, [each_has_one for _, _, each_has_one in self._groups])
         finally:
             trace.let_go()
             recording_stops(trace.key)
-        variant = _Program(self, graph, structure, forms, places, each)
+        variant = _Program(self, graph, structure, forms, places, each, agreement)
         return variant, None, trace.variables_made
 
     def _as_returned(self, leaf: Any) -> Any:
@@ -322,17 +322,20 @@ class _Program(Variant):
     """The program of all replicas, for certain shapes."""
 
     def __init__(
-        self, concrete: _Together, graph: Any, structure: Any, forms: Any, places: Sequence[Any], each: set[Any]
-    ) -> None:
+        self, concrete: _Together, graph: Any, structure: Any, forms: Any, places: Sequence[Any], each: set[Any],
+        agreement: Agreement,
+    ) -> None:  # fmt: skip
         super().__init__(graph, structure, forms, True, {}, {})
         self._groups = concrete._groups
         self._local = concrete._replicas.local
         self._strategy, self._name = concrete._strategy, concrete.name
         self._places = places
         self._each = each
+        self._agreement = agreement
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs for the tensors of all replicas."""
+        self._agreement.check()
         workers = workers_of(self._strategy)
         if self._program is None:
             from .program import Program
