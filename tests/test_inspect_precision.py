@@ -1,6 +1,5 @@
 """`tape.audit_precision`: the planted line is found, sound programs raise no alarm, the loss scale saves gradients."""
 
-import gc
 import inspect
 
 import numpy as np
@@ -146,7 +145,6 @@ def test_float32_and_custom_gradients():
 
 
 def test_what_cannot_be_repeated_says_why():
-    gc.collect()  # while a traced tape lives, all others are traced too
     x = tf.Variable([1.0, 2.0])
     with tf.GradientTape(persistent=True) as tape:
         y = x * x
@@ -155,7 +153,9 @@ def test_what_cannot_be_repeated_says_why():
 
     @tf.function
     def noisy(x):
-        return x * tf.random.normal([2])
+        for _ in tf.range(2):
+            x = x * tf.random.normal([2])
+        return x
 
     with tf.GradientTape(trace=True) as tape:
         y = noisy(x)

@@ -239,6 +239,38 @@ def test_a_function_that_prints_and_one_that_assigns(tmp_path, capsys):
     assert capsys.readouterr().out == "a step\n"
 
 
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_what_a_function_drew_is_in_the_file(tmp_path, jit_compile):
+    @tf.function(jit_compile=jit_compile)
+    def step(v):
+        kept = tf.nn.dropout(v, 0.5)
+        return tf.reduce_sum(kept * tf.random.normal([50]))
+
+    v = tf.Variable(tf.ones([50]), name="v")
+    for _ in range(3):
+        with tf.GradientTape(trace=True) as tape:
+            y = step(v)
+        expected = tape.gradient(y, v)
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, v))
+    assert 5 < np.count_nonzero(expected) < 45
+    np.testing.assert_allclose(loaded.gradient(), expected, rtol=1e-6)
+    again = loaded.replay({"v": 2.0 * np.ones(50)})
+    np.testing.assert_allclose(again.targets[0], 2.0 * y, rtol=1e-5)
+
+
+def test_a_diagnosis_looks_into_a_call_that_draws():
+    @tf.function
+    def step(v):
+        return tf.reduce_sum(tf.math.log(v) * tf.random.uniform([2], 0.5))
+
+    v = tf.Variable([1.0, 0.0])
+    with tf.GradientTape(trace=True) as tape:
+        y = step(v)
+    state = float(step(v + 1.0))
+    assert "tf.math.log" in str(tape.diagnose(y, v))
+    assert float(step(v + 1.0)) != state
+
+
 def test_numpy_inside_of_a_custom_gradient_is_known_for_its_own_inputs_only(tmp_path):
     @tf.custom_gradient
     def cosine(x):
@@ -340,8 +372,16 @@ def test_what_a_file_has_no_words_for(tmp_path):
         with pytest.raises(RuntimeError, match=rf"gradient of {function.__name__} at test_recordings\.py:\d+") as found:
             tape.save(tmp_path / "step.tape", y, v)
         assert "Let it use TensorFlow's functions" in str(found.value)
+
+
+    @tf.function
+    def noisy_loop(v):
+        for _ in tf.range(3):
+            v = v * tf.random.uniform([1])
+        return v
+
     with tf.GradientTape(trace=True) as tape:
-        y = tf.function(lambda v: tf.nn.dropout(v, 0.5))(v)
-    with pytest.raises(RuntimeError, match=r"run the call of .* at test_recordings.*draws random numbers"):
+        y = noisy_loop(v)
+    with pytest.raises(RuntimeError, match=r"run the call of noisy_loop at test_recordings.*draws random numbers"):
         tape.save(tmp_path / "step.tape", y, v)
     assert os.listdir(tmp_path) == []

@@ -7,6 +7,8 @@ from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
+from numpy import ndarray
+
 from ...backends.arrays import ArrayModule
 from ...core import nest
 from ...core.tensor import Tensor, wrap
@@ -23,7 +25,7 @@ from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.devices import for_devices
 from ..executors.numpy import executor
 from ..executors.numpy.within import within
-from ..ir.effects import ATTEMPTS, Changed, Check, Effect, recording, replaying
+from ..ir.effects import ATTEMPTS, Changed, Check, Effect, draw, output, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
 from ..passes.optimize import dead_code, optimize
 from ..trace.assigned import assigned
@@ -187,12 +189,14 @@ class Variant:
             if not any(wanted):
                 return self.run(tensors)
             derivative, forward, backward = self._derivative(inputs, wanted)
-            results = forward([x.array for x in tensors])
+            with recording() if log.traces else _OPEN as performed:
+                results = forward([x.array for x in tensors])
         count = len(self.dtypes)
         outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
         if outputs:
             repeat = getattr(forward, "repeat", None)
             call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
+            call.performed = performed or ()
             log.record(call, inputs, tuple(outputs), {})
         return outputs
 
@@ -285,6 +289,7 @@ class Call(Unregistered):
     """The op of one call under a tape."""
 
     family = "call"
+    performed: Sequence[Any] = ()  # what its effects have given, if the tape is a traced one
 
     def __init__(
         self, name: str, derivative: Derivative | BudgetedDerivative, backward: Any, inputs: Sequence[Tensor],
@@ -308,6 +313,18 @@ class Call(Unregistered):
     def forward(self) -> Graph:
         """What the call computes, and keeps for the way back."""
         return self._derivative.forward
+
+    @property
+    def as_run(self) -> Graph:
+        """The same, in which the states of random draws are those of this call, as far as they are known."""
+        graph = self.forward
+        draws = [node.outputs[0] for node in graph.nodes if node.op is draw]
+        others = [node for node in all_nodes(graph) if isinstance(node.op, Effect) and node.op not in (draw, output)]
+        drawn = [state for state in self.performed if isinstance(state, ndarray)]
+        if others or len(drawn) != len(draws):
+            return graph
+        known = {v: Value(v.shape, v.dtype, state) for v, state in zip(draws, drawn, strict=True)}
+        return graph.substituted([node.on(known) for node in graph.nodes if node.op is not draw], known)
 
     def vjp_raw(self, m: Any, gs: Any, saved: Any, parents: Any) -> list[Any]:
         """The cotangents of the inputs, by the compiled backward graph."""

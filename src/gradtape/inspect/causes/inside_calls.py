@@ -25,7 +25,7 @@ def replayed(op: Any, saved: Any, cotangents: Sequence[Any]) -> tuple[GradientTa
     The tape has been asked for the gradient of the record's outputs, weighted by `cotangents`, by its inputs.
     """
     if op.family == "call":
-        graph = op._derivative.forward
+        graph = op.as_run
         given, inner = op._inputs, [graph]
     else:
         given, _, attrs = saved

@@ -79,7 +79,7 @@ def steps_of(reading: Reading) -> list[Step]:
         outputs = tuple(range(at, at + len(several or (None,))))
         line = reading.line(at)
         if getattr(op, "family", None) == "call":
-            found += _inside(op, op.forward, at, inputs, outputs, line)
+            found += _inside(op, op.as_run, at, inputs, outputs, line)
         elif isinstance(op, OneCall) and op.node is not None:
             node, given, attrs = op.node
             known = tuple([p if (p := reading.log.position(x)) is not None and p >= 0 else x for x in given])
