@@ -1,13 +1,13 @@
 """Tapes with a memory budget: time, measured peak and gradients, beside a tape that keeps everything.
 
-    python benchmarks/budgets.py [--rounds N] [--size small] [--device] [--jit]
+    python benchmarks/budgets.py [--rounds N] [--size small] [--device] [--function | --jit]
 
 For a 50-layer MLP, a residual CNN and four blocks of a GPT, at 50%, 25% and 10% of what the tape keeps. The peak is
 what tracemalloc sees of a step (with --device, CuPy's memory pool), gradients included. The largest single op is the
 one that takes most by itself, forward and backward: inputs, outputs, their cotangents, and what its kernels need.
 
-With --jit the step is a function compiled by XLA, the fractions are of what it takes without a budget, and the peak is
-what XLA says: what is between ops, and the gradients.
+With --function the step is a function, with --jit one compiled by XLA, and the fractions are of what it takes without a
+budget. XLA says itself what that is: what is between ops, and the gradients.
 """
 
 from __future__ import annotations
@@ -132,31 +132,33 @@ class Tapes:
         return peak_of(lambda: self.gradients(budget), self._device)
 
 
-class Compiled:
-    """Steps compiled by XLA with a budget, or without."""
+class Functions:
+    """Steps that are functions with a budget, or without; compiled by XLA, or not."""
 
-    def __init__(self, step: Step) -> None:
-        self.step = step
+    def __init__(self, step: Step, device: bool, jit: bool) -> None:
+        self.step, self._device, self._jit = step, device, jit
         self._functions: dict[Any, Any] = {}
 
     def gradients(self, budget: Any = None) -> list[Any]:
         """One step; the same random numbers each time."""
         if budget not in self._functions:
             step = self.step
-            self._functions[budget] = tf.function(lambda: on_tape(step), jit_compile=True, memory_budget=budget)
+            self._functions[budget] = tf.function(lambda: on_tape(step), jit_compile=self._jit, memory_budget=budget)
         tf.random.set_seed(1)
         found: list[Any] = self._functions[budget]()
         return found
 
     def peak(self, budget: Any = None) -> int:
-        """The bytes that a step takes at most, as XLA says."""
+        """The bytes that a step takes at most."""
         self.gradients(budget)
+        if not self._jit:
+            return peak_of(lambda: self.gradients(budget), self._device)
         (variant,) = next(iter(self._functions[budget].get_concrete_function()._concrete.variants()))
         peak: int = variant._program.peak
         return peak
 
 
-Steps = Tapes | Compiled
+Steps = Tapes | Functions
 
 
 def on_tape(step: Step, budget: Any = None) -> list[Any]:
@@ -251,9 +253,9 @@ def measure(name: str, steps: Steps, device: bool, rounds: int, clock: Callable[
     noise = difference(steps.gradients(), plain)  # of sums whose order a GPU does not fix
     kept, largest = kept_and_largest(steps.step, device)
     whole = steps.peak()
-    if isinstance(steps, Compiled):
+    if isinstance(steps, Functions):
         kept = whole
-        print(f"{name}: the compiled step takes {whole / 1e6:.1f} MB at most, ", end="")
+        print(f"{name}: the step takes {whole / 1e6:.1f} MB at most, ", end="")
     else:
         print(f"{name}: the tape keeps {kept / 1e6:.1f} MB, its step takes {whole / 1e6:.1f} MB at most, ", end="")
     print(f"the largest op {largest / 1e6:.1f} MB", flush=True)
@@ -280,14 +282,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--size", choices=SIZES, default="usual", help="of the models; small ones show that it works")
     parser.add_argument("--device", action="store_true", help="on the GPU")
-    parser.add_argument("--jit", action="store_true", help="compiled by XLA")
+    parser.add_argument("--function", action="store_true", help="as a function")
+    parser.add_argument("--jit", action="store_true", help="as a function compiled by XLA")
     parser.add_argument("--cpu-time", action="store_true", help="count CPU time, on a machine that does other work too")
     options = parser.parse_args()
     clock = time.process_time if options.cpu_time else time.perf_counter
     with tf.device("/GPU:0" if options.device else "/CPU:0"):
         for name, model in MODELS.items():
             step = model(options.size)
-            steps: Steps = Compiled(step) if options.jit else Tapes(step, options.device)
+            steps: Steps = Tapes(step, options.device)
+            if options.function or options.jit:
+                steps = Functions(step, options.device, options.jit)
             measure(name, steps, options.device, options.rounds, clock)
 
 
