@@ -8,6 +8,7 @@ from test_function_memory_budget import chain, residual, training_step
 
 import gradtape as tf
 from gradtape.graph.executors.numpy.footprint import largest
+from gradtape.graph.executors.xla.constraint import laid_out
 from gradtape.graph.executors.xla.stages import barrier, in_stages
 from gradtape.graph.passes.optimize import dead_code
 
@@ -175,3 +176,28 @@ def test_a_call_under_a_tape_keeps_less(make):
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     assert less < 0.6 * kept
+
+
+def test_on_a_mesh_of_devices_it_is_said_that_there_is_no_plan(caplog):
+    import jax
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    everywhere = NamedSharding(Mesh(np.array(jax.devices()[:1]), ("batch",)), PartitionSpec())
+    f = tf.function(lambda x: laid_out(x, everywhere) + 1.0, jit_compile=True, memory_budget=0.5)
+    with caplog.at_level(logging.WARNING, logger="gradtape"):
+        assert [f(tf.constant([1.0])).numpy().tolist() for _ in range(2)] == [[2.0], [2.0]]
+    (said,) = [r.getMessage() for r in caplog.records]
+    assert "a mesh of devices" in said
+    assert "the memory budget does not hold" in said
+
+
+def test_random_words_take_no_more_than_the_numbers_made_of_them():
+    def f(x):
+        kept = tf.random.uniform([256, 1024], seed=1) >= 0.1
+        return tf.where(kept, x * 1.25, 0.0), kept
+
+    f = tf.function(f, jit_compile=True)
+    x = tf.ones([256, 1024])
+    f(x)
+    numbers = 4 * 256 * 1024
+    assert program_of(f, x).peak <= numbers + numbers // 4 + numbers + 1000  # the results, and the words
