@@ -59,7 +59,7 @@ def test_logs_that_come_late_are_those_of_their_step():
 
 
 def test_where_xla_fails_the_step_stays_on_numpy(monkeypatch):
-    def refused(graph):
+    def refused(graph, budget):
         raise NotImplementedError("no words for it")
 
     monkeypatch.setattr("gradtape.graph.executors.xla.executor.compile_graph", refused)
