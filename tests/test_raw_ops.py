@@ -11,6 +11,7 @@ OTHERS = {
     "Const", "ReadFile", "WriteFile", "Timestamp", "DecodeBmp", "DecodeGif", "DecodePng", "EncodePng",
     "BlockLSTMV2", "BroadcastGradientArgs", "RandomGammaGrad", "StatelessRandomGetAlg",
     "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle", "Multinomial",
+    "RandomIndexShuffle",  # its cases are those of tf.random.experimental.index_shuffle
 }  # fmt: skip
 ON_VARIABLES = {
     "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "ResourceApplyGradientDescent", "VariableShape",

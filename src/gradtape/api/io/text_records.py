@@ -16,9 +16,8 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
-from ..compat.text import as_bytes
 from ..runtime.system import py_function
-from ..text.strings import text_tensor
+from ..text.strings import in_bytes, text_tensor
 from .examples import Example
 
 NAMESPACES = ("io",)
@@ -56,7 +55,7 @@ def decode_csv(
                 f"Each record default must be one value, or none, of float32, float64, int32, int64 or string; got "
                 f"{default!r} for field {i}"
             )
-    if len(as_bytes(field_delim)) != 1:
+    if len(in_bytes(field_delim)) != 1:
         raise errors.InvalidArgumentError(f"field_delim should be only 1 char, got {field_delim!r}")
     columns = None if select_cols is None else [int(i) for i in select_cols]
     if columns is not None and (len(columns) != len(defaults) or sorted(set(columns)) != columns):
@@ -65,12 +64,12 @@ def decode_csv(
     def call(texts: Tensor) -> list[Any]:
         array = np.asarray(texts.array, object)
         rows = [
-            fields_of(record, i, as_bytes(field_delim), use_quote_delim, columns, len(defaults))
+            fields_of(record, i, in_bytes(field_delim), use_quote_delim, columns, len(defaults))
             for i, record in enumerate(array.ravel().tolist())
         ]
         found = []
         for j, default in enumerate(defaults):
-            values = [value_of(row[j], i, j, default, as_bytes(na_value)) for i, row in enumerate(rows)]
+            values = [value_of(row[j], i, j, default, in_bytes(na_value)) for i, row in enumerate(rows)]
             column = np.empty(len(values), object)
             column[:] = values
             kind = object if default.dtype is dtypes.string else default.dtype.as_numpy_dtype

@@ -1,16 +1,35 @@
-"""`tf.random.experimental`'s order at random that is a function of the seed given, as TensorFlow's."""
+"""`tf.random.experimental`'s orders at random that are functions of the seed given, as TensorFlow's."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from .arguments import scrambled
+from .permutations import random_index_shuffle
 
 NAMESPACES = ("random.experimental",)
-__all__ = ["stateless_shuffle"]
+__all__ = ["index_shuffle", "stateless_shuffle"]
+
+_FIRST_WORD = 498247692  # of the key that a seed of two numbers becomes
+
+
+def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
+    """Where each index goes in a random order of the numbers from 0 to `max_index`: the same seed, the same order.
+
+    The order itself is not made, however long it is.
+
+    >>> import gradtape as tf
+    >>> tf.random.experimental.index_shuffle([0, 1, 2, 3], seed=[5, 9], max_index=3).numpy().tolist()
+    [2, 0, 1, 3]
+    """
+    key = to_tensor(seed)
+    if key.dims != (2,):
+        raise InvalidArgumentError(f"seed must have the shape [2], got {list(key.dims)} [Op:RandomIndexShuffle]")
+    return random_index_shuffle(index, ops.concat(to_tensor(_FIRST_WORD, key.dtype)[None], key, axis=0), max_index)
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:

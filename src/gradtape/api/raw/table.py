@@ -380,6 +380,7 @@ RandomStandardNormal(shape, dtype, seed=0, seed2=0) = tf.random.normal(shape, dt
 TruncatedNormal(shape, dtype, seed=0, seed2=0) = tf.random.truncated_normal(shape, dtype=dtype, seed=seed2 or None)
 RandomUniformInt(shape, minval, maxval, seed=0, seed2=0) = tf.random.uniform(shape, minval, maxval,
     tf.convert_to_tensor(minval).dtype, seed2 or None)
+RandomIndexShuffle(index, seed, max_index, rounds=4) = tf.random_index_shuffle(index, seed, max_index, rounds)
 RandomShuffle(value, seed=0, seed2=0) = tf.random.shuffle(value, seed2 or None)
 Multinomial(logits, num_samples, seed=0, seed2=0, output_dtype=int64) = tf.random.categorical(logits, num_samples,
     output_dtype, seed2 or None)

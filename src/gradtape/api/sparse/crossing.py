@@ -13,9 +13,9 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
-from ..compat.text import as_bytes
 from ..runtime.system import py_function
 from ..text.hashes import farm
+from ..text.strings import in_bytes
 
 NAMESPACES = ("sparse",)
 __all__ = ["cross", "cross_hashed"]
@@ -35,7 +35,7 @@ def cross(inputs: Any, name: str | None = None, separator: str | None = None) ->
     >>> crossed.values.numpy().tolist()
     [b'a_X_1', b'b_X_1']
     """
-    return _crossed(inputs, joined_features(b"_X_" if separator is None else as_bytes(separator)), dtypes.string)
+    return _crossed(inputs, joined_features(b"_X_" if separator is None else in_bytes(separator)), dtypes.string)
 
 
 def joined_features(between: bytes) -> Callable[[tuple[Any, ...]], bytes]:

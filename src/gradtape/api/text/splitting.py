@@ -14,8 +14,7 @@ from ...engine.run.convert import to_array
 from ...engine.run.namespace import ops
 from ...state.ragged.partition import cut_at
 from ...state.ragged.tensor import RaggedTensor
-from ..compat.text import as_bytes
-from .strings import text_tensor
+from .strings import in_bytes, text_tensor
 
 NAMESPACES = ("strings",)
 __all__ = ["bytes_split", "ngrams", "split"]
@@ -111,7 +110,7 @@ def ngrams(
     x = strings_of(data)
     if not isinstance(x, RaggedTensor) and not x.dims:
         raise ValueError("Data must have rank>0")
-    between = as_bytes(separator)
+    between = in_bytes(separator)
 
     def of_row(row: list[bytes]) -> list[bytes]:
         return [gram for width in widths for gram in _grams(row, width, between, left, right, most)] or (
@@ -125,7 +124,7 @@ def _padding(values: Any) -> tuple[bytes, bytes]:
     pair = ("", "") if values is None else values if isinstance(values, list | tuple) else (values, values)
     if not all(isinstance(value, str | bytes) for value in pair[:2]):
         raise TypeError("pad_values must be a string, tuple of strings, or None.")
-    first, second = map(as_bytes, pair[:2])
+    first, second = map(in_bytes, pair[:2])
     return first, second
 
 

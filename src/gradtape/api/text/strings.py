@@ -13,7 +13,6 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
-from ..compat.text import as_bytes
 from ..runtime.system import summary
 from .regular_expressions import compiled, replaced
 from .spelling import spelled
@@ -26,6 +25,11 @@ __all__ = [
 
 _UNITS = ("BYTE", "UTF8_CHAR")
 _NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
+
+
+def in_bytes(text: str | bytes) -> bytes:
+    """A Python string as tensors hold it."""
+    return text.encode() if isinstance(text, str) else text
 
 
 def text_tensor(value: Any) -> Tensor:
@@ -130,7 +134,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
             )
     if not tensors:
         return to_tensor(b"")
-    between = as_bytes(separator)
+    between = in_bytes(separator)
     joined = spelled(each(lambda *parts: between.join(parts)), "StringJoin", separator=separator)
     return ops.map_text(*tensors, function=joined)
 
@@ -154,7 +158,7 @@ def reduce_join(
     if len(set(axes)) != len(axes):
         raise errors.InvalidArgumentError(f"Duplicate reduction dimension in {axes} [Op:ReduceJoin]")
     kept = [one for one in range(rank) if one not in axes]
-    between = as_bytes(separator)
+    between = in_bytes(separator)
 
     def joined(array: Any) -> Any:
         rows = np.transpose(array, kept + axes[::-1]).reshape(*(array.shape[one] for one in kept), -1)
@@ -176,7 +180,7 @@ def unsorted_segment_join(
     [b'b', b'a-c']
     """
     x, ids = text_tensor(inputs), to_tensor(segment_ids)
-    size, between, rank = int(to_array(num_segments)), as_bytes(separator), len(ids.dims)
+    size, between, rank = int(to_array(num_segments)), in_bytes(separator), len(ids.dims)
     if x.dims[:rank] != ids.dims:
         raise errors.InvalidArgumentError(
             f"Shape of segment_ids {list(ids.dims)} must be a prefix of the shape of the inputs {list(x.dims)}"
