@@ -92,7 +92,7 @@ def _turned(x: _Words, by: int, words: _Words, mask: _Words) -> _Words:
 
 def _schedule(keys: _Words, words: _Words, mask: _Words, rounds: int) -> _Words:
     """The key of each round, for each number."""
-    found = [keys[:, i] & mask for i in range(3)]
+    found: list[_Words] = [keys[:, i] & mask for i in range(3)]
     sequence = _SEQUENCE
     for i in range(3, rounds):
         last = found[i - 1]
