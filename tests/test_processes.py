@@ -385,6 +385,7 @@ for shards in (True, True):
         raise AssertionError
 hvd.barrier()
 assert sorted(os.listdir(folder)) == files, os.listdir(folder)
+hvd.barrier()  # nobody writes on before all have looked
 if r == 0:
     assert manager.latest_checkpoint == folder + "/ckpt-2"
 manager.restore_or_initialize()
