@@ -23,7 +23,6 @@ from .lowering import Primitive, cost, view
 _FLOPS = 3e10  # of a product, in a second
 _BYTES = 4e9  # read or written by a pass over arrays, in a second
 _CALL = 1e-6  # seconds
-_DRAWN = 16  # passes over a random number: ten rounds of mixing, 17 nanoseconds for a float32
 
 Strides = tuple[int, ...] | None  # None for an array without gaps, the last axis first
 
@@ -154,17 +153,8 @@ def seconds(node: Node) -> float:
         return _CALL
     if op.family == "bilinear":
         return _CALL + _products(node) / _FLOPS
-    return _CALL + _passes(node) * moved / _BYTES
-
-
-def _passes(node: Node) -> float:
-    """How often an op goes over what it takes and gives, or does what takes as long."""
-    op = node.op
-    if isinstance(op, Primitive):
-        return cost(node)
-    if op.name.startswith("random_"):
-        return _DRAWN
-    return float(getattr(op, "passes", 4 if op.family == "opaque" else 1))
+    passes = cost(node) if isinstance(op, Primitive) else getattr(op, "passes", 4 if op.family == "opaque" else 1)
+    return _CALL + passes * moved / _BYTES
 
 
 def _products(node: Node) -> float:

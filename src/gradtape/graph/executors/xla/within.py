@@ -22,7 +22,7 @@ logger = logging.getLogger("gradtape")
 _ATTEMPTS = 3
 _PATIENCE = 0.5
 _LONGEST = 1.0  # so much of a run may be computed again: tighter plans gain little, and take long to compile
-_LOOSER = 1.1  # the step to the next plan, where one computes too much again
+_LOOSER = 1.05  # the step to the next plan, where one computes too much again
 
 
 def within(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
