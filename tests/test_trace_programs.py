@@ -19,7 +19,6 @@ from gradtape.engine.tape import inspection
 
 sys.path.insert(0, os.path.dirname(__file__))
 
-import lost_gradients_of_models  # noqa: F401  which adds to them
 from lost_gradients import HEALTHY, LOST
 
 

@@ -1,0 +1,38 @@
+"""Programs as people write them whose gradients are lost, and healthy ones, for `gradtape run --trace`.
+
+Of each lost gradient: its kind, the cause, what the sentence must say, and the program, in which the line that did it
+is marked with `# here`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Lost(NamedTuple):
+    """A program and what is to be said about it."""
+
+    kind: str  # None, zero or not finite
+    cause: str
+    says: tuple[str, ...]
+    program: str
+    raises: bool = False  # whether it ends in Keras' "No gradients provided"
+
+
+LOST: dict[str, Lost] = {}
+HEALTHY: dict[str, str] = {}
+
+TF = "import numpy as np\nimport tensorflow as tf\n"
+
+
+def lost(name: str, kind: str, cause: str, says: tuple[str, ...], program: str, raises: bool = False) -> None:
+    """Adds a program."""
+    LOST[name] = Lost(kind, cause, says, TF + program.strip("\n") + "\n", raises)
+
+
+def healthy(name: str, program: str) -> None:
+    """Adds a program of which nothing may be said."""
+    HEALTHY[name] = TF + program.strip("\n") + "\n"
+
+
+from . import cut, not_finite, sound, unconnected, zeros  # noqa: E402, F401  which add theirs

@@ -1,0 +1,208 @@
+"""Gradients that are exactly zero."""
+
+from . import lost
+
+lost("a_network_of_dead_relus", "zero", "zero", ("dead ReLU", "more", "leaky"), """
+tf.keras.utils.set_random_seed(0)
+low = tf.keras.initializers.Constant(-100.0)
+hidden = tf.keras.layers.Dense(4, activation="relu", bias_initializer=low, name="hidden")
+model = tf.keras.Sequential([tf.keras.Input((3,)), hidden, tf.keras.layers.Dense(1, name="out")])
+x, y = tf.random.normal((8, 3)), tf.ones((8, 1))
+with tf.GradientTape() as tape:
+    predictions = model(x)  # here
+    loss = tf.reduce_mean((predictions - y) ** 2)
+gradients = tape.gradient(loss, model.trainable_variables)
+""")
+
+lost("clipped_everywhere", "zero", "zero", ("`w`", "tf.clip_by_value", "clipped"), """
+w = tf.Variable([5.0, -7.0])
+with tf.GradientTape() as tape:
+    bounded = tf.clip_by_value(w, -1.0, 1.0)  # here
+    loss = tf.reduce_sum((bounded - 0.5) ** 2)
+print(tape.gradient(loss, w))
+""")
+
+lost("an_underflow_in_half_precision", "zero", "zero", ("`w`", "float16", "Scale the loss"), """
+w = tf.Variable([1e-3, 2e-3], dtype=tf.float16)
+with tf.GradientTape() as tape:
+    y = w * 1e-4  # here
+    loss = tf.reduce_sum(y * y)
+print(tape.gradient(loss, w))
+""")
+
+lost("a_saturated_generator", "zero", "zero", ("`score`", "tf.sigmoid", "saturated"), """
+score = tf.Variable([120.0, 200.0])
+with tf.GradientTape() as tape:
+    probability = tf.sigmoid(score)  # here
+    loss = tf.reduce_mean((probability - 0.3) ** 2)
+print(tape.gradient(loss, score))
+""")
+
+lost("a_batch_that_is_all_padding", "zero", "zero", ("`embedding`", "mask * cost", "zeros"), """
+tokens = tf.constant([[0, 0, 0]])
+embedding = tf.Variable(tf.ones((5, 2)), name="embedding")
+with tf.GradientTape() as tape:
+    vectors = tf.gather(embedding, tokens)
+    cost = tf.reduce_sum(vectors ** 2, axis=-1)
+    mask = tf.cast(tokens != 0, tf.float32)
+    loss = tf.reduce_sum(mask * cost)  # here
+print(tape.gradient(loss, embedding))
+""")
+
+lost("the_sign_of_the_weights", "zero", "zero", ("`w`", "tf.sign"), """
+w = tf.Variable([0.5, -0.2])
+x = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    binary = tf.sign(w)  # here
+    loss = (tf.reduce_sum(binary * x) - 1.0) ** 2
+print(tape.gradient(loss, w))
+""")
+
+lost("a_dead_relu_inside_a_function", "zero", "zero", ("`bias`", "tf.nn.relu", "dead ReLU"), """
+bias = tf.Variable([-3.0, -4.0])
+
+@tf.function
+def score(x):
+    shifted = x + bias
+    return tf.reduce_sum(tf.nn.relu(shifted))  # here
+
+with tf.GradientTape() as tape:
+    loss = score(tf.constant([1.0, 2.0]))
+print(tape.gradient(loss, bias))
+""")
+
+lost("a_step_whose_loss_is_masked_in_a_function", "zero", "zero", ("`w`", "zeros"), """
+w = tf.Variable([1.0, 2.0])
+
+@tf.function
+def step(x, weight):
+    with tf.GradientTape() as tape:
+        cost = (x * w) ** 2
+        loss = tf.reduce_sum(cost * weight)  # here
+    return tape.gradient(loss, w)
+
+print(step(tf.ones(2), tf.zeros(2)))
+""")
+
+lost("an_overflow_in_half_precision", "zero", "not finite", ("`x`", "float16"), """
+x = tf.Variable([300.0, 1.0], dtype=tf.float16)
+with tf.GradientTape() as tape:
+    squares = x * x  # here
+    length = tf.sqrt(tf.reduce_sum(squares))
+print(tape.gradient(length, x))
+""")
+
+lost("a_dead_network_in_fit", "zero", "zero", ("kernel", "dead ReLU"), """
+hidden = tf.keras.layers.Dense(4, "relu", bias_initializer=tf.keras.initializers.Constant(-50.0))
+model = tf.keras.Sequential([tf.keras.Input((3,)), hidden, tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((8, 3), "float32"), np.ones((8, 1), "float32"), batch_size=4, epochs=2, verbose=0)  # here
+""")
+
+lost("a_branch_of_a_function_that_cuts", "zero", "stop_gradient", ("`v`", "tf.stop_gradient"), """
+v = tf.Variable(2.0)
+
+@tf.function
+def f(x):
+    if x > 0.0:
+        y = tf.stop_gradient(v) * x  # here
+    else:
+        y = tf.stop_gradient(v * 3.0) * x
+    return y
+
+with tf.GradientTape() as tape:
+    loss = f(tf.constant(1.0))
+tape.gradient(loss, v)
+""")
+
+lost("a_mean_of_nothing", "zero", "not finite", ("`w`", "tf.boolean_mask"), """
+w = tf.Variable([1.0, 2.0, 3.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(tf.boolean_mask(w, w > 5.0))  # here
+tape.gradient(loss, w)
+""")
+
+lost("a_gate_that_is_shut", "zero", "zero", ("`w`", "tf.where"), """
+w, x = tf.Variable([1.0, 2.0]), tf.constant([-1.0, -2.0])
+with tf.GradientTape() as tape:
+    gated = tf.where(x > 0.0, w * x, 0.0)  # here
+    loss = tf.reduce_sum(gated)
+tape.gradient(loss, w)
+""")
+
+lost("ppo_with_every_ratio_clipped", "zero", "zero", ("`logp`", "tf.clip_by_value"), """
+logp = tf.Variable([2.0, 3.0])
+old, advantage = tf.constant([0.0, 0.0]), tf.constant([1.0, 1.0])
+with tf.GradientTape() as tape:
+    ratio = tf.exp(logp - old)
+    clipped = tf.clip_by_value(ratio, 0.8, 1.2)  # here
+    loss = -tf.reduce_mean(tf.minimum(ratio * advantage, clipped * advantage))
+tape.gradient(loss, logp)
+""")
+
+lost("a_hard_swish_far_to_the_right", "zero", "zero", ("`scale`", "relu6"), """
+scale = tf.Variable([[40.0, 50.0]])
+x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+optimizer = tf.keras.optimizers.SGD(0.1)
+for step in range(3):
+    with tf.GradientTape() as tape:
+        gate = tf.nn.relu6(x * scale + 3.0) / 6.0  # here
+        loss = tf.reduce_mean((gate - 0.5) ** 2)
+    gradients = tape.gradient(loss, [scale])
+    optimizer.apply_gradients(zip(gradients, [scale]))
+""")
+
+lost("the_logarithm_of_a_rectified_deviation", "zero", "not finite", ("deviation/", "tf.math.log(0) is -inf"), """
+class Encoder(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.mean = tf.keras.layers.Dense(2, name="mean")
+        self.deviation = tf.keras.layers.Dense(2, "relu", kernel_initializer="zeros", name="deviation")
+
+    def call(self, x):
+        return self.mean(x), self.deviation(x)
+
+encoder = Encoder()
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        mean, deviation = encoder(x)
+        log_var = 2.0 * tf.math.log(deviation)  # here
+        kl = -0.5 * tf.reduce_sum(1.0 + log_var - mean ** 2 - deviation ** 2)
+    return tape.gradient(kl, encoder.trainable_variables)
+
+step(tf.ones((4, 3)))
+""")
+
+lost("a_padded_sentence_of_nothing", "zero", "not finite", ("query/", "tf.nn.softmax(scores)", "all is masked"), """
+class Attention(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.query = tf.keras.layers.Dense(4, name="query")
+
+    def call(self, x, mask):
+        scores = tf.matmul(self.query(x), x, transpose_b=True)
+        scores = tf.where(mask[:, None, :], scores, -np.inf)
+        return tf.matmul(tf.nn.softmax(scores), x)  # here
+
+attention = Attention()
+x = tf.ones((2, 3, 4))
+mask = tf.constant([[True, True, False], [False, False, False]])
+
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(attention(x, mask) ** 2)
+    return tape.gradient(loss, attention.trainable_variables)
+
+step()
+""")
+
+lost("the_eigenvectors_of_equal_eigenvalues", "zero", "zero", ("`a`", "tf.linalg.eigh", "its rule hands on"), """
+a = tf.Variable(np.eye(3, dtype="float32"))
+with tf.GradientTape() as tape:
+    values, vectors = tf.linalg.eigh(a)  # here
+    loss = tf.reduce_sum(vectors[:, 0] * [1.0, 2.0, 3.0])
+print(tape.gradient(loss, a))
+""")
