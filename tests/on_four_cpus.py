@@ -465,3 +465,14 @@ def test_checkpoints_of_variables(tmp_path):
     tf.train.Checkpoint(v=v, count=count).restore(path)
     assert v.numpy().tolist() == [1.0, 2.0] and float(count) == 4.0
     assert numbers(strategy, strategy.run(lambda: v + count)) == [[3.0, 4.0]] * 2
+
+
+def test_a_memory_budget_of_a_program_for_all_replicas_is_said_not_to_hold(caplog):
+    strategy = strategy_of(2)
+
+    @tf.function(memory_budget=0.5)
+    def step(x):
+        return strategy.reduce(SUM, strategy.run(lambda: x * x), axis=None)
+
+    assert float(step(tf.constant(3.0))) == 18.0
+    assert caplog.text.count("the memory budget does not hold") == 1

@@ -243,6 +243,11 @@ class _Together(Concrete):
         self._replicas = Replicas(strategy)
         self._strategy = strategy
         self._groups = _groups(concrete.arguments(), self._replicas.local)
+        if concrete._budget is not None:
+            logger.warning(
+                "function %s runs as one program for all replicas: what each of them takes is not planned, and the "
+                "memory budget does not hold", self.name
+            )  # fmt: skip
 
     def __call__(self, tensors: Sequence[Tensor], variables: Sequence[Any] = ()) -> Any:
         for first, count, _ in self._groups:
