@@ -2,10 +2,10 @@
 
 import importlib.util
 import os
+import warnings
 
+import pytest
 from hypothesis import HealthCheck, settings
-
-pytest_plugins = ["_gradtape_pytest"]  # NumPy's warnings about kernels (log of 0, overflow) are no errors
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -18,3 +18,9 @@ if importlib.util.find_spec("cupy") is None:
 # How many logical devices there are is said before the first is used: these run in processes of their own.
 if not os.environ.get("GRADTAPE_TEST_SEVERAL_DEVICES"):
     collect_ignore += ["tests/on_four_cpus.py", "tests/keras_on_four_cpus.py", "tests/keras_distribution_program.py"]
+
+
+@pytest.fixture(autouse=True)
+def quiet_kernels():
+    """pytest turns warnings into errors; those gradtape itself silences (log of 0, overflow) stay silent."""
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")

@@ -30,16 +30,14 @@ def test_kernels():
 @pytest.mark.parametrize(
     ("program", "command"),
     [
-        (FUNCTION, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "_gradtape_pytest", "test_them.py"]),
         (CASE, ["-m", "unittest", "-q", "test_them"]),
         (FUNCTION + "test_kernels()\n", ["-W", "error", "test_them.py"]),
         (FUNCTION + "test_kernels()\n", ["-O", "-W", "error", "test_them.py"]),
     ],
-    ids=["pytest", "unittest", "warnings as errors", "optimised"],
+    ids=["unittest", "warnings as errors", "optimised"],
 )
 def test_kernels_do_not_warn(program, command, tmp_path):
     (tmp_path / "test_them.py").write_text("import gradtape as tf\n" + program)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     run = subprocess.run(
         [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
