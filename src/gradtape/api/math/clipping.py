@@ -48,12 +48,13 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     given = np.arange(rank) if axes is None else to_array(axes, np.int64).reshape(-1)
     along = tuple((given % max(rank, 1)).tolist())
     clip_norm = ops.maximum(_limit(clip_norm, values), 0)
-    if np.broadcast_shapes(values.dims, clip_norm.dims) != values.dims:
+    scaled = values * clip_norm
+    if scaled.dims != values.dims:
         raise ValueError(f"Shapes {values.dims} and {clip_norm.dims} are incompatible: clip_norm must broadcast to t")
     squares = ops.sum(values * values, axis=along, keepdims=True)
     positive = squares > 0
     norm = ops.where(positive, arithmetic.sqrt(ops.where(positive, squares, 1)), squares)
-    return _like(t, values * clip_norm / ops.maximum(norm, clip_norm))
+    return _like(t, scaled / ops.maximum(norm, clip_norm))
 
 
 def clip_by_global_norm(
