@@ -7,6 +7,7 @@ import pytest
 from test_function_memory_budget import chain, residual, training_step
 
 import gradtape as tf
+from gradtape.core.budgets import readable_bytes
 from gradtape.graph.executors.numpy.footprint import largest
 from gradtape.graph.executors.xla.constraint import laid_out
 from gradtape.graph.executors.xla.stages import barrier, in_stages
@@ -66,7 +67,7 @@ def test_a_budget_that_cannot_be_met_is_said_once_with_what_is_taken(caplog):
         _, _, program = trained(lambda: chain(layers=4, batch=64), memory_budget=100)
     (said,) = [r.getMessage() for r in caplog.records]
     assert "step does not fit a memory budget of 100 B" in said
-    assert f"takes {program.peak / 1000:.4g} KB of memory, the least that was found" in said
+    assert f"takes {readable_bytes(program.peak)} of memory, the least that was found" in said
 
 
 def test_the_context_holds_for_functions_called_in_it():

@@ -1,4 +1,4 @@
-"""Memory budgets as users write them: bytes, `"512MB"`, or a fraction of what would be kept."""
+"""Memory budgets as users write them: bytes, `"512MB"`, or a fraction of what would be kept; and bytes in words."""
 
 from __future__ import annotations
 
@@ -69,3 +69,16 @@ def _checked(value: int | float, budget: Any, name: str) -> int | float:
     if not math.isfinite(value) or value <= 0 or value != int(value) or value == 1.0:
         raise ValueError(f"{name} must be {_EXPECTED}, got {budget!r}. Without a budget (None) everything is kept")
     return int(value)
+
+
+def readable_bytes(count: float) -> str:
+    """A number of bytes in words.
+
+    >>> readable_bytes(1_500_000)
+    '1.5 MB'
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    raise AssertionError

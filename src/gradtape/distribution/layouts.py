@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..inspect.records.reading import readable_bytes
+from ..core.budgets import readable_bytes
 from ..state.sharded_variable import ShardedVariable
 from ..state.variable import Variable
 

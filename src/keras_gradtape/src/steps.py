@@ -85,7 +85,7 @@ class _First:
             return self._rare(data)
 
     def _stays_on_numpy(self) -> bool:
-        """Whether somebody asks for what XLA does not do: it plans its memory itself."""
+        """Whether there is a memory budget: XLA would have to compile the step several times to keep to it."""
         return in_force.budget is not None
 
 

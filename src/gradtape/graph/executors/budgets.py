@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-import math
 from typing import NamedTuple
+
+from ...core.budgets import readable_bytes
 
 logger = logging.getLogger("gradtape")
 
@@ -19,19 +20,14 @@ class Outcome(NamedTuple):
 
     def report(self, name: str, limit: float, allowed: float) -> None:
         """Says so, with a warning if it is more than `allowed`, which is the limit and the largest op."""
+        taken, plain = readable_bytes(self.peak), readable_bytes(self.plain)
         if self.peak > allowed:
             logger.warning(
                 "function %s does not fit a memory budget of %s: a run takes %s of memory, the least that was found, "
                 "and %s without a budget. Smaller batches need less; results, and what variables become, count",
-                name, _readable(limit), _readable(self.peak), _readable(self.plain),
+                name, readable_bytes(limit), taken, plain,
             )  # fmt: skip
         logger.info(
-            "function %s is planned to %s of memory instead of %s: %d of %d ops run again", name, _readable(self.peak),
-            _readable(self.plain), self.again, self.ops,
+            "function %s is planned to %s of memory instead of %s: %d of %d ops run again",
+            name, taken, plain, self.again, self.ops,
         )  # fmt: skip
-
-
-def _readable(count: float) -> str:
-    """A number of bytes in words."""
-    power = min(max(0, int(math.log10(max(count, 1)) // 3)), 3)
-    return f"{count / 1000**power:.4g} {('B', 'KB', 'MB', 'GB')[power]}"

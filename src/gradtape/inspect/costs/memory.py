@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
 from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.op import Partial
@@ -21,7 +22,7 @@ from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
 from ...engine.tape.rematerialisation import Account
 from ...engine.tape.tape import GradientTape
-from ..records.reading import kept_log, known_array, readable_bytes, short
+from ..records.reading import kept_log, known_array, short
 from ..records.tables import Printable, Table
 
 _OLD = 60.0  # seconds, after which a persistent tape is worth a word

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
+from ...core.budgets import readable_bytes
 from ...core.waits import waits_since
 from ...engine.registry.cotangents import PendingProduct
 from ...engine.registry.devices import DeviceTensor
@@ -19,7 +20,7 @@ from ...engine.run.namespace import raw
 from ...engine.run.source_lines import Line
 from ...engine.tape.backprop import SparseCotangents, sweep
 from ..records.layers import layer_paths
-from ..records.reading import Reading, readable_bytes, readable_time, short, source_text
+from ..records.reading import Reading, readable_time, short, source_text
 from ..records.tables import Printable, Table
 from ..records.witness import TracingLog
 from .memory import kept_arrays

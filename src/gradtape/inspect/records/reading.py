@@ -290,15 +290,6 @@ def line_data(line: Line) -> dict[str, Any]:
     return {"file": os.path.basename(file), "number": number, "function": function, "text": source_text(line)}
 
 
-def readable_bytes(count: float) -> str:
-    """`1.5 MB`."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000 or unit == "GB":
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    raise AssertionError
-
-
 def readable_time(seconds: float) -> str:
     """`1.5 ms`."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):

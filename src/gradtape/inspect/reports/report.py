@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.budgets import readable_bytes
 from ...core.errors import OpError
 from ...core.tensor import Tensor
 from ...engine.run.source_lines import Line
@@ -26,7 +27,7 @@ from ..causes.explain import Cause, explain
 from ..causes.nonfinite import diagnose
 from ..costs.profile import profile
 from ..records.layers import layer_paths
-from ..records.reading import Reading, line_data, readable_bytes
+from ..records.reading import Reading, line_data
 from ..records.witness import TracingLog
 from .graph_report import call_data, graph_data, kind_of
 from .grouping import opened, tree
