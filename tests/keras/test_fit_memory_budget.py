@@ -57,7 +57,7 @@ def test_keras_fit_of_a_compiled_model_trains_within_it(caplog):
         found, now = fitted(0.3)
     (said,) = [r.getMessage() for r in caplog.records if r.name == "gradtape"]
     reached, plain = re.fullmatch(
-        r"function train_step is planned to ([\d.]+) KB of memory instead of ([\d.]+) MB: .* ops run again", said
+        r"function train_step is planned to ([\d.]+) kB of memory instead of ([\d.]+) MB: .* ops run again", said
     ).groups()
     assert float(reached) < 0.35 * 1000 * float(plain)
     np.testing.assert_allclose(found, losses, rtol=1e-6)
