@@ -24,7 +24,8 @@ test: $(VENV)/.test  ## Runs the test suite, with the examples in docstrings, RE
 test-several: $(VENV)/.test  ## Runs the tests of several processes and several devices
 	$(RUN) -m pytest -n $(JOBS) -q tests/test_processes.py tests/test_workers.py tests/test_distribute_replicas.py tests/test_keras_distribution.py
 
-fuzz: $(VENV)/.test  ## Runs N= random programs from SEED= on, eagerly, as functions and by XLA, and every op at every size
+fuzz: $(VENV)/.test  ## Runs N= random programs and cases of every feature (or FEATURES=) from SEED= on, and every op at every size
+	PYTHONPATH=tests $(RUN) -m fuzz $(FEATURES) --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
 
