@@ -23,6 +23,7 @@ def worker(path, rank, port, timeout):
     """A worker of two, started by hand, as `TF_CONFIG` says."""
     config = {"cluster": {"worker": [f"127.0.0.1:{port}", "127.0.0.1:1"]}, "task": {"type": "worker", "index": rank}}
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("GRADTAPE_", "TF_CONFIG"))}
-    environment = {**clean, "TF_CONFIG": json.dumps(config), "GRADTAPE_TIMEOUT": str(timeout)}
+    said = {"TF_CONFIG": json.dumps(config), "GRADTAPE_TIMEOUT": str(timeout), "GRADTAPE_SECRET": "of a test"}
+    environment = {**clean, **said}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, str(path)], env=environment, **pipes)

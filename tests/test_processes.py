@@ -1,5 +1,6 @@
 """Several processes: who they are, what they compute together, and how they end when one of them fails."""
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +19,13 @@ from launching import launched, script
 
 import gradtape as tf
 from gradtape.core import errors
-from gradtape.distribution import cluster
+from gradtape.distribution import cluster, coordination
+from gradtape.distribution.channel import AuthenticationError, Channel, job_secret
 from gradtape.distribution.coordination import Coordinator, Member
 
 pytestmark = pytest.mark.several
 
+SECRET = b"the secret of a test"
 
 # Who they are.
 
@@ -133,29 +137,31 @@ def test_bad_arguments():
         hvd.broadcast(x, 1)
 
 
-# The desk, with ranks that are threads of this process.
+# The coordinator, with ranks that are threads of this process.
 
 
-def meeting(size, timeout, act, job=lambda rank: "job", count=None):
-    """What `act(member)` gives or raises at each rank."""
+def meeting(size, timeout, act, job=lambda rank: "job", count=None, secret=lambda rank: SECRET, disturb=None):
+    """What `act(member)` gives or raises at each rank; `disturb(address)` runs while the first of them waits."""
     listener = socket.create_server(("127.0.0.1", 0))
-    desk = Coordinator(listener, size, "job", timeout)
+    coordinator = Coordinator(listener, size, "job", SECRET, timeout)
     found = {}
 
     def run(rank):
         try:
-            member = Member(rank, size, listener.getsockname(), job(rank), timeout, launched=False)
+            member = Member(rank, size, listener.getsockname(), job(rank), secret(rank), timeout, launched=False)
             member._enforce = lambda text: None  # these ranks share one process
             found[rank] = act(member)
         except Exception as error:
             found[rank] = error
 
     threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size if count is None else count)]
-    for thread in threads:
+    for number, thread in enumerate(threads):
+        if number == 1 and disturb is not None:
+            disturb(listener.getsockname())
         thread.start()
     for thread in threads:
         thread.join(20)
-    desk.close()
+    coordinator.close()
     return found
 
 
@@ -200,7 +206,7 @@ def test_a_rank_that_ends_early_or_dies_is_named():
     def act(member):
         member.call("first", wait=True)
         if member.rank == 1:
-            return member._connection.channel.shutdown(socket.SHUT_RDWR)
+            return member._channel.socket.shutdown(socket.SHUT_RDWR)
         member.call("second", wait=True)
 
     assert "has died without a word, after 1 collectives" in str(meeting(2, 5, act)[0])
@@ -220,11 +226,142 @@ def test_a_process_of_another_job_is_turned_away():
     assert "rank 1 of 2 did not start" in str(found[0])
 
 
+def say(address, data):
+    """Sends bytes as a stranger does, and returns what the coordinator answers until it closes the connection."""
+    with socket.create_connection(address, timeout=10) as connection:
+        answer = connection.recv(1 << 16)
+        connection.sendall(data)
+        with contextlib.suppress(ConnectionResetError):  # it was closed before everything was read
+            while received := connection.recv(1 << 16):
+                answer += received
+        return answer
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET / HTTP/1.1\r\n\r\n", b"\n", b"{}\n", b"null\n" * 100, b"\xff" * 70_000,
+        b"0" * 32 + b"\n" + b"0" * 64 + b"{}\n",
+        b"0" * 32 + b'\n{"hello": 0, "size": 2, "job": "job", "pid": 1, "host": "h"}\n',
+    ],
+)  # fmt: skip
+def test_strangers_change_nothing(data):
+    """The coordinator answers them with nothing but its nonce, closes the connection, and the job goes on."""
+    answers = []
+    found = meeting(
+        2, 10, lambda member: member.call("a", member.rank, wait=True), disturb=lambda at: answers.append(say(at, data))
+    )
+    assert set(map(str, found.values())) == {"[0, 1]"}
+    assert len(answers[0].strip()) == 32
+
+
+def test_a_stranger_that_says_nothing_does_not_delay_the_job(monkeypatch):
+    monkeypatch.setattr(coordination, "_STRANGER_SECONDS", 0.3)
+    found = meeting(
+        2, 10, lambda member: member.call("a", member.rank, wait=True), disturb=lambda at: say(at, b"")
+    )  # `say` returns when the coordinator has closed the connection
+    assert set(map(str, found.values())) == {"[0, 1]"}
+
+
+def test_a_process_with_another_secret_is_turned_away():
+    found = meeting(2, 1, lambda member: None, secret=lambda rank: SECRET if rank == 0 else b"another secret")
+    assert "closed the connection before it accepted rank 1" in str(found[1]) and "GRADTAPE_SECRET" in str(found[1])
+    assert "rank 1 of 2 did not start" in str(found[0])
+    assert "turned away came from 127.0.0.1: it does not know the secret of the job" in str(found[0])
+
+
+def test_a_member_does_not_believe_a_stranger_at_the_address():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def answer():
+            with server.accept()[0] as connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(errors.UnavailableError, match="is not rank 0 of this job: it does not speak gradtape's"):
+            Member(1, 2, server.getsockname(), "job", SECRET, 5, launched=False)
+
+
+def test_messages_cannot_be_repeated_reordered_or_reflected():
+    """A stranger in the middle plays recorded lines again: each is accepted once, in its place, by its addressee."""
+
+    sockets = contextlib.ExitStack()
+
+    def pair():
+        return tuple(map(sockets.enter_context, socket.socketpair()))
+
+    def connected():
+        one, other = pair()
+        coordinator, member = Channel(one, SECRET, "coordinator"), Channel(other, SECRET, "member")
+        member.handshake()
+        return coordinator, member
+
+    def lines_of(channel, *messages):
+        """What would travel."""
+        one, other = pair()
+        channel.socket, kept = one, channel.socket
+        for message in messages:
+            channel.send(message)
+        channel.socket = kept
+        return other.recv(1 << 16).split(b"\n")[:-1]
+
+    with sockets:
+        check_tampering(connected, lines_of)
+
+
+def check_tampering(connected, lines_of):
+    coordinator, member = connected()
+    first, second = lines_of(member, {"a": 1}, {"b": 2})
+    member.socket.sendall(first + b"\n" + second + b"\n")
+    assert coordinator.receive() == [{"a": 1}, {"b": 2}]
+    tamperings = [
+        lambda first, second: [first, first],
+        lambda first, second: [second, first],
+        lambda first, second: [first.replace(b"1}", b"2}")],
+        lambda first, second: lines_of(connected()[1], {"a": 1}),
+    ]
+    for tampered in tamperings:
+        coordinator, member = connected()
+        member.socket.sendall(b"\n".join(tampered(*lines_of(member, {"a": 1}, {"b": 2}))) + b"\n")
+        with pytest.raises(AuthenticationError, match="secret"):
+            coordinator.receive()
+    coordinator, member = connected()
+    coordinator.receive()
+    member.socket.sendall(lines_of(coordinator, {"a": 1})[0] + b"\n")
+    with pytest.raises(AuthenticationError):
+        coordinator.receive()
+
+
+def test_the_secret_comes_from_the_environment_or_from_a_file_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADTAPE_SECRET", "given")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert job_secret() == b"given" and not list(tmp_path.iterdir())
+    monkeypatch.delenv("GRADTAPE_SECRET")
+    with ThreadPoolExecutor(8) as pool:
+        created = {found.result() for found in [pool.submit(job_secret) for _ in range(8)]}
+    assert len(created) == 1 and len(created.pop()) == 64
+    file = tmp_path / ".gradtape" / "secret"
+    assert [path.name for path in file.parent.iterdir()] == ["secret"] and file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o644)
+    with pytest.raises(PermissionError, match="other users can read it"):
+        job_secret()
+    file.chmod(0o600)
+    file.write_text("short")
+    with pytest.raises(ValueError, match="too short"):
+        job_secret()
+
+
+def test_rank_0_listens_at_the_named_address_only():
+    with cluster._listening("127.0.0.1", 0) as listener:
+        assert listener.getsockname()[0] == "127.0.0.1"
+    with pytest.raises(errors.UnavailableError, match=r"cannot listen at 192\.0\.2\.1.*GRADTAPE_INTERFACE"):
+        cluster._listening("192.0.2.1", 0)  # reserved for documentation: an address of no host
+
+
 def test_nobody_at_the_address():
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     with pytest.raises(errors.DeadlineExceededError, match=r"rank 1 could not reach rank 0 at .*:\d+ within 0.2 s"):
-        Member(1, 2, address, "job", 0.2, launched=False)
+        Member(1, 2, address, "job", SECRET, 0.2, launched=False)
 
 
 # Two real processes.
@@ -327,6 +464,37 @@ def test_two_processes_compute_together(tmp_path):
     done = launched("-n", 2, script(tmp_path, TOGETHER))
     assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
     assert done.returncode == 0
+
+
+DISTURBED = """
+import pathlib, socket
+from gradtape.distribution import collectives
+
+host, port = os.environ["GRADTAPE_COORDINATOR"].rsplit(":", 1)
+if r == 1:
+    with socket.create_connection((host, int(port))) as stranger:
+        stranger.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
+        while stranger.recv(1000):
+            pass
+print(sum(hvd.broadcast_object([r + 1, 2], 0)), float(hvd.allreduce(float(r), op="sum")))
+
+# What XLA delivers to rank 1 is exchanged for a pickle that would write a file.
+genuine = collectives.broadcast
+malicious = np.frombuffer(b"cbuiltins\\nopen\\n(S'MARK'\\nS'w'\\ntR.", np.uint8)
+if r == 1:
+    collectives.broadcast = lambda *arguments: (genuine(*arguments), [malicious])[1]
+try:
+    hvd.broadcast_object([1], 0)
+except tf.errors.DataLossError as error:
+    print("refused" if not pathlib.Path("MARK").exists() else "executed")
+hvd.barrier()
+"""
+
+
+def test_strangers_neither_end_a_job_nor_have_their_bytes_unpickled(tmp_path):
+    done = launched("-n", 2, script(tmp_path, DISTURBED))
+    expected = ["[0] 3 1.0", "[1] 3 1.0", "[1] refused"]
+    assert sorted(done.stdout.splitlines()) == expected and done.returncode == 0, done.stdout + done.stderr
 
 
 FAILING = """

@@ -106,6 +106,8 @@ def _run_once(job: Job, attempt: int) -> int:
         "GRADTAPE_JOB": f"{','.join(job.hosts)} {attempt}" if job.hosts else secrets.token_hex(8),
         "GRADTAPE_LOCAL_SIZE": str(count), "GRADTAPE_RESTART": str(attempt), "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
+    if len(job.hosts) < 2:  # with several hosts the launchers of all of them have to know it: `job_secret` says how
+        shared["GRADTAPE_SECRET"] = secrets.token_hex(32)
     if job.timeout is not None:
         shared["GRADTAPE_TIMEOUT"] = str(job.timeout)
     quiet = threading.Event()

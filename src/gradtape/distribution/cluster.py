@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..core import errors
+from .channel import job_secret
 from .coordination import Coordinator, Member
 
 logger = logging.getLogger("gradtape")
@@ -237,13 +238,15 @@ def _join(me: Identity) -> None:
     host, _, port = me.address.rpartition(":")
     if not host or not port.isdigit():
         raise ValueError(f"The address of rank 0 must be host:port, got {me.address!r} from {me.source}")
-    wait = timeout()
+    wait, secret = timeout(), job_secret()
+    interface = os.environ.get("GRADTAPE_INTERFACE") or host
     if me.rank == 0:
-        _state.coordinator = Coordinator(_listening(host, int(port)), me.size, me.job, wait)
+        _state.coordinator = Coordinator(_listening(interface, int(port)), me.size, me.job, secret, wait)
     launched = "GRADTAPE_LAUNCHED" in os.environ
-    joined = Member(me.rank, me.size, (host, int(port)), me.job, wait, launched)
+    reached_at = interface if me.rank == 0 else host
+    joined = Member(me.rank, me.size, (reached_at, int(port)), me.job, secret, wait, launched)
     try:
-        _start_jax(me, joined, host)
+        _start_jax(me, joined, host, interface)
     except BaseException as error:
         joined.leave(_described(error))
         raise
@@ -278,20 +281,24 @@ def _described(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' + text[0][:300] if text else ''}"
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listening(interface: str, port: int) -> socket.socket:
+    """A socket at one address of this host, the one that the other processes were given, and at no other."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind(("127.0.0.1" if host in ("localhost", "127.0.0.1") else "", port))
+        listener.bind((interface, port))
     except OSError as error:
+        listener.close()
         raise errors.UnavailableError(
-            f"rank 0 cannot listen at {host}:{port}: {error}. Is another job using this port?"
+            f"rank 0 cannot listen at {interface}:{port}: {error}. Is another job using this port? If the other "
+            "processes reach this host by a name or address that is not its own (through NAT, say), set "
+            "GRADTAPE_INTERFACE to the address of the interface to listen at"
         ) from error
     listener.listen(4096)
     return listener
 
 
-def _start_jax(me: Identity, joined: Member, host: str) -> None:
+def _start_jax(me: Identity, joined: Member, host: str, interface: str) -> None:
     try:
         import jax
     except ImportError as error:
@@ -299,7 +306,7 @@ def _start_jax(me: Identity, joined: Member, host: str) -> None:
     port = None
     if me.rank == 0:
         with socket.socket() as probe:
-            probe.bind(("", 0))
+            probe.bind((interface, 0))
             port = probe.getsockname()[1]
     ports = joined.call("start of JAX", port, wait=True)
     assert ports is not None
@@ -308,10 +315,10 @@ def _start_jax(me: Identity, joined: Member, host: str) -> None:
     # would otherwise wait for a thread of the pool that the other one holds.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     jax.config.update("jax_enable_preemption_service", False)  # it would keep a process from ending at SIGTERM
-    patience = int(2 * joined.timeout + 60)  # our own desk notices first, and knows more
+    patience = int(2 * joined.timeout + 60)  # our own coordinator notices first, and knows more
     try:
         jax.distributed.initialize(
-            f"{host}:{ports[0]}", me.size, me.rank,
+            f"{host}:{ports[0]}", me.size, me.rank, coordinator_bind_address=f"{interface}:{ports[0]}",
             local_device_ids=[me.local_rank] if me.chooses_device and me.local_size > 1 else None,
             cluster_detection_method="deactivate", initialization_timeout=int(joined.timeout) + 1,
             heartbeat_timeout_seconds=patience, shutdown_timeout_seconds=patience,

@@ -1,16 +1,17 @@
 """Ranks that keep an eye on each other: who has come, what each of them calls next, and who is gone.
 
-Rank 0 has a desk (`Coordinator`), to which every rank, itself too, keeps a connection (`Member`). A process that dies
-closes its connection, so that the others hear of it at once, whatever they are waiting in. Before each collective a
-rank tells the desk what it is about to call. The desk compares, and if one rank calls something else, or does not call
-at all within the time limit, tells all of them which rank it is and why. Numbers do not travel here: XLA moves those.
+Rank 0 has a `Coordinator`, to which every rank, itself too, keeps a connection (`Member`). A process that dies closes
+its connection, so that the others hear of it at once, whatever they are waiting in. Before each collective a rank tells
+the coordinator what it is about to call. The coordinator compares, and if one rank calls something else, or does not
+call at all within the time limit, tells all of them which rank it is and why. Numbers do not travel here: XLA moves
+those.
 
-A message is a line of JSON.
+Messages are authenticated (`channel.py`). The coordinator closes the connection of a peer without the job's secret, and
+goes on.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import selectors
 import socket
@@ -23,6 +24,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core import errors
+from .channel import AuthenticationError, Channel, Message
 
 KINDS: dict[str, type[errors.OpError]] = {
     "gone": errors.UnavailableError,
@@ -31,6 +33,7 @@ KINDS: dict[str, type[errors.OpError]] = {
 }
 GRACE = 10.0  # seconds a process has to notice that another one failed, before it is ended
 _TICK = 0.1
+_STRANGER_SECONDS = 10.0  # that a peer has to prove that it is a member
 
 
 def listed(ranks: Iterable[int]) -> str:
@@ -41,34 +44,17 @@ def listed(ranks: Iterable[int]) -> str:
 
 
 class _Connection:
-    """A socket of lines, and what the desk knows about who is at its other end."""
+    """A channel to a process, and what the coordinator knows about that process."""
 
-    def __init__(self, channel: socket.socket) -> None:
+    def __init__(self, channel: Channel, address: str) -> None:
         self.channel = channel
+        self.address = address
+        self.since = time.monotonic()
         self.rank: int | None = None
         self.who = ""
         self.count = 0  # of its collectives
         self.left: str | None = None  # why it has left, "" for the end of its program
         self.place: str | None = None  # where its program is, once it was asked
-        self._rest = b""
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Sends a message; whether anybody reads it is seen elsewhere."""
-        try:
-            self.channel.sendall(json.dumps(message).encode() + b"\n")
-        except OSError:
-            pass
-
-    def received(self) -> list[dict[str, Any]] | None:
-        """The messages that have come; None at the end."""
-        try:
-            data = self.channel.recv(1 << 16)
-        except OSError:
-            return None
-        if not data:
-            return None
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        return [json.loads(line) for line in lines]
 
 
 class _Call:
@@ -83,10 +69,12 @@ class _Call:
 
 
 class Coordinator:
-    """The desk at rank 0."""
+    """Rank 0's server, which the members of the job report to."""
 
-    def __init__(self, listener: socket.socket, size: int, job: str, timeout: float) -> None:
-        self._size, self._job, self._timeout = size, job, timeout
+    def __init__(self, listener: socket.socket, size: int, job: str, secret: bytes, timeout: float) -> None:
+        self._size, self._job, self._secret, self._timeout = size, job, secret, timeout
+        self._listener = listener
+        self._rejected = ""  # what is known of the connections that were closed as those of strangers
         self._members: dict[int, _Connection] = {}
         self._calls: dict[int, _Call] = {}
         self._descriptions: dict[int, str] = {}
@@ -114,23 +102,55 @@ class Coordinator:
         while not self._closed:
             for key, _ in self._selector.select(_TICK):
                 if key.data is None:
-                    channel, _ = key.fileobj.accept()  # type: ignore[union-attr]
-                    channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    channel.settimeout(5.0)
-                    self._selector.register(channel, selectors.EVENT_READ, _Connection(channel))
-                    continue
-                connection: _Connection = key.data
-                messages = connection.received()
-                for message in messages or ():
-                    self._hear(connection, message)
-                if messages is None:
-                    self._selector.unregister(connection.channel)
-                    connection.channel.close()
-                    self._lost(connection)
+                    self._open_connection()
+                else:
+                    self._receive_from(key.data)
+            self._close_idle_strangers()
             if self._failure is None:
                 self._look_at_the_clock()
 
-    def _hear(self, connection: _Connection, message: dict[str, Any]) -> None:
+    def _open_connection(self) -> None:
+        try:
+            connection, address = self._listener.accept()
+        except OSError:  # the peer is gone already, or this process has no descriptor left for it
+            time.sleep(_TICK)
+            return
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.settimeout(5.0)
+        opened = _Connection(Channel(connection, self._secret, "coordinator"), str(address[0]))
+        self._selector.register(connection, selectors.EVENT_READ, opened)
+
+    def _receive_from(self, connection: _Connection) -> None:
+        try:
+            messages = connection.channel.receive()
+        except AuthenticationError as error:
+            self._reject(connection, str(error))
+            return
+        for message in messages or ():
+            self._hear(connection, message)
+        if messages is None:
+            self._close(connection)
+            self._lost(connection)
+
+    def _close_idle_strangers(self) -> None:
+        """Closes connections whose peer has not proved within the limit that it is a member."""
+        limit = time.monotonic() - _STRANGER_SECONDS
+        for key in list(self._selector.get_map().values()):
+            opened: _Connection | None = key.data
+            if opened is not None and not opened.channel.is_authenticated and opened.since < limit:
+                self._reject(opened, f"it did not identify itself within {_STRANGER_SECONDS:g} s")
+
+    def _reject(self, connection: _Connection, reason: str) -> None:
+        self._rejected = f"The last connection that was turned away came from {connection.address}: {reason}"
+        self._close(connection)
+        if connection.rank is not None:  # a member's stream was tampered with
+            self._lost(connection)
+
+    def _close(self, connection: _Connection) -> None:
+        self._selector.unregister(connection.channel.socket)
+        connection.channel.socket.close()
+
+    def _hear(self, connection: _Connection, message: Message) -> None:
         if "hello" in message:
             self._welcome(connection, message)
         elif "call" in message:
@@ -144,28 +164,32 @@ class Coordinator:
             elif all(member.left is not None for member in self._members.values()):
                 self._tell_all({"all left": True})
 
-    def _welcome(self, connection: _Connection, message: dict[str, Any]) -> None:
+    def _welcome(self, connection: _Connection, message: Message) -> None:
         rank, size, job = message["hello"], message["size"], message["job"]
         reason = ""
         if job != self._job:
             reason = f"belongs to the job {job!r}, and this is {self._job!r}: another run uses the same address"
         elif size != self._size:
             reason = f"was started as one of {size}, and rank 0 as one of {self._size}"
+        elif not 0 <= rank < size:
+            reason = f"does not exist: ranks go from 0 to {size - 1}"
         elif rank in self._members:
             reason = f"is there already ({self._members[rank].who}): two processes were given the same rank"
         if reason:
-            connection.send({"failed": {"kind": "disagreement", "text": f"rank {rank} {reason}", "speaker": rank}})
+            failure = {"kind": "disagreement", "text": f"rank {rank} {reason}", "speaker": rank}
+            connection.channel.send({"failed": failure})
             return
+        connection.channel.send({"accepted": True})
         connection.rank = rank
         connection.who = f"rank {rank} (process {message['pid']} on {message['host']})"
         self._members[rank] = connection
         if self._failure is not None:
-            connection.send({"failed": self._failure})
+            connection.channel.send({"failed": self._failure})
         elif len(self._members) == self._size:
             self._complete = True
             self._tell_all({"welcome": True})
 
-    def _compare(self, connection: _Connection, message: dict[str, Any]) -> None:
+    def _compare(self, connection: _Connection, message: Message) -> None:
         """Notes that a rank has come to a collective, and compares it with what the others call."""
         if connection.rank is None or self._failure is not None:
             return
@@ -211,7 +235,8 @@ class Coordinator:
         if not self._complete:
             if now - self._started > self._timeout:
                 missing = set(range(self._size)) - set(self._members)
-                self._fail("late", f"{listed(missing)} of {self._size} did not start within {self._timeout:g} s", 0)
+                late = f"{listed(missing)} of {self._size} did not start within {self._timeout:g} s"
+                self._fail("late", late + (f". {self._rejected}" if self._rejected else ""), 0)
             return
         for number, call in self._calls.items():
             missing = set(range(self._size)) - set(call.digests)
@@ -224,7 +249,7 @@ class Coordinator:
             if now - call.since > self._timeout and call.asked is None:
                 call.asked = now
                 for rank in missing:
-                    self._members[rank].send({"where": True})
+                    self._members[rank].channel.send({"where": True})
             if call.asked is not None:
                 silent = [rank for rank in missing if self._members[rank].place is None]
                 if silent and now - call.asked < 2.0:
@@ -243,9 +268,9 @@ class Coordinator:
             self._failure = {"kind": kind, "text": text, "speaker": speaker}
             self._tell_all({"failed": self._failure})
 
-    def _tell_all(self, message: dict[str, Any]) -> None:
+    def _tell_all(self, message: Message) -> None:
         for member in self._members.values():
-            member.send(message)
+            member.channel.send(message)
 
 
 def _shortened(text: str) -> str:
@@ -254,12 +279,13 @@ def _shortened(text: str) -> str:
 
 
 class Member:
-    """A rank's connection to the desk. Making one waits until all ranks have come."""
+    """A rank's connection to the coordinator. Creating one waits until all ranks have come."""
 
     def __init__(
-        self, rank: int, size: int, address: tuple[str, int], job: str, timeout: float, launched: bool
+        self, rank: int, size: int, address: tuple[str, int], job: str, secret: bytes, timeout: float, launched: bool
     ) -> None:
         self.rank, self.size = rank, size
+        self._address = f"{address[0]}:{address[1]}"
         self.timeout = timeout
         self._launched = launched
         self._changed = threading.Condition()
@@ -267,16 +293,16 @@ class Member:
         self._failure: errors.OpError | None = None
         self._speaker: int | None = None
         self._noticed = False
-        self._welcome = self._all_left = self._leaving = False
+        self._accepted = self._welcome = self._all_left = self._leaving = False
         self._count = 0
         self._known: set[int] = set()
         self._order = threading.Lock()
-        self._connection = _Connection(_connected(address, rank, timeout))
+        self._channel = _connected(address, rank, secret, timeout)
         # Who is forked from here must not keep the connection open when this process dies.
-        os.register_at_fork(after_in_child=self._connection.channel.close)
+        os.register_at_fork(after_in_child=self._channel.socket.close)
         threading.Thread(target=self._listen, name="gradtape member", daemon=True).start()
         host = socket.gethostname()
-        self._connection.send({"hello": rank, "size": size, "job": job, "pid": os.getpid(), "host": host})
+        self._channel.send({"hello": rank, "size": size, "job": job, "pid": os.getpid(), "host": host})
         self._wait(lambda: self._welcome, "start")
 
     @property
@@ -285,7 +311,7 @@ class Member:
         return self._failure is not None
 
     def call(self, what: str, value: Any = None, wait: bool = False, then: Any = None) -> list[Any] | None:
-        """Tells the desk that this rank has come to its next collective, `what`; in order, `then()` is called.
+        """Tells the coordinator that this rank has come to its next collective, `what`; in order, `then()` is called.
 
         With `wait`, or when this rank has never called `what` before, waits until all ranks have come to the same, and
         returns the `value` of each. Otherwise only a difference is heard of, a moment later.
@@ -295,13 +321,13 @@ class Member:
         with self._order:
             self._count += 1
             number = self._count
-            message: dict[str, Any] = {"call": number, "digest": digest, "wait": wait}
+            message: Message = {"call": number, "digest": digest, "wait": wait}
             if digest not in self._known:
                 self._known.add(digest)
                 message |= {"what": what, "wait": True}
             if value is not None:
                 message["value"] = value
-            self._connection.send(message)
+            self._channel.send(message)
             if message["wait"]:
                 self._wait(lambda: number in self._agreed, what)
             if then is not None:
@@ -309,7 +335,7 @@ class Member:
         return self._agreed.pop(number) if message["wait"] else None
 
     def _wait(self, ready: Any, what: str) -> None:
-        limit = time.monotonic() + self.timeout + GRACE  # the desk notices first, if it can
+        limit = time.monotonic() + self.timeout + GRACE  # the coordinator notices first, if it can
         with self._changed:
             while not ready() and self._failure is None:
                 if time.monotonic() > limit:
@@ -341,7 +367,7 @@ class Member:
         if self._failure is not None:
             return
         self._leaving = True
-        self._connection.send({"left": reason})
+        self._channel.send({"left": reason})
         if not reason:
             with self._changed:
                 self._changed.wait_for(lambda: self._all_left or self._failure is not None)
@@ -350,7 +376,10 @@ class Member:
 
     def _listen(self) -> None:
         while True:
-            messages = self._connection.received()
+            try:
+                messages = self._channel.receive()
+            except AuthenticationError:
+                messages = None
             with self._changed:
                 for message in messages or ():
                     if "agreed" in message:
@@ -359,14 +388,17 @@ class Member:
                         failed = message["failed"]
                         self._set_failure(failed["kind"], failed["text"], failed["speaker"])
                     elif "where" in message:
-                        self._connection.send({"place": _place()})
+                        self._channel.send({"place": _place()})
+                    self._accepted = self._accepted or "accepted" in message
                     self._welcome = self._welcome or "welcome" in message
                     self._all_left = self._all_left or "all left" in message
                 if messages is None and not self._all_left:
-                    self._set_failure("gone", "rank 0 has died without a word", None)
+                    rejected = f"rank 0 at {self._address} closed the connection before it accepted rank {self.rank}. "
+                    text = "rank 0 has died without a word" if self._accepted else rejected + _SECRETS_MAY_DIFFER
+                    self._set_failure("gone", text, None)
                 self._changed.notify_all()
             if messages is None:
-                self._connection.channel.close()
+                self._channel.socket.close()
                 return
 
     def _set_failure(self, kind: str, text: str, speaker: int | None) -> None:
@@ -386,15 +418,18 @@ class Member:
         os._exit(1)
 
 
-def _connected(address: tuple[str, int], rank: int, timeout: float) -> socket.socket:
-    """A connection to the desk, which may start later than this process."""
+_SECRETS_MAY_DIFFER = (
+    "Either it has died, or the processes have different secrets: set GRADTAPE_SECRET to the same random text for all "
+    "of them (`gradtape launch` does so on one host; hosts that share a home directory share its ~/.gradtape/secret)"
+)
+
+
+def _connected(address: tuple[str, int], rank: int, secret: bytes, timeout: float) -> Channel:
+    """A connection to the coordinator, which may start later than this process."""
     limit = time.monotonic() + timeout
     while True:
         try:
-            channel = socket.create_connection(address, timeout=5.0)
-            channel.settimeout(None)
-            channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return channel
+            connection = socket.create_connection(address, timeout=5.0)
         except OSError as error:
             if time.monotonic() > limit:
                 raise errors.DeadlineExceededError(
@@ -402,6 +437,20 @@ def _connected(address: tuple[str, int], rank: int, timeout: float) -> socket.so
                     "Is rank 0 running, and is its address right?"
                 ) from error
             time.sleep(0.05)
+            continue
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        channel = Channel(connection, secret, "member")
+        connection.settimeout(max(5.0, timeout))
+        try:
+            channel.handshake()
+        except AuthenticationError as error:
+            connection.close()
+            raise errors.UnavailableError(
+                f"What answers at {address[0]}:{address[1]} is not rank 0 of this job: {error}. Does another program "
+                "use this port?"
+            ) from error
+        connection.settimeout(None)
+        return channel
 
 
 def _place() -> str:

@@ -7,6 +7,7 @@ what it gave. Each function here is differentiable, and part of a function that 
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from ...core import nest
 from ...core.dtypes import string
-from ...core.errors import InvalidArgumentError
+from ...core.errors import DataLossError, InvalidArgumentError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, wrap
 from ...distribution import cluster, collectives
@@ -370,7 +371,15 @@ def broadcast_object(obj: Any, root_rank: int = 0, name: str | None = None) -> A
     if size() == 1:
         return obj
     label = name or "broadcast_object"
-    text = np.frombuffer(pickle.dumps(obj) if rank() == root_rank else b"", np.uint8)
-    count = collectives.exchange(int(text.size), f"{label}, size")[root_rank]
-    buffer = text if rank() == root_rank else np.zeros(count, np.uint8)
-    return pickle.loads(collectives.broadcast([buffer], root_rank, label)[0].tobytes())
+    content = pickle.dumps(obj) if rank() == root_rank else b""
+    # XLA moves the bytes, and authenticates nobody. The digest travels between authenticated members.
+    described = [len(content), hashlib.sha256(content).hexdigest()]
+    size_in_bytes, digest = collectives.exchange(described, f"{label}, size")[root_rank]
+    buffer = np.frombuffer(content, np.uint8) if rank() == root_rank else np.zeros(size_in_bytes, np.uint8)
+    received = collectives.broadcast([buffer], root_rank, label)[0].tobytes()
+    if hashlib.sha256(received).hexdigest() != digest:
+        raise DataLossError(
+            f"{label}: what arrived at rank {rank()} is not what rank {root_rank} sent, and is not unpickled. Does "
+            "something else send to the ports of this job?"
+        )
+    return pickle.loads(received)
