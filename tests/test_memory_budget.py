@@ -12,16 +12,17 @@ from random_programs.comparison import run
 from random_programs.generator import generate
 
 import gradtape as tf
-from gradtape.core.budgets import parse_budget
+from gradtape.core.budgets import SMALLEST_BYTES, parse_budget
 from gradtape.engine.tape import spilling
 from gradtape.engine.tape.log import Log
+from gradtape.engine.tape.rematerialisation import SMALL_SHARE
 
 
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        (4096, 4096), (np.int64(7), 7), (2e9, 2_000_000_000), (0.25, 0.25), (np.float32(0.5), 0.5),
-        ("512MB", 512_000_000), ("2GiB", 2**31), ("1.5 kb", 1500), ("100", 100), ("64B", 64), ("25%", 0.25),
+        (4096, 4096), (np.int64(7000), 7000), (2e9, 2_000_000_000), (0.25, 0.25), (np.float32(0.5), 0.5),
+        ("512MB", 512_000_000), ("2GiB", 2**31), ("1.5 kb", 1500), ("1000", 1000), ("6400B", 6400), ("25%", 0.25),
         ("0.1", 0.1), ("1e6", 1_000_000), (".5GB", 500_000_000),
     ],
 )  # fmt: skip
@@ -44,6 +45,21 @@ def test_what_is_no_budget_is_a_type_error(given):
 def test_budgets_that_make_no_sense_are_value_errors(given):
     with pytest.raises(ValueError, match="memory_budget"):
         parse_budget(given)
+
+
+@pytest.mark.parametrize("given", [2, np.int64(7), 2.0, 999, "2", "100", "64B", "0.5KB"])
+@pytest.mark.parametrize("place", ["tape", "function", "block"])
+def test_budgets_that_lack_a_unit_are_refused_with_how_to_write_one(given, place):
+    places = {
+        "tape": lambda: tf.GradientTape(memory_budget=given),
+        "function": lambda: tf.function(abs, memory_budget=given),
+        "block": lambda: tf.memory_budget(given).__enter__(),
+    }
+    with pytest.raises(ValueError, match=r"budget=.* is \d+ bytes, and the smallest budget is 1000 bytes") as error:
+        places[place]()
+    assert repr(given) in str(error.value)
+    if given == 2:
+        assert "write '2GB'" in str(error.value)
 
 
 def same(found, expected):
@@ -148,7 +164,7 @@ def once(layer, **options):
     return [*tape.gradient(loss, WEIGHTS), tf.random.uniform([2])], account
 
 
-@pytest.mark.parametrize("budget", [0.5, 0.1, 2, "1GB"])
+@pytest.mark.parametrize("budget", [0.5, 0.1, SMALLEST_BYTES, "1GB"])
 @pytest.mark.parametrize("layer", LAYERS)
 def test_gradients_are_those_of_a_plain_tape(layer, budget):
     expected, _ = once(layer)
@@ -227,13 +243,13 @@ def test_a_hessian_through_calls_of_functions():
 
     plain = asked()
     assert np.any(plain.numpy())
-    assert same(asked(memory_budget=2), plain)
+    assert same(asked(memory_budget=SMALLEST_BYTES), plain)
 
 
 def test_a_call_that_keeps_nothing():
     x = tf.Variable(tf.ones([4]))
     shifted = tf.function(lambda y: 2.0 * y + 1.0)
-    with tf.GradientTape(memory_budget=2) as tape:
+    with tf.GradientTape(memory_budget=SMALLEST_BYTES) as tape:
         y = tf.exp(shifted(tf.sin(x)))
     with tf.GradientTape() as plain:
         expected = tf.exp(shifted(tf.sin(x)))
@@ -250,7 +266,7 @@ def test_a_variable_that_is_assigned_meanwhile():
             y = tf.exp(y * v) * y
         return tape.gradient(y, v)
 
-    assert same(asked(memory_budget=2), asked())
+    assert same(asked(memory_budget=SMALLEST_BYTES), asked())
 
 
 def test_with_assignments_that_count():
@@ -262,7 +278,7 @@ def test_with_assignments_that_count():
             y = tf.reduce_sum(v * v)
         return tape.gradient(y, [v, x])
 
-    assert same(asked(memory_budget=2), asked())
+    assert same(asked(memory_budget=SMALLEST_BYTES), asked())
 
 
 def test_the_account_and_the_limit():
@@ -295,8 +311,102 @@ def test_views_are_counted_once():
     assert tape.gradient(z, x) is not None
 
 
+SEQUENCE = tf.constant(RNG.normal(size=(60, 16, 8)), tf.float32)
+VIEWS = {
+    "rows": lambda x: [x[t] for t in range(60)],
+    "columns": lambda x: [tf.transpose(x, [1, 0, 2])[:, t] for t in range(60)],
+    "unstack": tf.unstack,
+    "views of views": lambda x: [tf.reshape(x, [6, 10, 16, 8])[t // 10][t % 10][::-1] for t in range(60)],
+    "of an array": lambda x: [tf.convert_to_tensor(x.numpy()[t]) for t in range(60)],
+}
+
+
+def recurrent(views, watched, **options):
+    with tf.GradientTape(**options) as tape:
+        if watched:
+            tape.watch(SEQUENCE)
+        h = tf.zeros([16, 8])
+        for x in VIEWS[views](SEQUENCE):
+            h = tf.tanh(tf.matmul(x, WEIGHTS[0]) + tf.matmul(h, WEIGHTS[1]))
+        loss = tf.reduce_sum(h * h)
+    account = account_of(tape) if options else None
+    return tape.gradient(loss, [*WEIGHTS[:2], *[SEQUENCE] * watched]), account
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("views", VIEWS)
+def test_views_of_an_input_are_one_memory(views, watched):
+    watched &= views != "of an array"
+    expected, _ = recurrent(views, watched)
+    whole, state = 60 * 16 * 8 * 4, 16 * 8 * 4
+    found, account = recurrent(views, watched, memory_budget="1MB")
+    assert same(found, expected)
+    assert account.evictions == 0
+    assert account.peak <= whole + 62 * state + (views == "columns") * whole
+    found, account = recurrent(views, watched, memory_budget=0.5)
+    assert same(found, expected)
+    assert account.recomputations <= 4 * 60 * 3  # each step's ops a few times, not all steps for each
+
+
+def test_an_input_that_becomes_a_view_of_what_was_computed():
+    x = tf.Variable(tf.ones([50, 4]))
+
+    def asked(**options):
+        with tf.GradientTape(**options) as tape:
+            y = tf.exp(x)
+            with tape.stop_recording():
+                parts = tf.unstack(y)
+            z = tf.add_n([tf.sin(part * part) for part in parts]) + tf.reduce_sum(tf.sin(y), 0)
+            held = account_of(tape).held if options else None
+        return tape.gradient(z, x), held
+
+    expected, _ = asked()
+    found, held = asked(memory_budget="1MB")
+    assert same(found, expected)
+    assert held <= 800 + 50 * 16 + 200 * 4  # y, the products, the sine: `y` once, though its parts are inputs
+    assert same(asked(memory_budget=SMALLEST_BYTES)[0], expected)
+
+
+def test_what_cannot_be_let_go_leaves_the_rest_its_budget(caplog):
+    x = tf.Variable(tf.ones([8]))
+    big = tf.ones([1000, 8])
+    with tf.GradientTape(memory_budget=2000) as tape:
+        y = tf.reduce_sum(big * x, 0)
+        for _ in range(100):
+            y = tf.sin(y)
+    account = account_of(tape)
+    assert "cannot be let go takes 32.0 kB by itself, more than the memory budget of 2.0 kB" in caplog.text
+    assert account.held <= 32_000 + 2000 + 2 * 32
+    tape.gradient(y, x)
+    assert account.recomputations <= 100  # a tape that lets go of everything computes thousands of ops again
+
+
+def test_small_values_go_only_when_there_are_no_larger_ones():
+    x = tf.Variable(tf.ones([100]))
+    with tf.GradientTape(memory_budget=2_000_000) as tape:
+        y = x
+        for _ in range(20):
+            y = tf.sin(y)
+        z = tf.tile(y[None], [2000, 1])
+        for _ in range(4):
+            z = tf.sin(z)
+    store = tape._log.store
+    small = [value for value in store.values if value.needed and value.block.bytes == 400]
+    assert len(small) >= 19
+    assert SMALL_SHARE * store.limit > 400
+    assert store.account.evictions > 0
+    assert all(value.block.held for value in small)
+    with tf.GradientTape(memory_budget=SMALLEST_BYTES) as tape:
+        y = x * 1.0
+        for _ in range(2000):
+            y = tf.sin(tf.reduce_mean(y))
+    account = account_of(tape)
+    assert account.held <= SMALLEST_BYTES  # small values go too, where they are all there is
+    assert account.evictions > 0
+
+
 def test_a_tensor_that_the_user_holds_is_not_computed_again():
-    with tf.GradientTape(memory_budget=2) as tape:
+    with tf.GradientTape(memory_budget=SMALLEST_BYTES) as tape:
         held = [DATA]
         for w in WEIGHTS:
             held.append(tf.sin(tf.matmul(held[-1], w)))
@@ -395,7 +505,7 @@ def test_a_plain_tape_is_as_it_was():
 
 def test_explanations():
     v, w = tf.Variable(tf.ones([8]), name="v"), tf.Variable(1.0, name="w")
-    with tf.GradientTape(memory_budget=2, persistent=True) as tape:
+    with tf.GradientTape(memory_budget=SMALLEST_BYTES, persistent=True) as tape:
         y = tf.exp(tf.sin(v))
     assert tape.gradient(y, w) is None
     assert tape.explain(y, [v, w]).reasons[1].source == "`w`"
@@ -432,7 +542,7 @@ def test_what_is_refused(options, error, said):
 def test_random_programs(seed, monkeypatch):
     program = generate(seed)
     expected = run(program, "eager")
-    for budget in (0.5, 2):
+    for budget in (0.5, SMALLEST_BYTES):
         plain = tf.GradientTape.__init__
         limited = functools.partialmethod(plain, memory_budget=budget)
         with monkeypatch.context() as patched:

@@ -64,9 +64,9 @@ def test_with_room_for_everything_the_program_is_the_plain_one(caplog):
 
 def test_a_budget_that_cannot_be_met_is_said_once_with_what_is_taken(caplog):
     with caplog.at_level(logging.WARNING, logger="gradtape"):
-        _, _, program = trained(lambda: chain(layers=4, batch=64), memory_budget=100)
+        _, _, program = trained(lambda: chain(layers=4, batch=64), memory_budget=1000)
     (said,) = [r.getMessage() for r in caplog.records]
-    assert "step does not fit a memory budget of 100 B" in said
+    assert "step does not fit a memory budget of 1.0 kB" in said
     assert f"takes {readable_bytes(program.peak)} of memory, the least that was found" in said
 
 

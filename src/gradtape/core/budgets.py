@@ -18,6 +18,7 @@ _UNITS = {"": 1, "B": 1} | {
 _SPELLINGS = {unit.upper(): size for unit, size in _UNITS.items()}
 _WRITTEN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*", re.IGNORECASE)
 _EXPECTED = "a number of bytes, a string such as '512MB', '2GiB' or '25%', or a fraction between 0 and 1"
+SMALLEST_BYTES = 1000  # a smaller budget is a unit that was forgotten: no step fits
 
 
 class _InForce(threading.local):
@@ -29,6 +30,8 @@ in_force = carried(_InForce())  # what `gradtape.memory_budget` has set for this
 
 def parse_budget(budget: Any, name: str = "memory_budget") -> int | float:
     """A budget in bytes, an int, or a fraction, a float between 0 and 1, of what would be kept without it.
+
+    Fewer than `SMALLEST_BYTES` are refused, as what was meant was another unit.
 
     `name` is that of the argument, for errors.
 
@@ -68,7 +71,17 @@ def _checked(value: int | float, budget: Any, name: str) -> int | float:
         return value
     if not math.isfinite(value) or value <= 0 or value != int(value) or value == 1.0:
         raise ValueError(f"{name} must be {_EXPECTED}, got {budget!r}. Without a budget (None) everything is kept")
+    if value < SMALLEST_BYTES:
+        hint = "" if isinstance(budget, str) and budget.strip()[-1:].isalpha() else _units_hint(value)
+        raise ValueError(
+            f"{name}={budget!r} is {value:.0f} bytes, and the smallest budget is {SMALLEST_BYTES} bytes, '1KB'. A "
+            f"number is one of bytes{hint}; a fraction of what would be kept is one between 0 and 1, or '25%'"
+        )
     return int(value)
+
+
+def _units_hint(value: int | float) -> str:
+    return f": write '{value:.0f}GB' or '{value:.0f}MB' for other units"
 
 
 def readable_bytes(count: float) -> str:

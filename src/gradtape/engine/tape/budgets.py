@@ -6,13 +6,14 @@ came about. Its list of what rules need has numbers of the store in place of ten
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from os import path
 from time import perf_counter
 from typing import Any
 
 from ...core import errors
-from ...core.budgets import parse_budget
+from ...core.budgets import parse_budget, readable_bytes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
 from ..registry.devices import REAL
@@ -22,6 +23,9 @@ from .log import Log, new_key
 from .rematerialisation import Maker, Store
 from .spilling import SpillFolder
 
+logger = logging.getLogger("gradtape")
+
+_NO_ATTRS: dict[str, Any] = {}
 _LATELY = 64  # values back to which a copy that nobody was told of is looked for
 
 
@@ -162,7 +166,7 @@ class BudgetedLog(Log):
         """Records `y = op(x)` for plain tensors."""
         at = len(self.ops)
         super().unary(op, x, y)
-        self._note(op, (x,), (y,), {}, at)
+        self._note_plain(op, (x,), y, at)
 
     def binary(self, op: Any, a: Tensor, b: Tensor, y: Tensor) -> None:
         """Records `y = op(a, b)` for plain tensors."""
@@ -171,7 +175,7 @@ class BudgetedLog(Log):
             super().binary(op, a, b, y)
         finally:
             self._inside = False
-        self._note(op, (a, b), (y,), {}, at)
+        self._note_plain(op, (a, b), y, at)
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""
@@ -212,6 +216,34 @@ class BudgetedLog(Log):
         super().forget()
         self.store = Store(self.store.budget)
 
+    def _note_plain(self, op: Any, inputs: tuple[Tensor, ...], y: Tensor, at: int) -> None:
+        """Does what `_note` does for an op on plain tensors without attributes, which most ops are, in less time."""
+        if type(op) is not Op or op.name == "identity":
+            self._note(op, inputs, (y,), {}, at)
+            return
+        store = self.store
+        values = store.values
+        cost = perf_counter() - self._since
+        key = self._numbers
+        numbers = {}
+        for x in inputs:
+            mark = x.mark
+            if type(mark) is tuple and mark[0] is key and (value := values[mark[1]]).maker and value.module is None:
+                numbers[id(x)] = mark[1]
+            else:
+                numbers[id(x)] = self._number(x)
+        sources = tuple([numbers[id(x)] for x in inputs])
+        maker = Maker(self._told, op, sources, _NO_ATTRS)
+        self._told += 1
+        number = numbers[id(y)] = store.add(y, maker, sources, cost)
+        maker.outputs = (number,)
+        y.mark = values[number].marks = (key, number, y.marks)
+        if len(self.ops) > at:
+            self._keep(at, numbers)
+        if store.account.held > store.limit:
+            self._keep_within(numbers)
+        self._since = perf_counter()
+
     def _note(
         self, op: Any, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], attrs: dict[str, Any], at: int
     ) -> None:
@@ -235,8 +267,15 @@ class BudgetedLog(Log):
         if len(self.ops) > at and op.family != "call":
             self._keep(at, numbers)
         if store.account.held > store.limit:
-            store.keep_within({store.values[i].block.number for i in numbers.values()})
+            self._keep_within(numbers)
         self._since = perf_counter()
+
+    def _keep_within(self, in_use: dict[int, int]) -> None:
+        """Lets go of what is beyond the limit, apart from the values of the op that has run."""
+        store = self.store
+        store.keep_within({store.values[i].block.number for i in in_use.values()})
+        if store.is_out_of_reach:
+            _warn_out_of_reach(store.budget, store.fixed_bytes)
 
     def _note_call(
         self,
@@ -326,22 +365,44 @@ class BudgetedLog(Log):
 
     def _keep(self, at: int, numbers: dict[int, int]) -> None:
         """Puts slots into what a rule needs, where there are values that may be let go."""
+        saved = list.__getitem__(self.saved, at)
         found: list[int] = []
-        form = self._with_slots(list.__getitem__(self.saved, at), numbers, found)
+        if type(saved) is tuple:
+            form: Any = self._with_slots(saved, numbers, found)
+        else:
+            (form,) = self._with_slots((saved,), numbers, found)
         if found:
             list.__setitem__(self.saved, at, Needed(form, tuple(found)))
 
-    def _with_slots(self, part: Any, numbers: dict[int, int], found: list[int]) -> Any:
-        if type(part) is tuple:
-            return tuple([self._with_slots(x, numbers, found) for x in part])
-        number = numbers.get(id(part)) if isinstance(part, Tensor) else None
-        if number is None:
-            return part
-        self.store.need(number, part)
-        if self.store.stays(number, part):
-            return part
-        found.append(number)
-        return Slot(number)
+    def _with_slots(self, parts: tuple[Any, ...], numbers: dict[int, int], found: list[int]) -> tuple[Any, ...]:
+        store = self.store
+        result = []
+        for part in parts:
+            if type(part) is tuple:
+                result.append(self._with_slots(part, numbers, found))
+                continue
+            number = numbers.get(id(part)) if isinstance(part, Tensor) else None
+            if number is not None:
+                store.need(number, part)
+                if not store.stays(number, part):
+                    found.append(number)
+                    part = Slot(number)
+            result.append(part)
+        return tuple(result)
+
+
+_warned: set[int | float] = set()  # budgets of which it was said that they cannot be kept
+
+
+def _warn_out_of_reach(budget: int | float, fixed: int) -> None:
+    if budget not in _warned:
+        _warned.add(budget)
+        logger.warning(
+            "what a tape needs and cannot be let go takes %s by itself, more than the memory budget of %s: the tape "
+            "keeps %s beside it. Tensors that no recorded op has made (inputs, what Python has computed) cannot be "
+            "computed again; smaller batches need less, and with spill=folder they go to disk",
+            readable_bytes(fixed), readable_bytes(budget), readable_bytes(budget),
+        )  # fmt: skip
 
 
 def _moves(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> bool:

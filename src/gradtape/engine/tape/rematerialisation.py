@@ -6,6 +6,10 @@ of the memory that is cheapest to do without: h = cost / (bytes * sqrt(staleness
 of all that it needs which is gone already. Staleness is how far back on the tape a value is, for a sweep comes to it so
 much later. Of chains, its square root leaves the values that cost least in the end: with 5 of 50, 2.3 times the ops.
 
+Memory is counted by the array that owns it, once, however many views of it there are: see `Block`. Blocks that are
+small for the limit are let go only when no others are left, and many of them at a time, so that a choice among them
+takes less time than computing them.
+
 Whatever is computed again is computed by the same kernel from the same inputs, so it is the same to the bit. Values are
 numbers here and refer to one another by them: a store has no circles, and goes when its tape goes.
 """
@@ -13,26 +17,33 @@ numbers here and refer to one another by them: a store has no circles, and goes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from math import sqrt
 from time import perf_counter
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from ...core.tensor import Tensor
 from ..run import dispatch
 from .spilling import SpillFolder, memory_of
 
-_LOOKED_AT = 256  # blocks at most among which the next one to let go is looked for
 _FAR = 64  # blocks at most that are asked what it costs to make them, for one
 _SOON = 1e-7  # seconds: nothing is less stale
+SMALL_SHARE = 1 / 1000  # of the limit: a smaller block is let go only when no larger one is left
+_MANY_BLOCKS = 64  # from which on one choice lets go of a share of the limit at a time
+_SLACK_SHARE = 1 / 16  # of the limit
 
 
 class Block:
     """One piece of memory: a value and the views of it, which are held and let go together."""
 
-    __slots__ = ("bytes", "cost", "file", "fixed", "held", "made_at", "members", "needed", "number", "sources")
+    __slots__ = (
+        "bytes", "cost", "file", "fixed", "held", "made_at", "members", "memory", "needed", "number", "sources",
+    )  # fmt: skip
 
     def __init__(self, size: int, cost: float, fixed: bool) -> None:
         self.bytes = size
@@ -45,6 +56,7 @@ class Block:
         self.made_at = 0.0  # on the store's clock
         self.sources: tuple[int, ...] = ()  # the blocks that its values were computed from, except fixed ones
         self.file: Any = None  # where it is, if it was written to disk
+        self.memory: Any = None  # a weak reference to the array that owns the memory; None for a NumPy scalar
 
 
 class Value:
@@ -115,45 +127,70 @@ class Store:
         self.values: list[Value] = []
         self._blocks: list[Block] = []
         self._held: dict[int, Block] = {}  # by number: those that may be let go
+        self._by_memory: dict[int, Block] = {}  # by the `id` of the array that owns the memory, if that still exists
+        self.fixed_bytes = 0  # of the blocks that are held and cannot be let go
+        self._fixed_wanted = 0  # of those of them that rules need
         self._spill = spill
-        self._looked = 0
         self._clock = 0.0  # seconds that all ops have taken
         self._now = 0.0  # where on it the recording is, or the sweep
 
     @property
     def limit(self) -> float:
-        """The bytes to keep within: a fraction is one of all that rules have needed so far."""
-        budget = self.budget
-        return budget if type(budget) is int else budget * self.account.wanted
+        """The bytes to keep within: a fraction is one of all that rules have needed so far.
+
+        Where what cannot be let go takes more than that by itself, the budget is one for the rest: it cannot be kept,
+        and computing everything again whenever it is needed would not change that.
+        """
+        budget, fixed, wanted = self.budget, self.fixed_bytes, self.account.wanted
+        limit = budget if type(budget) is int else budget * wanted
+        if fixed <= limit:
+            return limit
+        return fixed + (budget if type(budget) is int else budget * (wanted - self._fixed_wanted))
+
+    @property
+    def is_out_of_reach(self) -> bool:
+        """Whether what cannot be let go takes more than a budget of bytes."""
+        return type(self.budget) is int and self.fixed_bytes > self.budget
 
     # What the tape tells.
 
-    def add(self, x: Tensor, maker: Maker | None, inputs: Iterable[int], cost: float) -> int:
-        """A value that was made, or given; its number. Memory that an input has too is that input's block."""
-        sources = [self.values[i].block for i in inputs]
+    def add(self, x: Tensor, maker: Maker | None, sources: Iterable[int], cost: float) -> int:
+        """A value that was made, or given; its number. It belongs to the block of the memory that it lies in."""
+        values = self.values
         memory = memory_of(x.buffer)
-        block = None
-        for i, source in zip(inputs, sources, strict=True):
-            known = self.values[i].at_hand()
-            if known is not None and memory_of(known.buffer) is memory:
-                block = source
-                break
-        if block is None:
-            block = self._new_block(Block(int(memory.nbytes), cost, maker is None), sources)
+        block = self._by_memory.get(id(memory))
+        if block is None or block.memory() is not memory:
+            block = Block(int(memory.nbytes), cost, maker is None)
+            block.number = len(self._blocks)
+            block.sources = tuple({b.number for b in [values[i].block for i in sources] if not b.fixed})
+            self._blocks.append(block)
+            self._clock += cost
+            self._now = block.made_at = self._clock
+            self._lies_in(block, memory)
         else:
             block.cost += cost
-        number = len(self.values)
+            if maker is None and not block.fixed:
+                self._fix(block)
+        number = len(values)
         block.members.append(number)
-        self.values.append(Value(x, block, maker))
+        values.append(Value(x, block, maker))
         return number
 
-    def _new_block(self, block: Block, sources: Iterable[Block]) -> Block:
-        block.number = len(self._blocks)
-        block.sources = tuple({source.number for source in sources if not source.fixed})
-        self._blocks.append(block)
-        self._clock += block.cost
-        self._now = block.made_at = self._clock
-        return block
+    def _lies_in(self, block: Block, memory: Any) -> None:
+        """Notes the array that owns a block's memory now. NumPy's scalars have no views."""
+        if not isinstance(memory, np.generic):
+            block.memory = ref(memory)
+            self._by_memory[id(memory)] = block
+
+    def _fix(self, block: Block) -> None:
+        """A block cannot be let go any more: a value lies in it that no op of the tape has made."""
+        block.fixed = True
+        if self._spill is None:
+            self._held.pop(block.number, None)
+            if block.held:
+                self.fixed_bytes += block.bytes
+            if block.needed:
+                self._fixed_wanted += block.bytes
 
     def need(self, number: int, x: Tensor) -> None:
         """A rule will need a value, which is `x`."""
@@ -161,6 +198,8 @@ class Store:
         block = value.block
         if not block.needed:
             self.account.wanted += block.bytes
+            if block.fixed and self._spill is None:
+                self._fixed_wanted += block.bytes
         value.needed += 1
         block.needed += 1
         if value.tensor is None:
@@ -180,7 +219,10 @@ class Store:
 
     def counts(self, number: int, size: int) -> None:
         """What was alive without this tape, a variable's value, is alive only for it from now on."""
-        self.values[number].block.bytes += size
+        block = self.values[number].block
+        block.bytes += size
+        if block.number not in self._held:
+            self.fixed_bytes += size
         self._more(size)
 
     def done(self, number: int) -> None:
@@ -206,6 +248,8 @@ class Store:
         block.held = True
         if not block.fixed or self._spill is not None:
             self._held[block.number] = block
+        else:
+            self.fixed_bytes += block.bytes
         self._more(block.bytes)
 
     def _more(self, size: int) -> None:
@@ -215,30 +259,42 @@ class Store:
 
     # Letting go.
 
-    def keep_within(self, in_use: set[int], reserved: int = 0) -> None:
+    def keep_within(self, in_use: Collection[int], reserved: int = 0) -> None:
         """Lets go of blocks until the limit less `reserved` bytes is kept, except those whose numbers are `in_use`."""
-        limit = self.limit - reserved
-        while self.account.held > limit:
-            block = self._cheapest(in_use)
-            if block is None:
-                return
-            self._evict(block)
+        if self.account.held <= self.limit - reserved:
+            return
+        large, small = [], []
+        least = SMALL_SHARE * self.limit
+        for block in self._held.values():
+            if block.bytes and block.number not in in_use:
+                (small if block.bytes < least else large).append(block)
+        self._evict_cheapest(large, reserved)
+        self._evict_cheapest(small, reserved)
 
-    def _cheapest(self, in_use: set[int]) -> Block | None:
-        """The block that is cheapest to do without, for its size and the time it was not used."""
-        candidates: Iterable[Block] = self._held.values()
-        if len(self._held) > _LOOKED_AT:  # another part of them each time
-            every = -(-len(self._held) // _LOOKED_AT)
-            self._looked += 1
-            candidates = list(candidates)[self._looked % every :: every]
-        best, found = None, None
-        for block in candidates:
-            if block.number in in_use or not block.bytes:
-                continue
-            h = self._cost(block) / (block.bytes * sqrt(self._distance(block)))
-            if best is None or h < best:
-                best, found = h, block
-        return found
+    def _evict_cheapest(self, blocks: list[Block], reserved: int) -> None:
+        """Lets go of those of the blocks that are cheapest to do without, as many as have to go.
+
+        Where there are many, some more go, so that not every op has to choose. What has gone makes others dearer: their
+        order is that of when they were looked at, until one comes first, which is looked at again.
+        """
+        account = self.account
+        if account.held <= self.limit - reserved:
+            return
+        slack = _SLACK_SHARE * self.limit if len(blocks) > _MANY_BLOCKS else 0.0
+        ranked = [(self._dearness(block), block.number) for block in blocks]
+        heapify(ranked)
+        while ranked and account.held > self.limit - reserved - slack:
+            _, number = heappop(ranked)
+            block = self._blocks[number]
+            dearness = self._dearness(block)
+            if ranked and dearness > ranked[0][0]:
+                heappush(ranked, (dearness, number))
+            else:
+                self._evict(block)
+
+    def _dearness(self, block: Block) -> float:
+        """What it costs to do without a block, for its size and the time it was not used."""
+        return self._cost(block) / (block.bytes * sqrt(self._distance(block)))
 
     def _distance(self, block: Block) -> float:
         """How long it was not used: so long it takes a sweep, which goes backwards, to come to it."""
@@ -283,6 +339,7 @@ class Store:
                 self.account.written += block.bytes if block.file is not None else 0
         if block.fixed and block.file is None:
             del self._held[block.number]  # it cannot be written: it stays
+            self.fixed_bytes += block.bytes
             return
         self._let_go(block)
 
@@ -300,20 +357,25 @@ class Store:
     def fetch(self, numbers: Sequence[int]) -> dict[int, Tensor]:
         """The values of these numbers, made again where they are gone; the limit is kept meanwhile."""
         found: dict[int, Tensor] = {}
-        missing = False
-        self._now = max([self.values[i].block.made_at for i in numbers], default=self._now)
+        missing = more = False
+        values = self.values
+        self._now = max([values[i].block.made_at for i in numbers], default=self._now)
         for i in numbers:
-            value = self.values[i]
-            x = value.at_hand()
+            value = values[i]
+            x = value.tensor
             if x is None:
-                missing = True
-            else:
-                found[i] = x
+                more = True
+                x = value.seen()
+                if x is None:
+                    missing = True
+                    continue
                 self._again(value, x)
+            found[i] = x
         if missing:
             with dispatch.traced_by(None):
                 self._make(numbers, found)
-        self.keep_within({self.values[i].block.number for i in numbers})
+        if more:
+            self.keep_within({values[i].block.number for i in numbers})
         return found
 
     def _again(self, value: Value, x: Tensor) -> None:
@@ -338,6 +400,8 @@ class Store:
                     continue
                 y.mark = value.marks
                 value.seen = ref(y)
+                if not value.block.held:
+                    self._lies_in(value.block, memory_of(y.buffer))
                 if uses[i]:
                     found[i] = y
                 self._again(value, y)
