@@ -70,6 +70,83 @@ def test_a_budget_that_cannot_be_met_is_said_once_with_what_is_taken(caplog):
     assert f"takes {readable_bytes(program.peak)} of memory, the least that was found" in said
 
 
+@pytest.mark.parametrize("drops", [False, True])
+@pytest.mark.parametrize("jit", [False, True])
+def test_compiled_calls_under_a_budgeted_tape_are_let_go_and_run_again(jit, drops):
+    def layer(h, w):
+        y = tf.tanh(tf.matmul(tf.exp(-h * h), w))
+        return tf.nn.dropout(y, 0.3) if drops else y
+
+    layer = tf.function(layer, jit_compile=jit)
+    weights = [tf.Variable(tf.eye(16) * (0.5 + i / 20)) for i in range(10)]
+    x = tf.ones([64, 16])
+
+    def asked(**options):
+        tf.random.set_seed(3)
+        with tf.GradientTape(**options) as tape:
+            h = x
+            for w in weights:
+                h = layer(h, w)
+            loss = tf.reduce_sum(h * h)
+        account = tape.memory().budget
+        return [g.numpy() for g in tape.gradient(loss, weights)] + [tf.random.uniform([2]).numpy()], account
+
+    expected, _ = asked()
+    size = 64 * 16 * 4
+    found, account = asked(memory_budget=8 * size)
+    assert all(map(np.array_equal, found, expected))
+    assert account.wanted > 16 * size
+    assert account.peak <= 8 * size + 6 * size  # and what one call takes and keeps
+    assert account.evictions > 0
+    assert account.recomputations > 0
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_call_that_keeps_more_than_the_tapes_budget_is_planned_to_it(jit):
+    loss, variables, x = chain(layers=20)
+    f = tf.function(loss, jit_compile=jit)
+
+    def asked(**options):
+        with tf.GradientTape(**options) as tape:
+            y = f(x)
+        memory = tape.memory()
+        return [g.numpy() for g in tape.gradient(y, variables)], memory
+
+    expected, plain = asked()
+    budget = plain.total // 3
+    found, memory = asked(memory_budget=budget)
+    assert memory.total <= budget * 1.2
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6 * np.abs(theirs).max())
+
+
+def test_calls_that_a_tapes_budget_does_not_cover_are_said(caplog):
+    w = tf.Variable(tf.eye(32))
+
+    @tf.function(jit_compile=True)
+    def whole(x):
+        for _ in range(10):
+            x = tf.tanh(x @ w)
+        return tf.reduce_sum(x)
+
+    @tf.function
+    def by_python(x):
+        for _ in range(4):
+            x = tf.tanh(x @ w)
+        return tf.reduce_sum(tf.py_function(lambda y: y * 1.0, [x], tf.float32))
+
+    with caplog.at_level(logging.WARNING, logger="gradtape"):
+        for f in (whole, by_python, whole, by_python):
+            with tf.GradientTape(memory_budget=0.1) as tape:
+                y = f(tf.ones([64, 32]))
+            assert tape.memory().budget.wanted >= 3 * 64 * 32 * 4
+            tape.gradient(y, w)
+    said = [r.getMessage() for r in caplog.records]
+    assert len(said) == 2
+    assert "one call of function whole keeps" in said[0]
+    assert "calls of function by_python keep" in said[1]
+
+
 def test_the_context_holds_for_functions_called_in_it():
     loss, variables, x = chain(layers=20)
     step = training_step(loss, variables, jit_compile=True)

@@ -51,8 +51,11 @@ class Needed:
 class Lent:
     """Tensors that an op which is a call would hold itself: they are looked for when it uses them."""
 
-    def __init__(self, store: Store, numbers: tuple[int, ...], arrays: bool, instead_of: Lent | None = None) -> None:
+    def __init__(
+        self, store: Store, name: str, numbers: tuple[int, ...], arrays: bool, instead_of: Lent | None = None
+    ) -> None:
         self._store = store
+        self.name = name  # of the function
         self._instead_of = instead_of  # what is not used if this is
         self.numbers = numbers
         self._arrays = arrays  # whether the op takes arrays
@@ -108,6 +111,8 @@ class Kept(list[Any]):
         found = self.store.fetch(entry.numbers)
         if type(entry.form) is Lent:
             entry.form.ready = found
+            if (size := self.store.bytes_of(entry.numbers)) > self.store.limit:
+                _warn_of_call(entry.form.name, size, self.store)
             return ()
         return _filled(entry.form, found)
 
@@ -143,6 +148,7 @@ class BudgetedLog(Log):
 
     saved: Any
     store: Store
+    repeats_calls = True
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
@@ -150,17 +156,27 @@ class BudgetedLog(Log):
         self._given: dict[int, int] = {}  # by the `id` of an array that no op made: its number, where it is held
         self._read: dict[int, list[tuple[int, int]]] = {}  # by position of a variable: what was read, and its bytes
         self._told = 0
+        self._fixed_calls: dict[str, int] = {}  # by name: the bytes that calls keep which cannot be run again
         self._inside = False
         self._since = perf_counter()  # when what ran last had been told
 
     def within(self, budget: int | float, spill: Any) -> None:
         """Says how much may be kept, and the folder that what is beyond it may be written to, or None."""
         self.store = Store(budget, None if spill is None else SpillFolder(spill))
+        self.call_budget = budget if type(budget) is int else None
         self.saved = Kept(self.store)
 
     def resumes(self) -> None:
         """Recording begins, or goes on."""
         self._since = perf_counter()
+
+    def pauses(self) -> None:
+        """Recording ends, perhaps for a while."""
+        super().pauses()
+        store = self.store
+        if self._fixed_calls and not store.is_within_reach:
+            name, size = max(self._fixed_calls.items(), key=lambda pair: pair[1])
+            _warn_of_fixed_call(name, size, store)
 
     def unary(self, op: Any, x: Tensor, y: Tensor) -> None:
         """Records `y = op(x)` for plain tensors."""
@@ -274,7 +290,7 @@ class BudgetedLog(Log):
         """Lets go of what is beyond the limit, apart from the values of the op that has run."""
         store = self.store
         store.keep_within({store.values[i].block.number for i in in_use.values()})
-        if store.is_out_of_reach:
+        if type(store.budget) is int and not store.is_within_reach:
             _warn_out_of_reach(store.budget, store.fixed_bytes)
 
     def _note_call(
@@ -305,10 +321,11 @@ class BudgetedLog(Log):
             for x, number in zip(kept, needed, strict=True):
                 store.need(number, x)
             if maker is None:
+                self._fixed_calls[call.name] = self._fixed_calls.get(call.name, 0) + store.bytes_of(needed)
                 return given, [x.array for x in kept]
-            form = Lent(store, needed, True)
+            form = Lent(store, call.name, needed, True)
             list.__setitem__(self.saved, at, Needed(form, needed))
-            return Lent(store, sources, False, form), form
+            return Lent(store, call.name, sources, False, form), form
 
         call.lend(lend)
 
@@ -391,7 +408,31 @@ class BudgetedLog(Log):
         return tuple(result)
 
 
-_warned: set[int | float] = set()  # budgets of which it was said that they cannot be kept
+_warned: set[Any] = set()  # budgets and functions of which it was said that they cannot be kept
+
+
+def _warn_of_call(name: str, size: int, store: Store) -> None:
+    """Says, once for a function, that one call of it keeps more than the budget."""
+    if name not in _warned:
+        _warned.add(name)
+        logger.warning(
+            "one call of function %s keeps %s for its derivative, more than the tape's memory budget of %s: a call is "
+            "run again as a whole, and the budget does not hold while its gradient is computed. "
+            "tf.function(memory_budget=...) plans the function itself, and so does a tape's budget in bytes",
+            name, readable_bytes(size), readable_bytes(store.limit),
+        )  # fmt: skip
+
+
+def _warn_of_fixed_call(name: str, size: int, store: Store) -> None:
+    """Says, once for a function, that what its calls keep cannot be let go, and takes more than the budget."""
+    if name not in _warned:
+        _warned.add(name)
+        logger.warning(
+            "calls of function %s keep %s for their derivatives, which cannot be let go: they call Python or check "
+            "values, and so cannot be run again. The tape's memory budget does not hold; it is kept beside that. "
+            "tf.function(memory_budget=...) plans the function itself",
+            name, readable_bytes(size),
+        )  # fmt: skip
 
 
 def _warn_out_of_reach(budget: int | float, fixed: int) -> None:

@@ -42,6 +42,8 @@ class Log(Recorder):
     them. The second and further outputs of an op have no op, and the position of the first for a parent.
     """
 
+    repeats_calls = False  # whether calls of functions may be run again, with what their effects gave
+    call_budget: int | None = None  # the bytes that what a call keeps is planned to, if it would keep more
     tracks = False  # whether what is assigned to a variable is followed: see `assignments`
     keeps = False  # whether it stays whole when the tape is used up, so that questions can be asked about it
     plain = True  # every tensor recorded is a plain one, so a sweep over bare arrays is possible

@@ -148,9 +148,14 @@ class Store:
         return fixed + (budget if type(budget) is int else budget * (wanted - self._fixed_wanted))
 
     @property
-    def is_out_of_reach(self) -> bool:
-        """Whether what cannot be let go takes more than a budget of bytes."""
-        return type(self.budget) is int and self.fixed_bytes > self.budget
+    def is_within_reach(self) -> bool:
+        """Whether what cannot be let go takes no more than the budget."""
+        budget = self.budget
+        return self.fixed_bytes <= (budget if type(budget) is int else budget * self.account.wanted)
+
+    def bytes_of(self, numbers: Iterable[int]) -> int:
+        """The bytes of the memory that these values lie in."""
+        return sum([block.bytes for block in {self.values[i].block for i in numbers}])
 
     # What the tape tells.
 

@@ -24,6 +24,7 @@ from ...state.variable import Variable, updating
 from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.devices import for_devices
 from ..executors.numpy import executor
+from ..executors.numpy.footprint import size
 from ..executors.numpy.within import within
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, draw, output, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
@@ -49,11 +50,13 @@ class NumpyProgram:
         self._variables = [variable for variable, _ in graph.variables]
         replaced = set(map(id, self._updated))
         self._replaced = [(i, v) for i, v in enumerate(self._variables, len(graph.inputs)) if id(v) in replaced]
-        self._has_effects = any(isinstance(node.op, Effect) for node in all_nodes(graph))
+        effects = {node.op for node in all_nodes(graph) if isinstance(node.op, Effect)}
+        self._has_effects = bool(effects)
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
         # Computes outputs and updates from inputs and variables once more, and does nothing else; if that is possible.
-        self.repeat = None if self._has_effects else self._run
+        # What its draws and prints gave is given again: see `_repeat_of`.
+        self.repeat = self._run if effects <= {draw, output} else None
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Runs the graph, then carries out its updates, as if no other thread had run meanwhile.
@@ -108,6 +111,20 @@ def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Callab
     return NumpyProgram(graph, budget)
 
 
+def _repeat_of(forward: Any, performed: list[Any] | None) -> Callable[..., Sequence[Any]] | None:
+    """What computes the results of a run again from its arrays, with what its effects gave; None if nothing can."""
+    repeat: Callable[..., Sequence[Any]] | None = getattr(forward, "repeat", None)
+    if repeat is None or not performed:
+        return repeat
+    again, given = repeat, performed
+
+    def replayed(*arrays: Any) -> Sequence[Any]:
+        with replaying(given):
+            return again(*arrays)
+
+    return replayed
+
+
 class Variant:
     """One graph of a function, with what it returns."""
 
@@ -129,7 +146,7 @@ class Variant:
         self.home = next((v._module for v, _ in graph.variables if isinstance(v, DeviceVariable)), None)
         self._program: Any = None
         self.runs_as_traced = False  # whether the next run gives the numbers of a trace that computes, op by op
-        self._derivatives: dict[tuple[bool, ...], tuple[Derivative | BudgetedDerivative, Any, Any]] = {}
+        self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any]] = {}  # by inputs, and budget
         self._opened: dict[tuple[Value, ...], Variant] = {}
 
     @property
@@ -188,34 +205,39 @@ class Variant:
         with dispatch.recorded_by(()):
             if not any(wanted):
                 return self.run(tensors)
-            derivative, forward, backward = self._derivative(inputs, wanted)
-            with recording() if log.traces else _OPEN as performed:
+            derivative, forward, backward = self._derivative(inputs, wanted, self.budget or log.call_budget)
+            with recording() if log.traces or log.repeats_calls else _OPEN as performed:
                 results = forward([x.array for x in tensors])
         count = len(self.dtypes)
         outputs = [wrap(array, dtype) for array, dtype in zip(results[:count], self.dtypes, strict=True)]
         if outputs:
-            repeat = getattr(forward, "repeat", None)
+            repeat = _repeat_of(forward, performed)
             call = Call(self.graph.name, derivative, backward, inputs, results[count:], repeat)
             call.performed = performed or ()
             log.record(call, inputs, tuple(outputs), {})
         return outputs
 
     def _derivative(
-        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...]
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget
     ) -> tuple[Derivative | BudgetedDerivative, Any, Any]:
-        found = self._derivatives.get(wanted)
+        """The derivative with respect to the `wanted` inputs, with its programs.
+
+        It is planned to the function's own budget; to that of the tape that records, if it would keep more by itself.
+        """
+        found = self._derivatives.get((wanted, budget))
         if found is None:
             plain = [wrap(x.array, x.dtype) for x in inputs]
             derivative = Derivative(
                 self.graph, plain, wanted, streams=self._recorded_streams, for_xla=self.jit_compile,
                 awaits=self.budget is not None,
             )  # fmt: skip
-            if self.budget is not None:
-                found = self._budgeted(derivative, self.budget)
+            if budget is not None and (self.budget is not None or sum(map(size, derivative.kept)) > budget):
+                found = self._budgeted(derivative, budget)
             else:
                 forward = program_of(derivative.forward, self.jit_compile)
                 found = (derivative, forward, program_of(derivative.backward, self.jit_compile))
-            self._derivatives[wanted] = found
+                self._derivatives[wanted, self.budget] = found
+            self._derivatives[wanted, budget] = found
         return found
 
     def _budgeted(self, derivative: Derivative, budget: int | float) -> tuple[BudgetedDerivative, Any, Any]:

@@ -10,45 +10,37 @@ from ...ir.graph import Graph, Node, Value
 from .lowering import Primitive, view
 
 
-class _Memory:
-    """Memory that one array, and its views, may lie in; `last` is the node that uses it last."""
-
-    __slots__ = ("last", "ours")
-
-    def __init__(self, ours: bool) -> None:
-        self.ours = ours
-        self.last: float = -1
-
-
 def overwritten(graph: Graph) -> dict[int, Value]:
     """For some of the nodes, by number: the argument that the result is to be written to."""
-    places: dict[Value, frozenset[_Memory]] = {}  # where a value may lie
-    elsewhere = frozenset({_Memory(False)})
-    candidates: dict[int, list[tuple[Value, _Memory]]] = {}
-
-    def of(value: Value) -> frozenset[_Memory]:
-        return places.get(value, elsewhere)  # arguments of the function and constants are not ours
-
+    origin: dict[Value, Value] = {}  # of what lies in memory that the run has made: the value that it was made for
+    candidates: dict[int, list[Value]] = {}
     for i, node in enumerate(graph.nodes):
-        for v in node.inputs:
-            for memory in of(v):
-                memory.last = float("inf") if node.effect else max(memory.last, i)
         if isinstance(node.op, Primitive) and node.op.writes and _has_elements(node.outputs[0]):
             y = node.outputs[0]
-            alike = [v for v in node.inputs if v.shape == y.shape and v.dtype is y.dtype and len(of(v)) == 1]
-            candidates[i] = [(v, next(iter(of(v)))) for v in alike]
+            candidates[i] = [v for v in node.inputs if v.shape == y.shape and v.dtype is y.dtype and v in origin]
         for y in node.outputs:
             if getattr(node.op, "fresh", False):
-                places[y] = frozenset({_Memory(True)})
-            elif node.op is view or _keeps_elements(node):
-                places[y] = of(node.inputs[0])
-            else:
-                places[y] = elsewhere.union(*map(of, node.inputs))
-    for v in graph.all_outputs:
-        for memory in of(v):
-            memory.last = float("inf")
-    chosen = {i: next((v for v, m in found if m.ours and m.last == i), None) for i, found in candidates.items()}
+                origin[y] = y
+            elif (node.op is view or _keeps_elements(node)) and node.inputs[0] in origin:
+                origin[y] = origin[node.inputs[0]]
+    last = _last_uses(graph)
+    chosen = {i: next((v for v in found if last[origin[v]] == i), None) for i, found in candidates.items()}
     return {i: v for i, v in chosen.items() if v is not None}
+
+
+def _last_uses(graph: Graph) -> dict[Value, float]:
+    """For each value that is used: the number of the last node that uses it, or what may be an alias of it."""
+    forever = float("inf")
+    last: dict[Value, float] = dict.fromkeys(graph.all_outputs, forever)
+    for i in range(len(graph.nodes) - 1, -1, -1):
+        node = graph.nodes[i]
+        use = forever if node.effect else float(i)
+        if not getattr(node.op, "fresh", False):
+            use = max([use, *[last.get(y, -1.0) for y in node.outputs]])
+        for v in node.inputs:
+            if last.get(v, -1.0) < use:
+                last[v] = use
+    return last
 
 
 def _has_elements(value: Value) -> bool:

@@ -53,8 +53,9 @@ def _planned(graph: Graph, layouts: Layouts, targets: Sequence[float]) -> Plan |
     One of those before it, which hold less, is taken if it is quick.
     """
     allowed = targets[-1]
-    weights = Weights(layouts.root, size, seconds, _overwrites)
-    total = sum(map(seconds, graph.nodes))
+    times = {id(node): seconds(node) for node in graph.nodes}
+    weights = Weights(layouts.root, size, lambda node: times[id(node)], _overwrites)
+    total = sum(times.values())
     best: Plan | None = None
     for target in targets:
         for patience in _PATIENCE:

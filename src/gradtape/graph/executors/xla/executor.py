@@ -19,8 +19,8 @@ from numpy import asarray
 
 from ....core.errors import ResourceExhaustedError
 from ....state.variable import Variable, updating
-from ...ir.effects import ATTEMPTS, Changed, draw, performance, recording, replaying
-from ...ir.graph import Graph, Value
+from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying
+from ...ir.graph import Graph, Value, all_nodes
 from .constants import large_constants
 from .interrupts import Uninterrupted
 from .placement import Placement, placement_of
@@ -145,6 +145,27 @@ class Program:
                         self._commit(updates)
                         break
         return results
+
+    @property
+    def repeat(self) -> Callable[..., Sequence[Any]] | None:
+        """Computes the outputs from the arrays of inputs and variables once more, and does nothing else; or None.
+
+        There is one once the program has run, unless it calls Python, checks values or runs on a mesh.
+        """
+        if self._call is None or self._may_fail or self._placement is not None:
+            return None
+        effects = {node.op for node in all_nodes(self.graph) if isinstance(node.op, Effect)}
+        return self._repeated if effects <= {draw} else None
+
+    def _repeated(self, *arrays: Any) -> Sequence[Any]:
+        count = len(self.graph.inputs)
+        inputs, held = arrays[:count], arrays[count:]
+        with self._jax.enable_x64(True):
+            if self._takes_memory:
+                held = tuple([self._jax.numpy.array(x, copy=True) for x in held])
+            draws = [node.op.numpy(**node.attrs) for node in self._draws]
+            results = self._call(*held, *inputs, *draws, *self._constants)
+        return [asarray(y)[()] for y in results[: self._outputs]]
 
     def _held(self) -> list[Any]:
         put = self._put
