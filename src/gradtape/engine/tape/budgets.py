@@ -242,13 +242,15 @@ class BudgetedLog(Log):
         cost = perf_counter() - self._since
         key = self._numbers
         numbers = {}
+        sources: tuple[int, ...] = ()
         for x in inputs:
             mark = x.mark
             if type(mark) is tuple and mark[0] is key and (value := values[mark[1]]).maker and value.module is None:
-                numbers[id(x)] = mark[1]
+                number = mark[1]
             else:
-                numbers[id(x)] = self._number(x)
-        sources = tuple([numbers[id(x)] for x in inputs])
+                number = self._number(x)
+            numbers[id(x)] = number
+            sources += (number,)
         maker = Maker(self._told, op, sources, _NO_ATTRS)
         self._told += 1
         number = numbers[id(y)] = store.add(y, maker, sources, cost)
@@ -257,7 +259,7 @@ class BudgetedLog(Log):
         if len(self.ops) > at:
             self._keep(at, numbers)
         if store.account.held > store.limit:
-            self._keep_within(numbers)
+            self._keep_within()
         self._since = perf_counter()
 
     def _note(
@@ -283,13 +285,13 @@ class BudgetedLog(Log):
         if len(self.ops) > at and op.family != "call":
             self._keep(at, numbers)
         if store.account.held > store.limit:
-            self._keep_within(numbers)
+            self._keep_within()
         self._since = perf_counter()
 
-    def _keep_within(self, in_use: dict[int, int]) -> None:
-        """Lets go of what is beyond the limit, apart from the values of the op that has run."""
+    def _keep_within(self) -> None:
+        """Lets go of what is beyond the limit, if need be of the values of the op that has run."""
         store = self.store
-        store.keep_within({store.values[i].block.number for i in in_use.values()})
+        store.keep_within(())
         if type(store.budget) is int and not store.is_within_reach:
             _warn_out_of_reach(store.budget, store.fixed_bytes)
 
@@ -396,9 +398,9 @@ class BudgetedLog(Log):
         result = []
         for part in parts:
             if type(part) is tuple:
-                result.append(self._with_slots(part, numbers, found))
+                result.append(self._with_slots(part, numbers, found) if part else part)
                 continue
-            number = numbers.get(id(part)) if isinstance(part, Tensor) else None
+            number = numbers.get(id(part))  # by the ids of the op's tensors, which exist
             if number is not None:
                 store.need(number, part)
                 if not store.stays(number, part):

@@ -36,13 +36,15 @@ _SOON = 1e-7  # seconds: nothing is less stale
 SMALL_SHARE = 1 / 1000  # of the limit: a smaller block is let go only when no larger one is left
 _MANY_BLOCKS = 64  # from which on one choice lets go of a share of the limit at a time
 _SLACK_SHARE = 1 / 16  # of the limit
+_PRICE_HOLDS = 16  # choices, for which what a block costs is looked up, unless it comes first
 
 
 class Block:
     """One piece of memory: a value and the views of it, which are held and let go together."""
 
     __slots__ = (
-        "bytes", "cost", "file", "fixed", "held", "made_at", "members", "memory", "needed", "number", "sources",
+        "bytes", "cost", "file", "fixed", "held", "made_at", "members", "memory", "needed", "number", "price", "priced",
+        "sources",
     )  # fmt: skip
 
     def __init__(self, size: int, cost: float, fixed: bool) -> None:
@@ -55,6 +57,8 @@ class Block:
         self.members: list[int] = []
         self.made_at = 0.0  # on the store's clock
         self.sources: tuple[int, ...] = ()  # the blocks that its values were computed from, except fixed ones
+        self.price = 0.0  # the seconds it took to have it again when that was last asked
+        self.priced = -_PRICE_HOLDS  # which choice that was for
         self.file: Any = None  # where it is, if it was written to disk
         self.memory: Any = None  # a weak reference to the array that owns the memory; None for a NumPy scalar
 
@@ -70,7 +74,7 @@ class Value:
         self.marks: Any = None  # those that it has if it is made again
         self.block = block
         self.maker = maker
-        self.module = getattr(x, "module", None)  # the library of the device it is on
+        self.module = None if type(x) is Tensor else getattr(x, "module", None)  # the library of the device it is on
         self.needed = 0
 
     def at_hand(self) -> Tensor | None:
@@ -130,6 +134,7 @@ class Store:
         self._by_memory: dict[int, Block] = {}  # by the `id` of the array that owns the memory, if that still exists
         self.fixed_bytes = 0  # of the blocks that are held and cannot be let go
         self._fixed_wanted = 0  # of those of them that rules need
+        self._choices = 0  # how often it was chosen what to let go
         self._spill = spill
         self._clock = 0.0  # seconds that all ops have taken
         self._now = 0.0  # where on it the recording is, or the sweep
@@ -183,7 +188,7 @@ class Store:
 
     def _lies_in(self, block: Block, memory: Any) -> None:
         """Notes the array that owns a block's memory now. NumPy's scalars have no views."""
-        if not isinstance(memory, np.generic):
+        if type(memory) is np.ndarray or not isinstance(memory, np.generic):
             block.memory = ref(memory)
             self._by_memory[id(memory)] = block
 
@@ -283,12 +288,15 @@ class Store:
         order is that of when they were looked at, until one comes first, which is looked at again.
         """
         account = self.account
-        if account.held <= self.limit - reserved:
+        goal = self.limit - reserved
+        if not blocks or account.held <= goal:
             return
-        slack = _SLACK_SHARE * self.limit if len(blocks) > _MANY_BLOCKS else 0.0
-        ranked = [(self._dearness(block), block.number) for block in blocks]
+        self._choices += 1
+        if len(blocks) > _MANY_BLOCKS:
+            goal -= _SLACK_SHARE * self.limit
+        ranked = [(self._dearness(block, _PRICE_HOLDS), block.number) for block in blocks]
         heapify(ranked)
-        while ranked and account.held > self.limit - reserved - slack:
+        while ranked and account.held > goal:
             _, number = heappop(ranked)
             block = self._blocks[number]
             dearness = self._dearness(block)
@@ -297,14 +305,18 @@ class Store:
             else:
                 self._evict(block)
 
-    def _dearness(self, block: Block) -> float:
-        """What it costs to do without a block, for its size and the time it was not used."""
-        return self._cost(block) / (block.bytes * sqrt(self._distance(block)))
+    def _dearness(self, block: Block, price_holds: int = 0) -> float:
+        """What it costs to do without a block, for its size and the time it was not used.
 
-    def _distance(self, block: Block) -> float:
-        """How long it was not used: so long it takes a sweep, which goes backwards, to come to it."""
+        The cost may be the one that was found up to `price_holds` choices ago.
+        """
+        if self._choices - block.priced >= price_holds:
+            block.price = self._cost(block)
+            block.priced = self._choices
         distance = self._now - block.made_at
-        return max(distance if distance >= 0 else self._clock, _SOON)  # what was passed waits for another sweep
+        if distance < _SOON:  # what was passed waits for another sweep
+            distance = max(self._clock, _SOON) if distance < 0 else _SOON
+        return block.price / (block.bytes * sqrt(distance))
 
     def _cost(self, block: Block) -> float:
         """The seconds it takes to have a block again, with those gone that it is made of."""
