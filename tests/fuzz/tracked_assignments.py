@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from importlib.util import find_spec
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 import gradtape as tf
 
-HAS_KERAS = find_spec("keras") is not None
+HAS_KERAS = any(True for _ in metadata.distributions(name="keras"))
 DTYPES = [tf.float64, tf.float64, tf.float32, tf.complex128, tf.complex64, tf.float16, tf.bfloat16]
 TOLERANCES = {tf.float64: 1e-9, tf.complex128: 1e-9, tf.float32: 2e-4, tf.complex64: 2e-4, tf.float16: 0.05,
               tf.bfloat16: 0.3}  # fmt: skip
@@ -44,7 +44,7 @@ def _close(a: Any, b: Any, tolerance: float) -> bool:
     known = np.isfinite(a) & np.isfinite(b)
     scale = max(1.0, np.abs(b[known]).max(initial=0.0))
     alike = np.array_equal(np.isfinite(a), np.isfinite(b))
-    return bool(alike and np.abs((a - b)[known]).max(initial=0.0) <= tolerance * scale)
+    return bool(alike and np.abs(a[known] - b[known]).max(initial=0.0) <= tolerance * scale)
 
 
 class VariableCell:
@@ -288,7 +288,8 @@ class Program:
             apply(tape.gradient(loss, start), t)
 
     def _functional_step(self, name: str, cell: Any) -> Callable[[Any, int], None]:
-        rate = float(np.float32(0.1))  # a variable of the optimizer
+        # Keras, as on TensorFlow, has a rate of float32, and casts momenta and the powers of betas by way of it.
+        rate, beta, other = (float(np.float32(x)) for x in (0.1, 0.9, 0.999))
         first = second = tf.zeros_like(cell.tensor)
 
         def apply(g: Any, t: int) -> None:
@@ -296,13 +297,12 @@ class Program:
             if name == "sgd":
                 cell.tensor = cell.tensor - rate * g
             elif name == "momentum":
-                first = 0.9 * first - rate * g
+                first = beta * first - rate * g
                 cell.tensor = cell.tensor + first
             else:
                 first = first + (g - first) * (1 - 0.9)
                 second = second + (g * g - second) * (1 - 0.999)
-                # Keras, as on TensorFlow, casts these two numbers by way of float32.
-                alpha = rate * (1 - float(np.float32(0.999)) ** t) ** 0.5 / (1 - float(np.float32(0.9)) ** t)
+                alpha = rate * (1 - other**t) ** 0.5 / (1 - beta**t)
                 cell.tensor = cell.tensor - first * alpha / (tf.sqrt(second) + 1e-7)
 
         return apply

@@ -2,6 +2,9 @@
 
 Nothing else knows of it. The log of such a tape is told of ops like any other, and notes in its `Store` how each value
 came about. Its list of what rules need has numbers of the store in place of tensors, and gives tensors when it is read.
+
+As long as all that ops have taken and given fits a budget of bytes, nothing can have to go: the log only lists the ops,
+and notes them when that changes, or when somebody asks. A tape whose budget is never exceeded does next to no work.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from ..registry.op import Op
 from ..run.dispatch import note
 from .log import Log, new_key
 from .rematerialisation import Maker, Store
-from .spilling import SpillFolder
+from .spilling import SpillFolder, memory_of
 
 logger = logging.getLogger("gradtape")
 
@@ -147,8 +150,10 @@ class BudgetedLog(Log):
     """A log that keeps within a budget."""
 
     saved: Any
-    store: Store
     repeats_calls = True
+    _store: Store
+    _pending: list[tuple[Any, ...]] | None = None  # ops that are not noted yet, while all of them fit the budget
+    _pending_bytes = 0  # that they have taken and given, at most
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
@@ -162,9 +167,18 @@ class BudgetedLog(Log):
 
     def within(self, budget: int | float, spill: Any) -> None:
         """Says how much may be kept, and the folder that what is beyond it may be written to, or None."""
-        self.store = Store(budget, None if spill is None else SpillFolder(spill))
-        self.call_budget = budget if type(budget) is int else None
-        self.saved = Kept(self.store)
+        self._store = Store(budget, None if spill is None else SpillFolder(spill))
+        if type(budget) is int:
+            self.call_budget = budget
+            self._pending = []
+        self.saved = Kept(self._store)
+
+    @property
+    def store(self) -> Store:
+        """How values came about, and those that are held."""
+        if self._pending is not None:
+            self._note_pending()
+        return self._store
 
     def resumes(self) -> None:
         """Recording begins, or goes on."""
@@ -173,7 +187,7 @@ class BudgetedLog(Log):
     def pauses(self) -> None:
         """Recording ends, perhaps for a while."""
         super().pauses()
-        store = self.store
+        store = self._store
         if self._fixed_calls and not store.is_within_reach:
             name, size = max(self._fixed_calls.items(), key=lambda pair: pair[1])
             _warn_of_fixed_call(name, size, store)
@@ -212,12 +226,17 @@ class BudgetedLog(Log):
 
     def drawn(self, state: Tensor) -> None:
         """Notes the state of a random draw: whatever is drawn from it can be drawn again."""
-        self._marked(state, self._number(state))
+        if self._pending is not None:
+            self._pending.append((None, state))
+        else:
+            self._marked(state, self._number(state))
 
     def assigned(self, variable: Any, value: Tensor) -> None:
         """Notes that a variable's old value is kept for this tape alone."""
+        if self._pending is not None:
+            self._note_pending()
         for number, size in self._read.pop(self.places.get(id(variable), -1), ()):
-            self.store.counts(number, size)
+            self._store.counts(number, size)
         super().assigned(variable, value)
 
     def held(self) -> Iterator[tuple[int, Any, list[Any]]]:
@@ -230,14 +249,21 @@ class BudgetedLog(Log):
     def forget(self) -> None:
         """Lets go of what was kept for derivatives."""
         super().forget()
-        self.store = Store(self.store.budget)
+        self._pending = None
+        self._store = Store(self._store.budget)
+
+    def cut(self, bookmark: tuple[int, int]) -> None:
+        """Takes away all that was written down since the bookmark was made."""
+        if self._pending is not None:
+            self._note_pending()
+        super().cut(bookmark)
 
     def _note_plain(self, op: Any, inputs: tuple[Tensor, ...], y: Tensor, at: int) -> None:
         """Does what `_note` does for an op on plain tensors without attributes, which most ops are, in less time."""
-        if type(op) is not Op or op.name == "identity":
-            self._note(op, inputs, (y,), {}, at)
+        if self._pending is not None or type(op) is not Op or op.name == "identity":
+            self._note(op, inputs, (y,), _NO_ATTRS, at)
             return
-        store = self.store
+        store = self._store
         values = store.values
         cost = perf_counter() - self._since
         key = self._numbers
@@ -266,8 +292,47 @@ class BudgetedLog(Log):
         self, op: Any, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], attrs: dict[str, Any], at: int
     ) -> None:
         """Notes how values came about; if the op was recorded, at `at`, what its rule needs."""
-        store = self.store
         cost = perf_counter() - self._since
+        recorded = len(self.ops) > at
+        if self._pending is None or not self._postponed(op, inputs, outputs, attrs, at, recorded, cost):
+            self._note_now(op, inputs, outputs, attrs, at, recorded, cost)
+        self._since = perf_counter()
+
+    def _postponed(
+        self, op: Any, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], *further: Any
+    ) -> bool:
+        """Lists an op, if all that ops have taken and given fits the budget; else it notes those that are listed."""
+        assert self._pending is not None
+        size = self._pending_bytes
+        plain = op.family != "call"
+        for x in (*inputs, *outputs):
+            if type(x) is not Tensor:
+                plain = False
+                break
+            size += memory_of(x.array).nbytes
+        if not plain or size > self._store.budget:
+            self._note_pending()
+            return False
+        self._pending_bytes = size
+        self._pending.append((op, tuple(inputs), outputs, *further))
+        return True
+
+    def _note_pending(self) -> None:
+        """Notes the ops that are listed, in their order; from now on, ops are noted at once."""
+        pending, self._pending = self._pending or [], None
+        pending.reverse()
+        while pending:
+            op, *known = pending.pop()
+            if op is None:
+                self._marked(known[0], self._number(known[0]))
+            else:
+                self._note_now(op, *known)
+
+    def _note_now(
+        self, op: Any, inputs: Sequence[Tensor], outputs: tuple[Tensor, ...], attrs: dict[str, Any], at: int,
+        recorded: bool, cost: float,
+    ) -> None:  # fmt: skip
+        store = self._store
         numbers = {id(x): self._number(x) for x in inputs if type(x) in REAL}
         real = len(numbers) == len({id(x) for x in inputs}) and all([type(y) in REAL for y in outputs])
         if real:
@@ -282,15 +347,14 @@ class BudgetedLog(Log):
                     numbers[id(y)] = self._made(y, maker, cost)
             if maker is not None:
                 maker.outputs = tuple([numbers[id(y)] for y in outputs])
-        if len(self.ops) > at and op.family != "call":
+        if recorded and op.family != "call":
             self._keep(at, numbers)
         if store.account.held > store.limit:
             self._keep_within()
-        self._since = perf_counter()
 
     def _keep_within(self) -> None:
         """Lets go of what is beyond the limit, if need be of the values of the op that has run."""
-        store = self.store
+        store = self._store
         store.keep_within(())
         if type(store.budget) is int and not store.is_within_reach:
             _warn_out_of_reach(store.budget, store.fixed_bytes)
@@ -305,7 +369,7 @@ class BudgetedLog(Log):
         at: int,
     ) -> None:
         """Notes a call of a function, which is one op: what it keeps may go too, if it can be called again."""
-        store = self.store
+        store = self._store
 
         def lend(given: Iterable[Tensor], kept: list[Tensor], dtypes: list[DType], repeat: Any) -> tuple[Any, Any]:
             sources = tuple([numbers[id(x)] for x in inputs])
@@ -337,7 +401,7 @@ class BudgetedLog(Log):
         if maker is None and (original := self._copied(y)) is not None:
             maker = copy = SameMaker(self._told, None, (original,), {})
             self._told += 1
-        number = self.store.add(y, maker, () if maker is None else maker.inputs, cost)
+        number = self._store.add(y, maker, () if maker is None else maker.inputs, cost)
         if copy is not None:
             copy.outputs = (number,)
         self._marked(y, number)
@@ -345,7 +409,7 @@ class BudgetedLog(Log):
 
     def _copied(self, y: Tensor) -> int | None:
         """The number of a value with the same array, as the result of a custom gradient's function is."""
-        values = self.store.values
+        values = self._store.values
         for i in range(len(values) - 1, max(-1, len(values) - _LATELY), -1):
             x = values[i].at_hand()
             if x is not None and x.buffer is y.buffer:
@@ -353,11 +417,11 @@ class BudgetedLog(Log):
         return None
 
     def _marked(self, y: Tensor, number: int) -> None:
-        y.mark = self.store.values[number].marks = (self._numbers, number, y.marks)
+        y.mark = self._store.values[number].marks = (self._numbers, number, y.marks)
 
     def _number(self, x: Tensor) -> int:
         """The number of an op's input. One that no op made that this tape was told of is held from now on."""
-        store = self.store
+        store = self._store
         number: int | None = note(x.marks, self._numbers)
         if number is not None and store.values[number].module is not getattr(x, "module", None):
             number = None  # a copy on another device, which has the marks too
@@ -394,7 +458,7 @@ class BudgetedLog(Log):
             list.__setitem__(self.saved, at, Needed(form, tuple(found)))
 
     def _with_slots(self, parts: tuple[Any, ...], numbers: dict[int, int], found: list[int]) -> tuple[Any, ...]:
-        store = self.store
+        store = self._store
         result = []
         for part in parts:
             if type(part) is tuple:
