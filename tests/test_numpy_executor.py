@@ -28,6 +28,41 @@ def test_one_line_a_node():
     assert "tanh(" in source and "keepdims=True" in source
 
 
+HOSTILE_NAMES = ["keepdims=False if open('MARK', 'w') else True, dtype", "other", "lambda", "\uff4beepdims"]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_an_attribute_that_the_op_does_not_have_is_no_source(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    x, y = Value((2,), dtypes.float32), Value((), dtypes.float32)
+    graph = Graph("graph", (x,), (Node(registry["sum"], (x,), {"axis": (0,), name: None}, (y,)),), (y,))
+    with pytest.raises(ValueError, match=r"sum has no attribute .* its attributes are: axis, keepdims"):
+        compile_graph(graph)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_texts_of_plain_types_are_source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    class Text(str):
+        __slots__ = ()
+
+        def __repr__(self):
+            return "open('MARK', 'w')"
+
+    class Number(int):
+        __repr__ = Text.__repr__
+
+    x, y = Value((2,), dtypes.float32), Value((2,), dtypes.float32)
+    nodes = (Node(registry["check_numerics"], (x,), {"message": Text("'); open('MARK', 'w'); ('")}, (y,)),)
+    graph = Graph("x(): pass\nopen('MARK', 'w')\ndef y", (x,), nodes, (y,))
+    assert compile_graph(graph)(np.ones(2, np.float32))[0].tolist() == [1.0, 1.0]
+    z = Value((), dtypes.float32)
+    nodes = (Node(registry["sum"], (x,), {"axis": (Number(0),), "keepdims": False}, (z,)),)
+    assert compile_graph(Graph("graph", (x,), nodes, (z,)))(np.ones(2, np.float32)) == (2.0,)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", sorted(name for name, op in registry.items() if not op.random))
 def test_every_op(name):
     op = registry[name]

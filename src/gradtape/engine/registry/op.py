@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,6 +170,11 @@ class Op(Deferring):
         self.numpy = self._own_kernel if kernel is None else kernel
         (exchanged.discard if kernel is None else exchanged.add)(self)
 
+    @cached_property
+    def attributes(self) -> dict[str, bool]:
+        """The names of its attributes, and whether each of them has to be given."""
+        return {} if isinstance(self.kernel, str | types.BuiltinFunctionType) else named_parameters(self.kernel)
+
     def publish(self) -> Op:
         """Makes the finished op callable by rules."""
         setattr(ops, self.name, self.call)
@@ -198,6 +203,11 @@ class Unregistered:
     batch: Any = None
     rows: Rows | None = None
     handed_on: Any = None  # of an op that only hands inputs on: `handed_on(inputs, attrs)` are its outputs
+
+    @cached_property
+    def attributes(self) -> dict[str, bool]:
+        """The names of its attributes, and whether each of them has to be given."""
+        return named_parameters(self.numpy)
 
     def there(self, module: Any) -> Callable[..., Any] | None:
         """The kernel for arrays of a device; None if it is that of the host."""
@@ -269,6 +279,19 @@ def parameters(f: Any) -> tuple[str, ...]:
     """The names of a function's parameters, read off its code: `inspect.signature` would slow the import down."""
     code: types.CodeType = f.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
+    """The parameters of a function that are given by name only, and whether each of them has to be given."""
+    function = getattr(f, "__func__", f)
+    code = getattr(function, "__code__", None)
+    if code is None:  # of an object that can be called
+        import inspect  # takes as long to import as much of this package
+
+        found = inspect.signature(f).parameters.values()
+        return {p.name: p.default is p.empty for p in found if p.kind is p.KEYWORD_ONLY}
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return {name: name not in (function.__kwdefaults__ or ()) for name in names}
 
 
 def kernel_arguments(kernel: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

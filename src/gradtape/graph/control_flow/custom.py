@@ -63,9 +63,9 @@ class CustomGradient(Unregistered):
         first, count = attrs["counts"]
         return tuple(inputs[first : first + count])
 
-    def numpy(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
+    def numpy(self, *arrays: Any, rule: Traced, counts: tuple[int, int]) -> tuple[Any, ...]:
         """Hands its outputs on."""
-        return self.handed_on(arrays, attrs)
+        return self.handed_on(arrays, {"rule": rule, "counts": counts})
 
     def batch(self, m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> Any:
         """The same for a whole batch, with the rule for a whole batch."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.scopes import carried, holding
-from ...engine.registry.op import Unregistered
+from ...engine.registry.op import Unregistered, named_parameters
 from ...engine.run import dispatch
 from ...engine.run.randomness import Draw
 
@@ -165,6 +165,7 @@ class Effect(Check):
                 return perform(*arrays, **attrs)
 
         super().__init__(name, kernel)
+        self.attributes = named_parameters(perform)
         self._imagined = imagined
 
     def outcome(self, inputs: Any, attrs: Any) -> Any:

@@ -20,15 +20,21 @@ class FusedOp(Unregistered):
     family = "opaque"
     fresh = True  # as those are that it stands for
 
-    def __init__(self, name: str, numpy: Callable[..., Any]) -> None:
+    def __init__(self, name: str, numpy: Callable[..., Any], first: str) -> None:
         self.name = self.title = name
         self.numpy = numpy
+        self._first = first  # the op whose attributes it has
+
+    @property
+    def attributes(self) -> dict[str, bool]:  # type: ignore[override]
+        """Those of the first of both ops."""
+        return registry[self._first].attributes
 
 
 FUSED = {  # by the name of the second
-    "softmax": FusedOp("cross_entropy_and_softmax", sparse_with_softmax),
-    "sparse_softmax_slope": FusedOp("cross_entropy_and_slope", sparse_with_slope),
-    "max_pool_place": FusedOp("max_pool_and_place", max_pool_with_place),
+    "softmax": FusedOp("cross_entropy_and_softmax", sparse_with_softmax, "sparse_softmax_cross_entropy"),
+    "sparse_softmax_slope": FusedOp("cross_entropy_and_slope", sparse_with_slope, "sparse_softmax_cross_entropy"),
+    "max_pool_place": FusedOp("max_pool_and_place", max_pool_with_place, "max_pool"),
 }
 
 

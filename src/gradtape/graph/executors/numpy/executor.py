@@ -7,7 +7,6 @@ the one eager execution raises, and names the user's line.
 from __future__ import annotations
 
 import itertools
-import keyword
 import linecache
 import weakref
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
 from .fusion import fused
 from .lowering import in_single, lowered
-from .program import Program
+from .program import Program, is_name
 from .within import within
 
 _number = itertools.count(1).__next__
@@ -57,7 +56,7 @@ def prepared(graph: Graph) -> Graph:
 def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """The same function for a graph that is prepared: one line a node."""
     program = Program(graph)
-    name = graph.name if graph.name.isidentifier() and not keyword.iskeyword(graph.name) else "graph"
+    name = graph.name if is_name(graph.name) else "graph"
     if name in {*program.globals, "LinAlgError", "located"}:
         name = f"graph_of_{name}"
     filename = f"<gradtape graph {name} {_number()}>"

@@ -89,7 +89,7 @@ class Program:
 
     def _call(self, node: Node) -> str:
         given = [self.name(v) for v in node.inputs]
-        attrs = [f"{k}={self._attribute(v)}" for k, v in node.attrs.items()]
+        attrs = [f"{_parameter(node.op, k)}={self._attribute(v)}" for k, v in node.attrs.items()]
         return f"{self._global(_kernel(node), node.op.name)}({', '.join([*given, *attrs])})"
 
     def _global(self, value: Any, name: str, key: Any = None) -> str:
@@ -97,7 +97,7 @@ class Program:
         key = id(value) if key is None else key
         found = self._called.get(key)
         if found is None:
-            found = name if name.isidentifier() and not keyword.iskeyword(name) else "op"
+            found = name if is_name(name) else "op"
             if found in self.globals or found in ("located", "LinAlgError"):
                 found = f"{found}_{len(self.globals)}"
             self._called[key] = found
@@ -108,11 +108,26 @@ class Program:
         return repr(value) if _is_plain(value) else self._global(value, "attribute")
 
 
+def is_name(text: str) -> bool:
+    """Whether a text can stand in the source as a name. Python would take others than ASCII's for similar ones."""
+    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _parameter(op: Any, name: str) -> str:
+    """The name of an attribute, which goes into the source as it is: refused if it is not one of the op's own."""
+    if name not in op.attributes or not is_name(name):
+        own = ", ".join(op.attributes) or "none"
+        raise ValueError(f"{op.name} has no attribute {name!r}; its attributes are: {own}. Make the node with these")
+    return name
+
+
 def _is_plain(value: Any) -> bool:
-    """Whether the value's text is short and means the value."""
+    """Whether the value's text is short and means the value; by exact types, whose `repr` runs no code of others."""
     if type(value) is tuple:
         return len(value) <= 8 and all(map(_is_plain, value))
-    return value is None or type(value) in (bool, int) or (type(value) is str and len(value) <= 40)
+    if type(value) is int:
+        return abs(value) < 1 << 64
+    return value is None or type(value) is bool or (type(value) is str and len(value) <= 40)
 
 
 def _kernel(node: Node) -> Callable[..., Any]:
