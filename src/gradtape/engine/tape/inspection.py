@@ -187,11 +187,12 @@ class Inspection:
         """
         return inspect().memory(self)
 
-    def save(self, path: Any, target: Any = None, sources: Any = None) -> Any:
+    def save(self, path: Any, target: Any = None, sources: Any = None, inputs: Any = None) -> Any:
         """Writes this step to a file, which `gradtape.load_tape` reads on any machine, without the model's code.
 
         The tape must have been made with `trace=True`. The file has ops, attributes, arrays and source lines, and no
-        pickles; `gradtape compare a.tape b.tape` says where two of them part.
+        pickles; `gradtape compare a.tape b.tape` says where two of them part. `inputs` names tensors that the recorded
+        ops were given, a batch for instance, as `{"x": x}`: `replay` takes others for them, as for variables.
 
         >>> import gradtape as tf, os, tempfile
         >>> v = tf.Variable([1.0, 2.0])
@@ -200,7 +201,7 @@ class Inspection:
         >>> tape.save(os.path.join(tempfile.mkdtemp(), "step.tape"), y, v).name
         'step.tape'
         """
-        return inspect().save_tape(self, path, target, sources)
+        return inspect().save_tape(self, path, target, sources, inputs)
 
     def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
         """Writes a page about this step to `path`: its graph by layers, with lines, costs, values and gradients.

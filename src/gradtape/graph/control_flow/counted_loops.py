@@ -7,14 +7,44 @@ puts row `i` into one, it can emit the rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ...core import errors
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ..ir.graph import Graph, Node, Value, maker
 from ..passes.rewriting import Uses
+
+
+class RoundLimit:
+    """The most rounds of a loop and of the loops inside it, together, in a program that is not trusted to end."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._left = 0
+        self._depth = 0  # of the loops that are running
+
+    def counted(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """`run`, a round of a loop that begins now, which counts."""
+        if not self._depth:
+            self._left = self.most
+
+        def run_round(*given: Any) -> Any:
+            self._left -= 1
+            if self._left < 0:
+                raise errors.ResourceExhaustedError(
+                    f"a loop goes round more than {self.most} times, the limit for a program from a file. If the file "
+                    "is to be trusted, load it with a larger max_rounds"
+                )
+            self._depth += 1
+            try:
+                return run(*given)
+            finally:
+                self._depth -= 1
+
+        return run_round
 
 
 class Rounds(NamedTuple):
@@ -24,11 +54,16 @@ class Rounds(NamedTuple):
     scanned: int
     count: int | None = None  # type: ignore[assignment]  # a tuple has a method of this name
     reverse: bool = False
+    limit: RoundLimit | None = None  # of a loop that was read from a file
 
     def divided(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
         """The inputs carried, scanned and fixed."""
         middle = self.carried + self.scanned
         return inputs[: self.carried], inputs[self.carried : middle], inputs[middle:]
+
+    def limited(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """`run`, one round, which raises when there have been more rounds than the limit allows."""
+        return run if self.limit is None else self.limit.counted(run)
 
 
 Staged = tuple[list[Tensor], "Rounds", Graph]  # what a loop is run on, and its body

@@ -146,7 +146,7 @@ class Loop(Unregistered):
     def numpy(self, *arrays: Any, rounds: Rounds, body: Graph, test: Graph | None) -> tuple[Any, ...]:
         """Runs the loop."""
         state, scanned, fixed = rounds.divided(arrays)
-        run = compiled(body)
+        run = rounds.limited(compiled(body))
         kept = body.outputs[rounds.carried :]
         carried = rounds.carried
         if test is not None:
@@ -184,8 +184,10 @@ class Loop(Unregistered):
         state, scanned, fixed = rounds.divided(inputs)
         emitted: list[list[Tensor]] = [[] for _ in body.outputs[rounds.carried :]]
 
+        run = rounds.limited(replay)
+
         def go(rows: Flat) -> Flat:
-            results = replay(body, [*state, *rows, *fixed])
+            results = run(body, [*state, *rows, *fixed])
             for column, y in zip(emitted, results[rounds.carried :], strict=True):
                 column.append(y)
             return results[: rounds.carried]

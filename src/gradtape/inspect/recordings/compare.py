@@ -11,7 +11,8 @@ import numpy as np
 
 from ...engine.run.source_lines import Line
 from ..records.reading import short, source_text
-from .recordings import Recording, SavedStep
+from .recordings import Recording
+from .validation import SavedStep
 
 
 @dataclass(frozen=True)

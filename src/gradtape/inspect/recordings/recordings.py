@@ -1,7 +1,8 @@
 """A step in a file: what a traced tape has recorded, to be asked about on another machine, without the model's code.
 
 The file is an archive of arrays with a list of steps beside them: op, attributes, inputs, outputs, source line. Nothing
-in it is code: ops are known by their names. Functions are written op by op.
+in it is code: ops are known by their names. Functions are written op by op. What is read is checked before it is used:
+see `validation`.
 """
 
 from __future__ import annotations
@@ -9,34 +10,43 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...core import errors
+from ...core import dtypes, errors
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
-from ...engine.run.source_lines import Line, LineReference
+from ...engine.run.convert import to_tensor
+from ...engine.run.source_lines import Line
 from ...engine.tape.custom import OneCall
+from ...engine.tape.questions import native, ones
 from ...engine.tape.tape import GradientTape
+from ...graph.control_flow.counted_loops import RoundLimit
 from ...graph.control_flow.custom import custom_gradient
-from ...graph.ir.effects import Changed, assertion
+from ...graph.ir.effects import Changed, assertion, guard, never, shape_guard
 from ...state.archive import Reader, Writer, replacing
 from ...state.variable import Variable
 from ..records.reading import Reading, source_name
-from ..records.repeated import steps_of
+from ..records.repeated import Key, Step, steps_of
 from ..records.witness import TracingLog
 from .rules import with_graph
-from .words import Decoder, Encoder, at_line, op_named
+from .validation import FORMAT, Document, SavedStep
+from .words import Decoder, Encoder, at_line
 
-_FORMAT = 2
-_KNOWN = (1, 2)  # the second has graphs
+_CHECKS = (guard, shape_guard, never)
+_MOST_ROUNDS = 1_000_000
+_SHOWN = 500  # characters of a source line
 _loaded = itertools.count().__next__
 
 
-def save_tape(tape: Any, path: str | os.PathLike[str], target: Any = None, sources: Any = None) -> Path:
+def save_tape(
+    tape: Any, path: str | os.PathLike[str], target: Any = None, sources: Any = None,
+    inputs: Mapping[str, Any] | None = None,
+) -> Path:  # fmt: skip
     """Writes the step to a file; see `GradientTape.save`.
 
     >>> import gradtape as tf, os, tempfile
@@ -52,135 +62,196 @@ def save_tape(tape: Any, path: str | os.PathLike[str], target: Any = None, sourc
     for step in steps_of(reading):
         if step.op is not assertion:
             steps += with_graph(step, reading) if isinstance(step.op, OneCall) else [step]
-    keys: dict[Any, int] = {}
+    leaves = _Leaves(reading, steps, inputs or {})
+    keys: dict[Key, int] = {}
     words = Encoder()
 
     def reference(x: Any) -> Any:
+        x = leaves.key_of(x)
         return words.constant(x) if isinstance(x, Tensor) else keys.setdefault(x, len(keys))
 
-    asked = [at for _, _, at in reading.sources if at is not None]
-    made = {key for step in steps for key in step.outputs}
-    leaves = sorted(({x for step in steps for x in step.inputs if type(x) is int} | set(asked)) - made)
-    names = _names(reading, leaves)
     contents: dict[str, Any] = {
-        "format": _FORMAT,
-        "leaves": [[reference(at), names[at]] for at in leaves],
+        "format": FORMAT,
+        "leaves": [[reference(key), name] for key, name in leaves.names.items()],
         "steps": [],
     }
     for step in steps:
-        op, inputs = words.op(step.op, step.line), list(map(reference, step.inputs))
+        op, given = words.op(step.op, step.line), list(map(reference, step.inputs))
         attrs = words.attributes(step.op, step.attrs, step.line)
         outputs = list(map(reference, step.outputs))
-        contents["steps"].append([op, inputs, attrs, outputs, step.several, words.line(step.line)])
+        contents["steps"].append([op, given, attrs, outputs, step.several, words.line(step.line)])
+    reads = {step.outputs[0]: step.known for step in steps if step.known is not None}
+    values = {**reading.tensors, **reads, **leaves.values}
+    specs = {key: (v.shape, v.dtype) for step in steps for key in step.outputs if (v := _place(key)) is not None}
+    contents["unsaved"] = {
+        keys[key]: [list(shape), dtype.name] for key, (shape, dtype) in specs.items() if key not in values
+    }
     contents["texts"] = words.texts
-    contents["targets"] = [keys[at] for at in reading.seeds]
-    contents["sources"] = [keys[at] for at in asked]
+    contents["targets"] = [keys[key] for key in leaves.weights]
+    contents["sources"] = [keys[key] for key in leaves.sources]
     with replacing(path) as file, Writer(file) as writer:
         for key, number in keys.items():
-            if key in reading.tensors:
-                writer.add(f"value/{number}", _plain(reading.tensors[key]))
+            if key in values:
+                writer.add(f"value/{number}", _plain(values[key]))
         for number, constant in enumerate(words.constants):
             writer.add(f"constant/{number}", _plain(constant))
-        for number, at in zip(contents["targets"], reading.seeds, strict=True):
-            writer.add(f"weight/{number}", _plain(reading.seeds[at]))
+        for key, weight in leaves.weights.items():
+            writer.add(f"weight/{keys[key]}", _plain(weight))
         writer.finish(contents)
     return Path(path)
 
 
-def _names(reading: Reading, leaves: list[int]) -> dict[int, str]:
-    """What each leaf is called: a variable by its name, others by their number; no name twice."""
-    variables = {at: source_name(variable, None) for variable, at in reading.log.variable_positions()}
-    names: dict[int, str] = {}
-    for number, at in enumerate(leaves):
-        name = variables.get(at, f"input_{number}")
-        names[at] = name if name not in names.values() else f"{name}_{number}"
-    return names
+def _place(key: Key) -> Any:
+    """The value of a graph that a key of a call's value means."""
+    value = key[1] if type(key) is tuple and len(key) == 2 else None
+    return value if hasattr(value, "shape") else None
+
+
+class _Leaves:
+    """What the steps start from, with names; and the targets and sources, some of which the tape may not know.
+
+    A source that the tape has not recorded is a leaf that nothing uses: its gradient is None, as the tape says.
+    `inputs` are tensors that are to have a name: constants of the step, for `replay` to exchange, or watched ones.
+    """
+
+    def __init__(self, reading: Reading, steps: Sequence[Step], inputs: Mapping[str, Any]) -> None:
+        self._reading = reading
+        self.names: dict[Key, str] = {}
+        self.values: dict[Key, Tensor] = {}
+        self._constants: dict[int, Key] = {}  # by the `id` of a tensor, or of its array
+        made = {key for step in steps for key in step.outputs}
+        used = [x for step in steps for x in step.inputs]
+        self.sources = [self._place(at, source, ("source", i)) for i, (_, source, at) in enumerate(reading.sources)]
+        self.weights: dict[Key, Tensor] = dict(reading.seeds)
+        if not self.weights:  # of targets that the tape has not recorded
+            for i, target in enumerate(reading.targets):
+                key = self._place(None, target, ("target", i))
+                self.weights[key] = ones(self.values[key])
+        taken = {x for x in used if type(x) is int} | {*self.sources, *self.weights}
+        positions = sorted(x for x in taken - made if type(x) is int)
+        named = {name: self._input(name, x, used, set(positions)) for name, x in inputs.items()}
+        variables: dict[Any, str] = {at: source_name(v, None) for v, at in reading.log.variable_positions()}
+        variables |= {key: source_name(s, None) for key, (_, s, _) in zip(self.sources, reading.sources, strict=True)
+                      if type(key) is tuple and not isinstance(s, Tensor)}  # fmt: skip
+        of_inputs = {key: name for name, key in named.items()}
+        for number, key in enumerate([*positions, *(key for key in self.values if key not in made)]):
+            name = of_inputs.get(key) or variables.get(key) or f"input_{number}"
+            clash = name in self.names.values() or (key not in of_inputs and name in named)
+            self.names[key] = f"{name}_{number}" if clash else name
+
+    def key_of(self, x: Any) -> Any:
+        """The key of a value, if it is a constant that is to be an input."""
+        if not isinstance(x, Tensor) or not self._constants:
+            return x
+        return self._constants.get(id(x)) or self._constants.get(id(x.array)) or x
+
+    def _place(self, at: int | None, x: Any, key: Key) -> Key:
+        """Where a source or target stands: if the tape does not know it, it is a leaf."""
+        if at is not None:
+            return at
+        with dispatch.recorded_by(()):
+            tensor = x if isinstance(x, Tensor) else to_tensor(native(x))
+        self.values[key] = wrap(tensor.array, tensor.dtype)
+        return key
+
+    def _input(self, name: str, x: Any, used: Sequence[Any], leaves: set[Any]) -> Key:
+        """The leaf that an input is."""
+        at = self._reading.log.position(native(x))
+        if at in leaves:
+            return at
+        if isinstance(x, Tensor):
+            same = [y for y in used if isinstance(y, Tensor) and (y is x or y.array is x.array)]
+            if at is None and same:
+                key = ("input", name)
+                self.values[key] = wrap(x.array, x.dtype)
+                for each in (x, *same):
+                    self._constants[id(each)] = self._constants[id(each.array)] = key
+                self._held = (*getattr(self, "_held", ()), x, *same)  # whose ids must not be those of others
+                return key
+        raise ValueError(
+            f"Cannot save this tape: the input {name!r} is not given to any op that the tape has recorded, or is "
+            "computed on it. Give a tensor that is an argument of such an op, or watch it with tape.watch before it is used"
+        )
 
 
 def _plain(x: Tensor) -> Tensor:
     return wrap(np.asarray(x.array), x.dtype)
 
 
-class SavedStep:
-    """One op of a recording: its inputs and outputs are numbers of values, or of constants."""
-
-    def __init__(
-        self, op: str, inputs: list[Any], words: dict[str, Any], outputs: list[int], several: bool, line: Any
-    ) -> None:
-        self.op = op
-        self.inputs = inputs
-        self.words = words  # its attributes, in those of the file
-        self.outputs = outputs
-        self.several = several
-        self.line: Line | None = None if line is None else (line[0], line[1], line[2])
-
-
 class Recording:
-    """What a file of a step holds."""
+    """What a file of a step holds, checked: see `validation`."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._number = _loaded()  # two recordings may have the same name, and other programs
         with Reader(path) as reader:
-            try:
-                notes = reader.notes
-                if notes["format"] not in _KNOWN:
-                    raise errors.FailedPreconditionError(
-                        f"{path} is a recording of format {notes['format']}, this gradtape reads {_FORMAT}. Use the "
-                        "version that wrote it, or write it again"
-                    )
-                self.leaves: dict[int, str] = dict(notes["leaves"])
-                self.steps = [SavedStep(*fields) for fields in notes["steps"]]
-                self.targets, self.sources = notes["targets"], notes["sources"]
-                self._texts = notes["texts"]
-                tensors = {name: reader.read(name) for name in reader.dtypes}
-                self.values = {int(name[6:]): x for name, x in tensors.items() if name.startswith("value/")}
-                count = sum(name.startswith("constant/") for name in tensors)
-                self.constants = [tensors[f"constant/{i}"] for i in range(count)]
-                self.weights = [tensors[f"weight/{key}"] for key in self.targets]
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise errors.DataLossError(f"{path} is no recording of a tape, or is damaged: {error!r}") from error
-        self._decoder = Decoder(self.constants, self.line)
+            tensors = {name: self._read(reader, name) for name in reader.dtypes}
+            self._document = document = Document(path, reader.notes, tensors)
+        self.leaves, self.steps = document.leaves, document.steps
+        self.values, self.constants, self.weights = document.values, document.constants, document.weights
+        self.targets, self.sources = document.targets, document.sources
+        self._files: dict[str, str] = {}  # by the path in the recording: what the file is called here
+
+    def _read(self, reader: Reader, name: str) -> Tensor:
+        try:
+            return reader.read(name)
+        except (errors.OpError, OSError):
+            raise
+        except Exception as error:  # of many kinds, for any byte of an array's header may be wrong
+            raise errors.DataLossError(f"{name} in {self.path} is damaged: {error}. Save the step again") from error
 
     def line(self, line: Any) -> Line | None:
         """A line of the file's, of which the text is known here too."""
         if line is None:
             return None
         path, number, function = line
-        file = f"<{self.path.name}, {self._number}>/{os.path.basename(path)}"
-        if file not in linecache.cache:
-            texts = {int(n): text for n, text in self._texts[path].items()}
-            lines = [texts.get(n, "") + "\n" for n in range(1, max(texts) + 1)]
+        if path not in self._files:
+            # A name that no file has, which only ends as the file's does: it is shown, and `linecache` has its lines.
+            last = path.replace("\\", "/").split("/")[-1]
+            shown = "".join(c if c.isprintable() and c not in "<>" else "?" for c in last)
+            file = f"<{self.path.name}, {self._number}.{len(self._files)}>/{shown[-100:] or '?'}"
+            texts = self._document.texts[path]
+            lines = [texts.get(n, "")[:_SHOWN] + "\n" for n in range(1, max(texts, default=0) + 1)]
             linecache.cache[file] = (len(lines), None, lines, file)
-        return file, number, function
+            self._files[path] = file
+        return self._files[path], number, function
 
-    def op(self, step: SavedStep) -> tuple[Any, dict[str, Any]]:
-        """The op of a step, with its attributes."""
-        return op_named(step.op, step.line), self.attributes(step)
+    def decoder(self, max_rounds: int = _MOST_ROUNDS) -> Decoder:
+        """What makes ops and attributes of the steps; loops go round so many times at most."""
+        return Decoder(self._document, self.line, RoundLimit(max_rounds))
+
+    def fail(self, where: str, found: Any, expected: str) -> Any:
+        """Raises the error for a recording that is not what it should be."""
+        self._document.fail(where, found, expected)
 
     def attributes(self, step: SavedStep) -> dict[str, Any]:
         """The attributes of a step."""
-        try:
-            return self._decoder.attributes(step.words)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
-            raise errors.DataLossError(f"{self.path}: {step.op}{at_line(step.line)} is damaged: {error!r}") from error
+        return self.decoder().attributes(step.words)
+
+    def spec(self, key: int) -> Any:
+        """The shape and dtype that a value has according to the file, if it tells."""
+        return self._document.spec(key)
 
 
 class LoadedTape(GradientTape):
     """A tape from a file. Asked without arguments, its questions are about the targets and sources it was saved with.
 
-    `targets` are tensors; `sources` are variables, under the names they had, and `inputs` all that the step started
-    from.
+    `targets` are tensors; `sources` are variables, under the names they had, or tensors that the step computed;
+    `inputs` are all that the step started from.
     """
 
-    def __init__(self, recording: Recording, given: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, recording: Recording, given: Mapping[str, Any] | None = None, max_rounds: int = _MOST_ROUNDS
+    ) -> None:
         super().__init__(persistent=True, watch_accessed_variables=False, trace=True)
         self.recording = recording
+        self._max_rounds = max_rounds
         self._entered = True
         self._hooks = {}
         log = self._log = TracingLog(False)
         made: dict[int, Tensor] = {}
         self.inputs: dict[str, Variable] = {}
+        decoder = recording.decoder(max_rounds)
         with dispatch.recorded_by(()):
             for key, name in recording.leaves.items():
                 variable = self.inputs[name] = Variable(_given(recording, key, name, given), name=name)
@@ -188,31 +259,84 @@ class LoadedTape(GradientTape):
                 position = log.watch_variable(variable)
                 if position >= 0:
                     made[key].mark = (log.key, position, None)
-            for step in recording.steps:
-                self._add(log, step, made, as_it_was=given is None)
+            for number in range(len(recording.steps)):
+                with self._running(number, as_it_was=given is None):
+                    self._add(log, number, decoder, made, as_it_was=given is None)
         self.targets = [made[key] for key in recording.targets]
-        self.sources = {recording.leaves[key]: self.inputs[recording.leaves[key]] for key in recording.sources}
-        log.question = (self.targets, recording.weights, list(self.sources.values()))
+        self._asked = [self._source(key, made[key]) for key in recording.sources]
+        self.sources: dict[str, Any] = dict(self._asked)
+        log.question = (self.targets, recording.weights, [source for _, source in self._asked])
 
-    def _add(self, log: TracingLog, step: SavedStep, made: dict[int, Tensor], as_it_was: bool) -> None:
-        """Records a step: with the values it had, or with those that it has now."""
+    def _source(self, key: int, x: Tensor) -> tuple[str, Any]:
+        name = self.recording.leaves.get(key)
+        return (f"value_{key}", x) if name is None else (name, self.inputs[name])
+
+    @contextmanager
+    def _running(self, number: int, as_it_was: bool) -> Iterator[None]:
+        """What goes wrong when a step is run is told of the file, or of the inputs that are given."""
+        step = self.recording.steps[number]
+        where = f"steps[{number}], {step.op[:100]}{at_line(self.recording.line(step.line))}"
+        try:
+            yield
+        except Changed:
+            if as_it_was:
+                self.recording.fail(where, "not what its values say", "values that the function was traced for")
+            raise ValueError(
+                f"replay: the function was traced for certain numbers{at_line(self.recording.line(step.line))}, and "
+                "with these inputs they are others: it would be another program. Save a step with such inputs"
+            ) from None
+        except MemoryError as error:
+            raise errors.ResourceExhaustedError(
+                f"{self.recording.path}: {where} needs more memory than there is. Load it on a larger machine"
+            ) from error
+        except (errors.DataLossError, errors.UnimplementedError, errors.ResourceExhaustedError):
+            raise
+        except Exception as error:
+            if not as_it_was:
+                if isinstance(error, errors.OpError | ValueError):
+                    raise
+                raise errors.InvalidArgumentError(f"replay: {where} fails with these inputs: {error!r}") from error
+            raise errors.DataLossError(
+                f"{self.recording.path}: {where} cannot be run on the values that are in the file: {error!r}. The "
+                "recording is damaged, or was changed after it was saved: save the step again"
+            ) from error
+
+    def _add(
+        self, log: TracingLog, number: int, decoder: Decoder, made: dict[int, Tensor], as_it_was: bool
+    ) -> None:
+        """Records a step. It is run, and gives what the file says that it gave, or what it gives now."""
         recording = self.recording
-        (op, attrs), values = recording.op(step), recording.values
+        step = recording.steps[number]
         inputs = [recording.constants[x["constant"]] if isinstance(x, dict) else made[x] for x in step.inputs]
+        op, attrs = decoder.step(number, [(x.dims, x.dtype) for x in inputs])
+        if as_it_was and op in _CHECKS:  # which held: what is computed on another machine may be rounded differently
+            return
         if not as_it_was and op is custom_gradient:
             self._check_computed(step, attrs["counts"])
-        if as_it_was and all(key in values for key in step.outputs):
-            outputs = [wrap(values[key].array, values[key].dtype) for key in step.outputs]
-        else:
-            outputs = self._outputs(op, inputs, attrs, step)
+        result = dispatch.run(op, inputs, attrs)
+        several = type(result) is tuple
+        outputs: list[Tensor] = list(result) if several else [result]
+        if several != step.several or len(outputs) != len(step.outputs):
+            recording.fail(f"steps[{number}], its outputs,", len(step.outputs), f"{len(outputs)}, as {op.name} gives")
+        if as_it_was:
+            outputs = [self._as_saved(number, key, y) for key, y in zip(step.outputs, outputs, strict=True)]
         if not outputs:
             return
         before = len(log.ops)
         log.record(op, inputs, tuple(outputs) if step.several else outputs[0], attrs)
         line = recording.line(step.line)
         if line is not None and before in log.notes:
-            log.notes[before] = (_reference(line), *log.notes[before][1:])
+            log.notes[before] = (line, *log.notes[before][1:])
         made.update(zip(step.outputs, outputs, strict=True))
+
+    def _as_saved(self, number: int, key: int, y: Tensor) -> Tensor:
+        """An output as it is in the file, if it is there: what was run tells its shape and dtype."""
+        spec = self.recording.spec(key)
+        if spec is not None and spec != (y.dims, y.dtype):
+            found = f"{spec[1].name} of shape {list(spec[0])}"
+            self.recording.fail(f"steps[{number}], output {key},", found, f"{y.dtype.name} of shape {list(y.dims)}")
+        value = self.recording.values.get(key)
+        return y if value is None else wrap(value.array, value.dtype)
 
     def _check_computed(self, step: SavedStep, counts: tuple[int, int]) -> None:
         """Raises if what a function with a custom gradient computed is known for the inputs of that time only."""
@@ -225,32 +349,84 @@ class LoadedTape(GradientTape):
                 "computed for other inputs. Let it use TensorFlow's functions"
             )
 
-    def _outputs(self, op: Any, inputs: list[Tensor], attrs: dict[str, Any], step: SavedStep) -> list[Tensor]:
-        try:
-            result = dispatch.run(op, inputs, attrs)
-        except Changed:
-            raise ValueError(
-                f"replay: the function was traced for certain numbers{at_line(self.recording.line(step.line))}, and "
-                "with these inputs they are others: it would be another program. Save a step with such inputs"
-            ) from None
-        return list(result) if type(result) is tuple else [result]
-
     def gradient(self, target: Any = None, sources: Any = None, *args: Any, **kwargs: Any) -> Any:
         """The gradient; without arguments, of the targets by the sources that the tape was saved with."""
         if target is None:
             target = self.targets
             kwargs.setdefault("output_gradients", self.recording.weights)
-        if sources is None:
-            found = list(self.sources.values())
-            sources = found[0] if len(found) == 1 else found
-        return super().gradient(target, sources, *args, **kwargs)
+        with self._answering("gradient"):
+            return super().gradient(target, self._saved_sources() if sources is None else sources, *args, **kwargs)
+
+    def explain(self, target: Any = None, sources: Any = None) -> Any:
+        """Why each gradient is what it is; without arguments, of the targets by the sources it was saved with."""
+        asked = (self.targets if target is None else target, self._saved_sources() if sources is None else sources)
+        with self._answering("explain"):
+            return super().explain(*asked)
+
+    def diagnose(self, target: Any = None, sources: Any = None) -> Any:
+        """Where the first infinity or NaN came from."""
+        with self._answering("diagnose"):
+            return super().diagnose(target, sources)
+
+    def check(self, target: Any = None, sources: Any = None) -> Any:
+        """Checks the rules recorded on this tape at the values they were recorded with."""
+        with self._answering("check"):
+            return super().check(target, sources)
+
+    def audit_precision(self, target: Any = None, sources: Any = None) -> Any:
+        """Where this step loses precision."""
+        with self._answering("audit_precision"):
+            return super().audit_precision(target, sources)
+
+    def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Any:
+        """How large each gradient is, by variable or layer."""
+        with self._answering("flow"):
+            return super().flow(target, sources, by)
+
+    def profile(self, target: Any = None, sources: Any = None) -> Any:
+        """Time and kept bytes by op and by line, of a sweep made now."""
+        with self._answering("profile"):
+            return super().profile(target, sources)
+
+    def memory(self) -> Any:
+        """What this tape keeps alive for its derivatives."""
+        with self._answering("memory"):
+            return super().memory()
+
+    def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
+        """Writes a page about this step to `path`."""
+        with self._answering("report"):
+            return super().report(path, target, sources)
+
+    def _saved_sources(self) -> Any:
+        found = [source for _, source in self._asked]
+        return found[0] if len(found) == 1 else found
+
+    @contextmanager
+    def _answering(self, question: str) -> Iterator[None]:
+        """A rule may use an attribute that its op did not: where it is wrong, the answer is about the file."""
+        try:
+            yield
+        except MemoryError as error:
+            raise errors.ResourceExhaustedError(
+                f"{question} of {self.recording.path} needs more memory than there is. Load it on a larger machine"
+            ) from error
+        except (LookupError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError) as error:
+            raise errors.DataLossError(
+                f"{question} of {self.recording.path} fails: {error!r}. An attribute or a graph in the recording does "
+                "not fit the values there, or the question is about what is not on this tape: save the step again, or "
+                "ask about its targets, sources and inputs"
+            ) from error
 
     def replay(self, inputs: Mapping[str, Any]) -> LoadedTape:
-        """The same step on other inputs: a tape whose values are computed anew. Those not named stay as they are."""
+        """The same step on other inputs: a tape whose values are computed anew. Those not named stay as they are.
+
+        The names are those of `inputs`: variables, watched tensors, and constants that `save` was given a name for.
+        """
         unknown = sorted(set(inputs) - set(self.inputs))
         if unknown:
             raise ValueError(f"replay: there is no input {unknown[0]!r}; there are {', '.join(self.inputs)}")
-        return LoadedTape(self.recording, inputs)
+        return LoadedTape(self.recording, inputs, self._max_rounds)
 
 
 def _given(recording: Recording, key: int, name: str, given: Mapping[str, Any] | None) -> Any:
@@ -258,21 +434,23 @@ def _given(recording: Recording, key: int, name: str, given: Mapping[str, Any] |
     before = recording.values[key]
     if given is None or name not in given:
         return before
-    value = np.asarray(given[name], before.dtype.numpy)
+    if before.dtype is dtypes.string:
+        value = np.asarray(to_tensor(given[name], dtype=dtypes.string).array, object)
+    else:
+        value = np.asarray(given[name])
+        if value.dtype.kind == "c" and not before.dtype.is_complex:
+            raise ValueError(f"replay: {name} has the dtype {before.dtype.name}, got complex numbers")
+        value = value.astype(before.dtype.numpy)
     if value.shape != before.dims:
         raise ValueError(f"replay: {name} has the shape {list(before.dims)}, got {list(value.shape)}")
-    return value
+    return wrap(value if value.ndim else value[()], before.dtype)
 
 
-def _reference(line: Line) -> LineReference:
-    """A reference to a line whose code is not here."""
-    file, number, function = line
-    code = compile("pass", file, "exec").replace(co_firstlineno=number, co_name=function)
-    return code, next(start for start, _, its_line in code.co_lines() if its_line == number)
-
-
-def load_tape(path: str | os.PathLike[str]) -> LoadedTape:
+def load_tape(path: str | os.PathLike[str], max_rounds: int = _MOST_ROUNDS) -> LoadedTape:
     """The tape that `GradientTape.save` has written: `gradient`, `explain`, `diagnose`, `report`, `replay`.
+
+    The file may come from anybody: nothing in it is code, and all of it is checked. A damaged one is a `DataLossError`.
+    Each step is run once; a loop in it goes round `max_rounds` times at most, or it is a `ResourceExhaustedError`.
 
     >>> import gradtape as tf, os, tempfile
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -282,4 +460,4 @@ def load_tape(path: str | os.PathLike[str]) -> LoadedTape:
     >>> loaded.replay({"v": [3.0, 4.0]}).gradient().numpy().tolist()
     [6.0, 8.0]
     """
-    return LoadedTape(Recording(path))
+    return LoadedTape(Recording(path), max_rounds=max_rounds)

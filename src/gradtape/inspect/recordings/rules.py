@@ -32,7 +32,7 @@ def with_graph(step: Step, reading: Reading) -> list[Step]:
     outputs = [reading.tensors[at] for at in step.outputs]  # type: ignore[index]
     graph, cotangents, used = _traced(op, outputs, log, step)
     before, results = _computed(step, outputs, reading)
-    inputs = (*step.inputs, *results, *(_reference(x, log) for x in used))
+    inputs = (*step.inputs, *results, *(_reference(x, reading) for x in used))
     attrs = {"rule": Traced(graph, cotangents), "counts": (len(step.inputs), len(outputs))}
     return [*before, Step(custom_gradient, inputs, attrs, step.outputs, True, step.line)]
 
@@ -40,7 +40,7 @@ def with_graph(step: Step, reading: Reading) -> list[Step]:
 def _computed(step: Step, outputs: list[Tensor], reading: Reading) -> tuple[list[Step], list[Any]]:
     """What the function computed: steps, if there are none on the tape and it can be traced, and the results."""
     op = step.op
-    known = [x if op.results is None else _reference(x, reading.log) for x in op.results or outputs]
+    known = [x if op.results is None else _reference(x, reading) for x in op.results or outputs]
     if op.again is None or not any(isinstance(x, Tensor) for x in known):
         return [], known
     given = [x if isinstance(x, Tensor) else reading.tensors[x] for x in step.inputs]
@@ -54,7 +54,7 @@ def _computed(step: Step, outputs: list[Tensor], reading: Reading) -> tuple[list
         return [], known
     if not all(same) or graph.has_effects or graph.updates:
         return [], known
-    variables = [_reference(_read(variable, reading.log), reading.log) for variable, _ in graph.variables]
+    variables = [_reference(_read(variable, reading.log), reading) for variable, _ in graph.variables]
     keys: dict[Any, Any] = dict(zip(graph.all_inputs, (*step.inputs, *variables), strict=True))
     steps = steps_inside(graph, keys, step.outputs[0], step.line)
     return steps, [wrap(v.constant, v.dtype) if v.constant is not None else keys[v] for v in graph.outputs]
@@ -97,6 +97,10 @@ def _read(variable: Any, log: Any) -> Tensor:
     return held
 
 
-def _reference(x: Tensor, log: Any) -> Any:
-    at = log.position(x)
-    return x if at is None or at < 0 else at
+def _reference(x: Tensor, reading: Reading) -> Any:
+    """Where a value stands, or the value: of a variable that was assigned on the tape, what it holds by now."""
+    at = reading.log.position(x)
+    if at is None or at < 0:
+        return x
+    later = None if reading.variable_reads is None else reading.variable_reads.version(at, x)
+    return at if later is None else x

@@ -1,6 +1,7 @@
 """Ops and their attributes in JSON's words: numbers, shapes, dtypes, and the graphs of branches, loops and rules.
 
-An op is its name. What a file has no words for is code of the program: the error says which op that is, and where.
+An op is its name; whether its rules are those for complex values follows from its inputs. What a file has no words for
+is code of the program: the error says which op that is, and where.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ...engine.registry.op import Op, registry
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line
 from ...graph.control_flow.cond import cond
-from ...graph.control_flow.counted_loops import Rounds
+from ...graph.control_flow.counted_loops import RoundLimit, Rounds
 from ...graph.control_flow.custom import Traced, custom_gradient
 from ...graph.control_flow.loop import loop
 from ...graph.ir.effects import guard, never, shape_guard
@@ -25,6 +26,7 @@ from ...graph.ir.graph import Graph, Node, Value
 from ...graph.trace.assigned import assigned
 from ...graph.trace.derivative import Cotangents
 from ..records.reading import short, source_text
+from .validation import Document, Spec, check_names, check_op, check_sizes
 
 _OF_GRAPHS: dict[str, Any] = {
     "cond": cond,
@@ -48,12 +50,13 @@ def op_named(name: str, line: Line | None) -> Any:
     """The op that a file means."""
     if name in _OF_GRAPHS:
         return _OF_GRAPHS[name]
-    getattr(ops, name, None)  # loads the module of ops that it is in
+    if name not in registry:
+        type(ops).load_all()
     found = registry.get(name)
     if found is None:
         raise errors.UnimplementedError(
-            f"the recording has the op {name!r}{at_line(line)}, which is not in this gradtape. A newer version, or the "
-            "module that registers it with gradtape.extend, may have it"
+            f"the recording has the op {name[:100]!r}{at_line(line)}, which is not in this gradtape. A newer version, or "
+            "the module that registers it with gradtape.extend, may have it"
         )
     return found
 
@@ -94,14 +97,16 @@ class Encoder:
     def _encoded(self, value: Any, op: Any, line: Line | None) -> Any:
         if value is None or isinstance(value, bool | int | str):
             return value
-        if isinstance(value, float | np.floating):
-            return {"float": float(value).hex()}
-        if isinstance(value, np.integer | np.bool_):
-            return value.item()
+        if type(value) is float:
+            return {"float": value.hex()}
+        if type(value) is complex:
+            return {"complex": [value.real.hex(), value.imag.hex()]}
         if isinstance(value, DType):
             return {"dtype": value.name}
+        if isinstance(value, np.dtype):
+            return {"numpy_dtype": dtypes.of_numpy(value).name}
         if type(value) is Rounds:
-            return {"rounds": list(value)}
+            return {"rounds": list(value[:4])}
         if type(value) is Traced:
             return {"rule": self._rule(value, op, line)}
         if isinstance(value, Graph):
@@ -112,8 +117,9 @@ class Encoder:
             return {"slice": [self._encoded(part, op, line) for part in (value.start, value.stop, value.step)]}
         if value is Ellipsis:
             return {"ellipsis": True}
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            return {"array": [value.dtype.str, list(value.shape), value.ravel().tolist()]}
+        if isinstance(value, np.ndarray | np.generic):
+            kind = "tensor" if isinstance(value, np.ndarray) else "scalar"
+            return {kind: self.constant(wrap(value, dtypes.of_numpy(value.dtype)))["constant"]}
         raise RuntimeError(
             f"Cannot save this tape: an attribute of {op.name}{at_line(line)} is of type {type(value).__name__}, "
             "which a file has no words for"
@@ -159,43 +165,144 @@ class Encoder:
 
 
 class Decoder:
-    """Attributes from their words. `line_of` makes a line of a file's what it is called here."""
+    """Ops and their attributes from the words of a document, each checked against the op's record.
 
-    def __init__(self, constants: Sequence[Tensor], line_of: Callable[[Any], Line | None]) -> None:
-        self._constants = constants
+    `line_of` makes a line of a file's what it is called here; `limit` is that of the rounds of loops.
+    """
+
+    def __init__(self, document: Document, line_of: Callable[[Any], Line | None], limit: RoundLimit) -> None:
+        self._document = document
+        self._constants = document.constants
         self._line_of = line_of
+        self._limit = limit
+
+    def step(self, number: int, inputs: Sequence[Spec]) -> tuple[Any, dict[str, Any]]:
+        """The op of a step on these inputs, with its attributes."""
+        step = self._document.steps[number]
+        attrs = self.attributes(step.words)
+        outputs = [y for y in map(self._document.spec, step.outputs) if y is not None]
+        op = op_named(step.op, self._line_of(step.line))
+        return self._checked(op, inputs, attrs, outputs, f"steps[{number}], {op.name}"), attrs
 
     def attributes(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """The attributes of an op."""
-        return {name: self._decoded(value) for name, value in attrs.items()}
+        return {name: self._decoded(value, name) for name, value in attrs.items()}
 
-    def _decoded(self, value: Any) -> Any:
+    def _checked(
+        self, op: Any, inputs: Sequence[Spec], attrs: dict[str, Any], outputs: Sequence[Spec], where: str
+    ) -> Any:
+        """The op, or the one with its rules for complex values, if inputs and attributes are those of its record."""
+        if type(op) is Op:
+            check_op(self._document, op, inputs, attrs, where)
+            check_sizes(self._document, attrs, [*inputs, *outputs], where)
+            return with_rules_for(op, [dtype for _, dtype in inputs])
+        check_names(self._document, op, attrs, where)
+        self._check_graph_op(op, inputs, attrs, where)
+        return op
+
+    def _check_graph_op(self, op: Any, inputs: Sequence[Spec], attrs: dict[str, Any], where: str) -> None:
+        """Checks an op whose attributes are graphs, or values that a graph was made for."""
+        fail = self._document.fail
+        if op is loop:
+            self._check_loop(inputs, attrs, where)
+        elif op is cond:
+            branches = attrs["branches"]
+            if type(branches) is not tuple or not branches or not all(isinstance(b, Graph) for b in branches):
+                fail(f"{where}, its branches,", type(branches).__name__, "a tuple of graphs")
+            if not inputs or inputs[0][0] or inputs[0][1].numpy.kind not in "biu":
+                fail(f"{where}, its inputs,", len(inputs), "the number of a branch, then the inputs of the branches")
+            for branch in branches:
+                self._check_inputs(branch, inputs[1:], where)
+                if len(branch.outputs) != len(branches[0].outputs):
+                    fail(f"{where}, its branches,", len(branch.outputs), "the same number of outputs of all branches")
+        elif op is custom_gradient:
+            self._check_rule(inputs, attrs, where)
+        elif op is guard:
+            if len(inputs) != 1 or not isinstance(attrs["value"], np.ndarray | np.generic):
+                fail(f"{where}, its value,", type(attrs["value"]).__name__, "one input, and an array to compare with it")
+        elif op is shape_guard:
+            shape = attrs["shape"]
+            if len(inputs) != 1 or type(shape) is not tuple or not all(type(n) is int for n in shape):
+                fail(f"{where}, its shape,", shape, "one input, and a tuple of sizes to compare its shape with")
+        elif op is not never and (len(inputs) != 2 or inputs[0] != inputs[1]):
+            fail(f"{where}, its inputs,", len(inputs), "a value and a variable of the same shape and dtype")
+
+    def _check_loop(self, inputs: Sequence[Spec], attrs: dict[str, Any], where: str) -> None:
+        fail = self._document.fail
+        rounds, body, test = attrs["rounds"], attrs["body"], attrs["test"]
+        if type(rounds) is not Rounds or not isinstance(body, Graph) or not (test is None or isinstance(test, Graph)):
+            kinds = [type(each).__name__ for each in (rounds, body, test)]
+            fail(f"{where}, a loop,", kinds, "rounds, a graph for the body, and one for the test or null")
+        if rounds.count is not None and rounds.count > self._limit.most:
+            raise errors.ResourceExhaustedError(
+                f"{self._document.path}: {where} goes round {rounds.count} times, more than {self._limit.most}, the "
+                "limit for a program from a file. If the file is to be trusted, load it with a larger max_rounds"
+            )
+        carried, scanned, fixed = rounds.divided(inputs)
+        if len(carried) + len(scanned) != rounds.carried + rounds.scanned or len(body.outputs) < rounds.carried:
+            fail(f"{where}, a loop,", list(rounds[:2]), "as many inputs, and outputs of its body")
+        if (test is not None and rounds.scanned) or (test is None and rounds.count is None and not scanned):
+            fail(f"{where}, a loop,", list(rounds[:3]), "a test, a number of rounds, or rows to go over")
+        lengths = {shape[0] if shape else None for shape, _ in scanned}
+        if len(lengths | ({rounds.count} if rounds.count is not None else set())) > 1 or None in lengths:
+            fail(f"{where}, a loop,", [list(shape) for shape, _ in scanned], "inputs with a row for each round")
+        rows = [(shape[1:], dtype) for shape, dtype in scanned]
+        self._check_inputs(body, [*carried, *rows, *fixed], where)
+        kept = [(v.shape, v.dtype) for v in body.outputs[: rounds.carried]]
+        if [dtype for _, dtype in kept] != [dtype for _, dtype in carried]:
+            fail(f"{where}, the outputs of its body,", list(map(str, kept)), "the dtypes of what it carries")
+        if test is not None:
+            self._check_inputs(test, [*carried, *fixed], where)
+            if len(test.outputs) != 1 or test.outputs[0].shape or test.outputs[0].dtype is not dtypes.bool:
+                fail(f"{where}, the outputs of its test,", list(map(str, test.outputs)), "one truth value")
+
+    def _check_rule(self, inputs: Sequence[Spec], attrs: dict[str, Any], where: str) -> None:
+        rule, counts = attrs["rule"], attrs["counts"]
+        fits = type(counts) is tuple and len(counts) == 2 and all(type(n) is int and n >= 0 for n in counts)
+        if type(rule) is not Traced or not fits or sum(counts) > len(inputs) or len(rule.cotangents.forms) != counts[0]:
+            expected = "those of inputs and outputs, and a rule for these inputs"
+            self._document.fail(f"{where}, its counts,", counts, expected)
+        self._check_inputs(rule.graph, inputs[counts[0] :], where)  # the cotangents are like the outputs
+
+    def _check_inputs(self, graph: Any, given: Sequence[Spec], where: str) -> None:
+        own = [(v.shape, v.dtype) for v in graph.inputs]
+        if own != list(given):
+            expected = ", ".join(f"{dtype.name}{list(shape)}" for shape, dtype in given)
+            self._document.fail(f"{where}, the inputs of its {graph.name},", list(map(repr, graph.inputs)), expected)
+
+    def _decoded(self, value: Any, name: str) -> Any:
         if not isinstance(value, dict):
             return value
         ((kind, content),) = value.items()
         if kind == "float":
             return float.fromhex(content)
+        if kind == "complex":
+            return complex(*map(float.fromhex, content))
         if kind == "dtype":
             return dtypes.as_dtype(content)
+        if kind == "numpy_dtype":
+            return dtypes.as_dtype(content).numpy
         if kind in ("tuple", "list"):
-            return (tuple if kind == "tuple" else list)(map(self._decoded, content))
+            return (tuple if kind == "tuple" else list)(self._decoded(part, name) for part in content)
         if kind == "slice":
-            return slice(*map(self._decoded, content))
+            return slice(*content)
         if kind == "ellipsis":
             return Ellipsis
         if kind == "array":
             return np.array(content[2], content[0]).reshape(content[1])
+        if kind in ("tensor", "scalar"):
+            array = np.asarray(self._constants[content].array)
+            return array if kind == "tensor" else array[()]
         if kind == "rounds":
-            return Rounds(*content)
+            return Rounds(*content, self._limit)
         if kind == "graph":
-            return self._graph(content)
-        if kind == "rule":
-            graph, forms = content
-            known = [(form[0], form[1] and tuple(form[1])) if isinstance(form, list) else form for form in forms]
-            return Traced(self._graph(graph), Cotangents.of_forms(known))
-        raise ValueError(f"an attribute of the unknown kind {kind!r}")
+            return self._graph(content, name)
+        graph, forms = content
+        known = [(form[0], form[1] and tuple(form[1])) if isinstance(form, list) else form for form in forms]
+        return Traced(self._graph(graph, name), Cotangents.of_forms(known))
 
-    def _graph(self, words: dict[str, Any]) -> Graph:
+    def _graph(self, words: dict[str, Any], name: str) -> Graph:
+        """A graph, which is called as the attribute is: the name in the file is the program's."""
         values = [
             Value(tuple(shape), dtypes.as_dtype(dtype), None if known is None else self._constants[known].array)
             for shape, dtype, known in words["values"]
@@ -205,7 +312,16 @@ class Decoder:
             return tuple(values[number] for number in numbers)
 
         nodes = []
-        for name, inputs, attrs, outputs, several, line in words["nodes"]:
-            op = op_named(name, line)
-            nodes.append(Node(op, at(inputs), self.attributes(attrs), at(outputs), several, self._line_of(line)))
-        return Graph(words["name"], at(words["inputs"]), tuple(nodes), at(words["outputs"])).verify()
+        for i, (op_name, inputs, attrs, outputs, several, line) in enumerate(words["nodes"]):
+            given, made = [(v.shape, v.dtype) for v in at(inputs)], [(v.shape, v.dtype) for v in at(outputs)]
+            known, decoded = self._line_of(line), self.attributes(attrs)
+            op = op_named(op_name, known)
+            op = self._checked(op, given, decoded, made, f"node {i}, {op.name}, of a graph, its {name},")
+            nodes.append(Node(op, at(inputs), decoded, at(outputs), several, known))
+        return Graph(name, at(words["inputs"]), tuple(nodes), at(words["outputs"]))
+
+
+def with_rules_for(op: Any, given: Sequence[DType]) -> Any:
+    """The op with its rules for these dtypes: those for complex values are conjugated."""
+    twin = getattr(op, "twin", None)
+    return op if twin is None or not any(dtype.is_complex for dtype in given) else twin

@@ -24,6 +24,7 @@ from ...engine.run.source_lines import Line, LineReference, line_at
 from ...engine.tape.backprop import SparseCotangents, between, sweep
 from ...engine.tape.log import Log, Past
 from ...engine.tape.questions import differentiable, native, ones
+from .variable_reads import VariableReads
 from .witness import Event, TracingLog, witness
 
 
@@ -44,13 +45,13 @@ class Reading:
             cotangents = [None] * len(targets)
         else:
             targets, cotangents = asked_targets, asked_cotangents
-        self._targets = tuple(targets)
-        self.target_values = [known_array(t) for t in targets if isinstance(t, Tensor)]
-        self.seeds = self._seeds(targets, cotangents)
         if sources is None and target is None and asked_sources:
             sources = asked_sources
-        if sources is not None:
-            flat = tensors_for_gradients(nest.flatten(sources))
+        flat = None if sources is None else tensors_for_gradients(nest.flatten(sources))
+        self.targets, self._asked_sources = tuple(targets), tuple(flat or ())
+        self.target_values = [known_array(t) for t in targets if isinstance(t, Tensor)]
+        self.seeds = self._seeds(targets, cotangents)
+        if flat is not None:
             found = list(zip(flat, self.log.positions([differentiable(s, "source") for s in flat]), strict=True))
         else:
             found = list(self._watched())
@@ -91,6 +92,11 @@ class Reading:
         return between(self.log, self.seeds, {at for _, _, at in self.sources if at is not None})
 
     @cached_property
+    def variable_reads(self) -> VariableReads | None:
+        """What reads of variables gave, if the tape is a traced one."""
+        return VariableReads(self.log) if isinstance(self.log, TracingLog) else None
+
+    @cached_property
     def tensors(self) -> dict[int, Tensor]:
         """The tensors known, by position."""
         log, key = self.log, self.log.key
@@ -105,13 +111,18 @@ class Reading:
                 for part in x:
                     see(part)
 
-        see(self._targets)
+        if self.variable_reads is not None:
+            found.update(self.variable_reads.initial)
+        see(self.targets)
+        see(self._asked_sources)
         for record in log.records:
             if type(record) is tuple:
                 see(record[2])
         for note in log.notes.values():
             see(note[1])
             see(tuple(note[3]))
+        for at, x in getattr(log, "watched_tensors", {}).items():
+            found.setdefault(at, x)
         see(tuple(getattr(log, "outputs", ())))
         for variable, at in log.variable_positions():
             if at >= 0 and at not in found:

@@ -19,7 +19,9 @@ from ...engine.tape.tape import GradientTape
 from ...graph.control_flow.custom import Traced
 from ...graph.ir.effects import assertion, guard, never, output, shape_guard
 from ...graph.ir.graph import Graph, all_nodes, graphs_in
+from ...graph.trace.assigned import assigned
 from .reading import Reading, short
+from .variable_reads import UpdateByCall
 from .wide import WideTensor, widened
 
 _CHECKS = (guard, shape_guard, never, assertion)  # which another run may well make again
@@ -36,6 +38,7 @@ class Step:
     outputs: tuple[Key, ...]
     several: bool  # whether the outputs are a tuple
     line: Line | None
+    known: Tensor | None = None  # the output, where it has no position on the tape and is known all the same
 
     @property
     def can_run_again(self) -> bool:
@@ -63,8 +66,9 @@ class Step:
 
 
 def steps_of(reading: Reading) -> list[Step]:
-    """What was recorded, in order."""
+    """What was recorded, in order; before what uses a variable that was assigned on the tape, a step that reads it."""
     found: list[Step] = []
+    reads = _ReadSteps(reading)
     for at, record in enumerate(reading.records):
         if type(record) is not tuple:
             continue
@@ -75,29 +79,61 @@ def steps_of(reading: Reading) -> list[Step]:
                 "Cannot repeat what this tape has recorded: it has not noted what its ops were given. Make it with "
                 "GradientTape(trace=True)"
             )
-        inputs = tuple(x if p < 0 else p for x, p in zip(note[3], parents, strict=True))
-        outputs = tuple(range(at, at + len(several or (None,))))
         line = reading.line(at)
+        inputs = tuple([reads.key(at, x, p, found, line) for x, p in zip(note[3], parents, strict=True)])
+        outputs = tuple(range(at, at + len(several or (None,))))
         if getattr(op, "family", None) == "call":
-            found += _inside(op, op.as_run, at, inputs, outputs, line)
+            found += _inside(op, op.as_run, at, inputs, outputs, line, reads)
         elif isinstance(op, OneCall) and op.node is not None:
             node, given, attrs = op.node
-            known = tuple([p if (p := reading.log.position(x)) is not None and p >= 0 else x for x in given])
+            known = tuple([reads.key(at, x, reading.log.position(x), found, line) for x in given])
             found.append(Step(node, known, attrs, outputs, True, line))
         else:
             found.append(Step(op, inputs, note[4], outputs, several is not None, line))
     return found
 
 
+class _ReadSteps:
+    """The reads of variables that were assigned before, as steps: their cotangents belong to the variables."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._log = reading.log
+        self._reads = reading.variable_reads
+        self._keys: dict[tuple[int, Any], Key] = {}  # by the variable's position, and the identity of what was read
+        self.left_by_calls: dict[tuple[int, int], Any] = {}  # by a call and a variable's `id`: what it became
+
+    def key(self, at: int, x: Tensor, p: int | None, steps: list[Step], line: Line | None) -> Any:
+        """What `x`, a value at position `p` that is used at `at`, is called; a step that reads it may be added."""
+        if p is None or p < 0:
+            return x
+        value = None if self._reads is None else self._reads.version(p, x)
+        if value is None:
+            return p
+        same = (p, value[:1] if isinstance(value, UpdateByCall) else id(value))
+        if same not in self._keys:
+            if isinstance(value, UpdateByCall):
+                source = self.left_by_calls.get((value.call, id(value.variable)), x)
+            else:
+                place = None if value is x else self._log.position(value)
+                source = self.key(at, value, place, steps, line)  # it may be a read of another variable
+            self._keys[same] = key = (at, ("read", len(self._keys)))
+            steps.append(Step(assigned, (source, p), {}, (key,), False, line, x))
+        return self._keys[same]
+
+
 def _inside(
-    op: Any, graph: Graph, at: int, inputs: tuple[Any, ...], outputs: tuple[Key, ...], line: Line | None
-) -> list[Step]:
+    op: Any, graph: Graph, at: int, inputs: tuple[Any, ...], outputs: tuple[Key, ...], line: Line | None,
+    reads: _ReadSteps,
+) -> list[Step]:  # fmt: skip
     """The steps of a call."""
     graph = replace(graph, nodes=tuple(node for node in graph.nodes if node.op is not output))  # once is enough
     if not can_run_again([graph]):
         raise _cannot(op, line, "it draws random numbers, prints or calls Python")
     keys: dict[Any, Any] = dict(zip(graph.all_inputs, inputs, strict=True))
-    return steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
+    found = steps_inside(graph, keys, at, line, dict(zip(graph.outputs, outputs, strict=False)))
+    for variable, v in graph.updates:
+        reads.left_by_calls[at, id(variable)] = keys[v] if v.constant is None else wrap(v.constant, v.dtype)
+    return found
 
 
 def steps_inside(

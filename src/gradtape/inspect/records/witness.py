@@ -237,12 +237,19 @@ class TracingLog(NotingLog):
         self.started = perf_counter_ns()
         self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` made it forget, and where
         self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
+        self.assignments: list[tuple[int, Any, Tensor]] = []  # how many records came before, the variable, the value
+        self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
 
     @unobtrusive()
     def succeeds(self, before: Log) -> None:
         """It goes on where `before` has been forgotten, by `GradientTape.reset`."""
         if isinstance(before, TracingLog):
             self.before_reset = [*before.before_reset, (before, here(4))]
+
+    def assigned(self, variable: Any, value: Tensor) -> None:
+        """Notes what a variable becomes, which reads of it give from now on."""
+        super().assigned(variable, value)
+        self.assignments.append((len(self.ops), variable, value))
 
     @unobtrusive()
     def overwritten(self, variable: Any) -> None:
@@ -298,6 +305,7 @@ class TracingLog(NotingLog):
         at = len(self.ops)
         super().watch(tensor)
         if len(self.ops) > at:
+            self.watched_tensors[at] = tensor
             self._note_watch(at)
 
     @unobtrusive()
