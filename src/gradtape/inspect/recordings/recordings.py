@@ -30,15 +30,16 @@ from ...graph.control_flow.custom import custom_gradient
 from ...graph.ir.effects import Changed, assertion, guard, never, shape_guard
 from ...state.archive import Reader, Writer, replacing
 from ...state.variable import Variable
+from ..records.again import RepeatedLog
 from ..records.reading import Reading, source_name
 from ..records.repeated import Key, Step, steps_of
-from ..records.witness import TracingLog
 from .rules import with_graph
 from .validation import FORMAT, Document, SavedStep
-from .words import Decoder, Encoder, at_line
+from .words import Decoder, Encoder, at_line, can_encode
 
 _CHECKS = (guard, shape_guard, never)
 _MOST_ROUNDS = 1_000_000
+_NOWHERE = ("<recording>", 0, "<module>")  # of an op whose line is not known
 _SHOWN = 500  # characters of a source line
 _loaded = itertools.count().__next__
 
@@ -59,7 +60,7 @@ def save_tape(
     """
     reading = Reading(tape, target, sources, "save this tape")
     steps = []
-    for step in steps_of(reading):
+    for step in steps_of(reading, can_encode):
         if step.op is not assertion:
             steps += with_graph(step, reading) if isinstance(step.op, OneCall) else [step]
     leaves = _Leaves(reading, steps, inputs or {})
@@ -80,7 +81,7 @@ def save_tape(
         attrs = words.attributes(step.op, step.attrs, step.line)
         outputs = list(map(reference, step.outputs))
         contents["steps"].append([op, given, attrs, outputs, step.several, words.line(step.line)])
-    reads = {step.outputs[0]: step.known for step in steps if step.known is not None}
+    reads = {key: x for step in steps for key, x in zip(step.outputs, step.known, strict=False)}
     values = {**reading.tensors, **reads, **leaves.values}
     specs = {key: (v.shape, v.dtype) for step in steps for key in step.outputs if (v := _place(key)) is not None}
     contents["unsaved"] = {
@@ -170,7 +171,7 @@ class _Leaves:
                 return key
         raise ValueError(
             f"Cannot save this tape: the input {name!r} is not given to any op that the tape has recorded, or is "
-            "computed on it. Give a tensor that is an argument of such an op, or watch it with tape.watch before it is used"
+            "computed on it. Give a tensor that is an argument of such an op, or watch it with tape.watch before use"
         )
 
 
@@ -248,7 +249,7 @@ class LoadedTape(GradientTape):
         self._max_rounds = max_rounds
         self._entered = True
         self._hooks = {}
-        log = self._log = TracingLog(False)
+        log = self._log = RepeatedLog(False)
         made: dict[int, Tensor] = {}
         self.inputs: dict[str, Variable] = {}
         decoder = recording.decoder(max_rounds)
@@ -302,7 +303,7 @@ class LoadedTape(GradientTape):
             ) from error
 
     def _add(
-        self, log: TracingLog, number: int, decoder: Decoder, made: dict[int, Tensor], as_it_was: bool
+        self, log: RepeatedLog, number: int, decoder: Decoder, made: dict[int, Tensor], as_it_was: bool
     ) -> None:
         """Records a step. It is run, and gives what the file says that it gave, or what it gives now."""
         recording = self.recording
@@ -322,11 +323,8 @@ class LoadedTape(GradientTape):
             outputs = [self._as_saved(number, key, y) for key, y in zip(step.outputs, outputs, strict=True)]
         if not outputs:
             return
-        before = len(log.ops)
+        log.now = recording.line(step.line) or _NOWHERE
         log.record(op, inputs, tuple(outputs) if step.several else outputs[0], attrs)
-        line = recording.line(step.line)
-        if line is not None and before in log.notes:
-            log.notes[before] = (line, *log.notes[before][1:])
         made.update(zip(step.outputs, outputs, strict=True))
 
     def _as_saved(self, number: int, key: int, y: Tensor) -> Tensor:

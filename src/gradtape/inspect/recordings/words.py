@@ -26,6 +26,7 @@ from ...graph.ir.graph import Graph, Node, Value
 from ...graph.trace.assigned import assigned
 from ...graph.trace.derivative import Cotangents
 from ..records.reading import short, source_text
+from ..records.witness import Unrecorded
 from .validation import Document, Spec, check_names, check_op, check_sizes
 
 _OF_GRAPHS: dict[str, Any] = {
@@ -55,10 +56,19 @@ def op_named(name: str, line: Line | None) -> Any:
     found = registry.get(name)
     if found is None:
         raise errors.UnimplementedError(
-            f"the recording has the op {name[:100]!r}{at_line(line)}, which is not in this gradtape. A newer version, or "
-            "the module that registers it with gradtape.extend, may have it"
+            f"the recording has the op {name[:100]!r}{at_line(line)}, which is not in this gradtape. A newer version, "
+            "or the module that registers it with gradtape.extend, may have it"
         )
     return found
+
+
+def can_encode(made: Unrecorded) -> bool:
+    """Whether an op beside the tape can be written: what is not is a constant of the step."""
+    try:
+        Encoder().attributes(made.op, made.attrs, None)
+    except RuntimeError:
+        return False
+    return type(made.op) is Op and all(type(x) is Tensor for x in (*made.inputs, *made.outputs))
 
 
 class Encoder:
@@ -219,7 +229,7 @@ class Decoder:
             self._check_rule(inputs, attrs, where)
         elif op is guard:
             if len(inputs) != 1 or not isinstance(attrs["value"], np.ndarray | np.generic):
-                fail(f"{where}, its value,", type(attrs["value"]).__name__, "one input, and an array to compare with it")
+                fail(f"{where}, its value,", type(attrs["value"]).__name__, "one input, and an array like it")
         elif op is shape_guard:
             shape = attrs["shape"]
             if len(inputs) != 1 or type(shape) is not tuple or not all(type(n) is int for n in shape):

@@ -32,7 +32,9 @@ class RepeatedLog(TracingLog):
     @unobtrusive()
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         at = self.position(outputs[0] if type(outputs) is tuple else outputs)
-        if at is not None and self.now is not None:
+        if at is None:
+            self._note_unrecorded(len(self.ops), op, inputs, outputs, attrs, self.now)
+        elif self.now is not None:
             self.notes[at] = (self.now, outputs, perf_counter_ns(), inputs, attrs)
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:

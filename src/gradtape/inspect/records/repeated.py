@@ -6,14 +6,14 @@ for each node of its graph.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
-from ...engine.run.source_lines import Line
+from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import GradientTape
 from ...graph.control_flow.custom import Traced
@@ -23,6 +23,7 @@ from ...graph.trace.assigned import assigned
 from .reading import Reading, short
 from .variable_reads import UpdateByCall
 from .wide import WideTensor, widened
+from .witness import Unrecorded
 
 _CHECKS = (guard, shape_guard, never, assertion)  # which another run may well make again
 Key = Hashable  # of a value: its position on the tape, or that of a call with the value of the graph
@@ -38,7 +39,8 @@ class Step:
     outputs: tuple[Key, ...]
     several: bool  # whether the outputs are a tuple
     line: Line | None
-    known: Tensor | None = None  # the output, where it has no position on the tape and is known all the same
+    known: tuple[Tensor, ...] = ()  # the outputs, where they have no position on the tape and are known all the same
+    is_beside: bool = False  # whether it is an op without a derivative, which the tape has not recorded
 
     @property
     def can_run_again(self) -> bool:
@@ -65,11 +67,19 @@ class Step:
         return result if type(result) is tuple else (result,)
 
 
-def steps_of(reading: Reading) -> list[Step]:
-    """What was recorded, in order; before what uses a variable that was assigned on the tape, a step that reads it."""
+def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None = None) -> list[Step]:
+    """What was recorded, in order; before what uses a variable that was assigned on the tape, a step that reads it.
+
+    Of the ops without a derivative, for which `unrecorded` says so, those are steps as well that others depend on. Their
+    outputs are constants otherwise, which may be others if the program is run on other inputs.
+    """
     found: list[Step] = []
     reads = _ReadSteps(reading)
+    beside = [u for u in getattr(reading.log, "unrecorded", {}).values() if unrecorded is not None and unrecorded(u)]
+    beside.reverse()
     for at, record in enumerate(reading.records):
+        while beside and beside[-1].count <= at:
+            reads.add_unrecorded(at, beside.pop(), found)
         if type(record) is not tuple:
             continue
         op, parents, _, several = record
@@ -90,13 +100,26 @@ def steps_of(reading: Reading) -> list[Step]:
             found.append(Step(node, known, attrs, outputs, True, line))
         else:
             found.append(Step(op, inputs, note[4], outputs, several is not None, line))
-    return found
+    return _without_unused(found, reading) if unrecorded is not None else found
+
+
+def _without_unused(steps: Sequence[Step], reading: Reading) -> list[Step]:
+    """The steps without those beside the tape whose outputs nothing on it uses."""
+    used: set[Any] = {*reading.seeds, *(at for _, _, at in reading.sources)}
+    found = []
+    for step in reversed(steps):
+        if not step.is_beside or not used.isdisjoint(step.outputs):
+            used.update(x for x in step.inputs if not isinstance(x, Tensor))
+            found.append(step)
+    return found[::-1]
 
 
 class _ReadSteps:
     """The reads of variables that were assigned before, as steps: their cotangents belong to the variables."""
 
     def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._beside: dict[int, Key] = {}  # by the `id` of a tensor that an op without a derivative gave
         self._log = reading.log
         self._reads = reading.variable_reads
         self._keys: dict[tuple[int, Any], Key] = {}  # by the variable's position, and the identity of what was read
@@ -105,7 +128,7 @@ class _ReadSteps:
     def key(self, at: int, x: Tensor, p: int | None, steps: list[Step], line: Line | None) -> Any:
         """What `x`, a value at position `p` that is used at `at`, is called; a step that reads it may be added."""
         if p is None or p < 0:
-            return x
+            return self._beside.get(id(x), x)
         value = None if self._reads is None else self._reads.version(p, x)
         if value is None:
             return p
@@ -117,8 +140,19 @@ class _ReadSteps:
                 place = None if value is x else self._log.position(value)
                 source = self.key(at, value, place, steps, line)  # it may be a read of another variable
             self._keys[same] = key = (at, ("read", len(self._keys)))
-            steps.append(Step(assigned, (source, p), {}, (key,), False, line, x))
+            steps.append(Step(assigned, (source, p), {}, (key,), False, line, (x,)))
         return self._keys[same]
+
+    def add_unrecorded(self, at: int, made: Unrecorded, steps: list[Step]) -> None:
+        """Adds the step of an op that is not recorded."""
+        line = None if made.reference is None else line_at(made.reference)
+        inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
+        outputs = []
+        for i, y in enumerate(made.outputs):
+            place = self._log.position(y)  # of a leaf: what is floating may be a source
+            outputs.append((at, ("beside", len(steps), i)) if place is None or place < 0 else place)
+            self._beside[id(y)] = outputs[-1]
+        steps.append(Step(made.op, inputs, made.attrs, tuple(outputs), made.several, line, made.outputs, True))
 
 
 def _inside(

@@ -217,6 +217,18 @@ def witnessed() -> Iterator[None]:
 Note = tuple[LineReference | Line, Any, int, Sequence[Tensor], dict[str, Any]]
 
 
+class Unrecorded(NamedTuple):
+    """An op on values of a tape that has no derivative, and is not recorded: a comparison, `stop_gradient`."""
+
+    count: int  # of what the tape had recorded before it
+    op: Any
+    inputs: tuple[Tensor, ...]
+    attrs: dict[str, Any]
+    outputs: tuple[Tensor, ...]
+    several: bool
+    reference: LineReference | Line
+
+
 class TracingLog(NotingLog):
     """A log that notes of each record its source line, its output, and the time; of what it does not record, it tells.
 
@@ -239,6 +251,8 @@ class TracingLog(NotingLog):
         self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
         self.assignments: list[tuple[int, Any, Tensor]] = []  # how many records came before, the variable, the value
         self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
+        self.unrecorded: dict[int, Unrecorded] = {}  # by the `id` of the first output
+        self._followed: set[int] = set()  # the ids of the outputs of these, all of which live as long as this log
 
     @unobtrusive()
     def succeeds(self, before: Log) -> None:
@@ -279,8 +293,30 @@ class TracingLog(NotingLog):
             first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
         if at is not None:
             self.notes[at] = (_here(3), outputs, perf_counter_ns(), inputs, attrs)
-        elif (made := note(first.marks, witness.key)) is None or made.op is None:
-            witness.record(op, inputs, outputs)  # `constant` has not told
+        else:
+            if (made := note(first.marks, witness.key)) is None or made.op is None:
+                witness.record(op, inputs, outputs)  # `constant` has not told
+            self._note_unrecorded(len(self.ops), op, inputs, outputs, attrs)
+
+    def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
+        """Records any op, if it has a derivative and one of its inputs is on the tape."""
+        count = len(self.ops)
+        super().record(op, inputs, outputs, attrs)
+        if op.vjp is None:
+            self._note_unrecorded(count, op, inputs, outputs, attrs)
+
+    @unobtrusive()
+    def _note_unrecorded(
+        self, count: int, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any], line: Any = None
+    ) -> None:
+        """Notes an op that is not recorded, if what it computes depends on what the tape has recorded."""
+        if any(id(x) in self._followed or self.position(x) is not None for x in inputs):
+            made = outputs if type(outputs) is tuple else (outputs,)
+            if made:
+                reference = _here(3) if line is None else line
+                several = type(outputs) is tuple
+                self.unrecorded[id(made[0])] = Unrecorded(count, op, tuple(inputs), attrs, made, several, reference)
+                self._followed.update(map(id, made))
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """Notes which positions go into an op that has no derivative; what comes out may be a source."""
