@@ -38,8 +38,10 @@ class RepeatedLog(TracingLog):
             self.notes[at] = (self.now, outputs, perf_counter_ns(), inputs, attrs)
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
-        """Notes which positions go into an op that has no derivative; what was not recorded is of no interest here."""
+        """Notes which positions go into an op that has no derivative; the witness is not told."""
+        at = len(self.ops)
         Log.constant(self, op, inputs, outputs)
+        self._note_unrecorded(at, op, inputs, outputs, {}, self.now)
 
     def _note_watch(self, at: int) -> None:
         pass

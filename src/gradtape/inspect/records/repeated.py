@@ -70,8 +70,8 @@ class Step:
 def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None = None) -> list[Step]:
     """What was recorded, in order; before what uses a variable that was assigned on the tape, a step that reads it.
 
-    Of the ops without a derivative, for which `unrecorded` says so, those are steps as well that others depend on. Their
-    outputs are constants otherwise, which may be others if the program is run on other inputs.
+    Of the ops without a derivative, for which `unrecorded` says so, those are steps as well that others depend on.
+    Their outputs are constants otherwise, which may be others if the program is run on other inputs.
     """
     found: list[Step] = []
     reads = _ReadSteps(reading)

@@ -322,6 +322,7 @@ class TracingLog(NotingLog):
         """Notes which positions go into an op that has no derivative; what comes out may be a source."""
         at = len(self.ops)
         super().constant(op, inputs, outputs)
+        self._note_unrecorded(at, op, inputs, outputs, {})  # who knows of attributes tells of it once more
         witness.record(op, inputs, outputs)
         for y in outputs if type(outputs) is tuple else (outputs,):
             position = self.position(y)
