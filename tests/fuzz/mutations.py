@@ -100,3 +100,13 @@ def mutate_zip(data: bytes, rng: random.Random, mutate_member: Callable[[str, by
         for name, content in members:
             archive.writestr(name, content)
     return out.getvalue()
+
+
+def replace_member(data: bytes, name: str, replace: Callable[[bytes], bytes]) -> bytes:
+    """The archive with `replace(content)` in the place of one member; the checksums are right."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(out, "w") as changed:
+        for info in archive.infolist():
+            content = archive.read(info)
+            changed.writestr(info.filename, replace(content) if info.filename == name else content)
+    return out.getvalue()

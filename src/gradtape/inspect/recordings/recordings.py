@@ -124,10 +124,10 @@ class _Leaves:
         used = [x for step in steps for x in step.inputs]
         self.sources = [self._place(at, source, ("source", i)) for i, (_, source, at) in enumerate(reading.sources)]
         self.weights: dict[Key, Tensor] = dict(reading.seeds)
-        if not self.weights:  # of targets that the tape has not recorded
-            for i, target in enumerate(reading.targets):
+        for i, target in enumerate(reading.targets):
+            if reading.log.position(target) is None:
                 key = self._place(None, target, ("target", i))
-                self.weights[key] = ones(self.values[key])
+                self.weights[key] = ones(target)
         taken = {x for x in used if type(x) is int} | {*self.sources, *self.weights}
         positions = sorted(x for x in taken - made if type(x) is int)
         named = {name: self._input(name, x, used, set(positions)) for name, x in inputs.items()}
@@ -147,9 +147,11 @@ class _Leaves:
         return self._constants.get(id(x)) or self._constants.get(id(x.array)) or x
 
     def _place(self, at: int | None, x: Any, key: Key) -> Key:
-        """Where a source or target stands: if the tape does not know it, it is a leaf."""
+        """Where a source or target stands: if no step gives it, it is a leaf."""
         if at is not None:
             return at
+        if id(x) in self._reading.keys_beside:
+            return self._reading.keys_beside[id(x)]
         with dispatch.recorded_by(()):
             tensor = x if isinstance(x, Tensor) else to_tensor(native(x))
         self.values[key] = wrap(tensor.array, tensor.dtype)

@@ -17,6 +17,7 @@ from ...core.tensor import Tensor, wrap
 from ...engine.registry.op import Op, registry
 from ...engine.run.namespace import ops
 from ...engine.run.source_lines import Line
+from ...engine.tape.custom import OneCall
 from ...graph.control_flow.cond import cond
 from ...graph.control_flow.counted_loops import RoundLimit, Rounds
 from ...graph.control_flow.custom import Traced, custom_gradient
@@ -64,6 +65,8 @@ def op_named(name: str, line: Line | None) -> Any:
 
 def can_encode(made: Unrecorded) -> bool:
     """Whether an op beside the tape can be written: what is not is a constant of the step."""
+    if isinstance(made.op, OneCall):
+        return True
     try:
         Encoder().attributes(made.op, made.attrs, None)
     except RuntimeError:

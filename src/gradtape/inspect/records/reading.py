@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +39,8 @@ class Reading:
         self.log = kept_log(tape, doing)
         self.records = self.log.records
         self._lines: dict[LineReference | Line, Line] = {}
+        # By the `id` of a tensor that an op without a derivative gave: what `steps_of` calls it.
+        self.keys_beside: dict[int, Hashable] = {}
         asked_targets, asked_cotangents, asked_sources = self.log.question or ([], [], [])
         if target is not None:
             targets = [differentiable(t, "target") for t in tensors_for_gradients(nest.flatten(target))]

@@ -100,12 +100,17 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
             found.append(Step(node, known, attrs, outputs, True, line))
         else:
             found.append(Step(op, inputs, note[4], outputs, several is not None, line))
+    for made in reversed(beside):
+        reads.add_unrecorded(len(reading.records), made, found)
+    reading.keys_beside.update(reads.beside)
     return _without_unused(found, reading) if unrecorded is not None else found
 
 
 def _without_unused(steps: Sequence[Step], reading: Reading) -> list[Step]:
-    """The steps without those beside the tape whose outputs nothing on it uses."""
+    """The steps without those beside the tape whose outputs nothing on it uses, and which nothing is asked about."""
+    asked = (*reading.targets, *(source for _, source, _ in reading.sources))
     used: set[Any] = {*reading.seeds, *(at for _, _, at in reading.sources)}
+    used.update(reading.keys_beside[id(x)] for x in asked if id(x) in reading.keys_beside)
     found = []
     for step in reversed(steps):
         if not step.is_beside or not used.isdisjoint(step.outputs):
@@ -119,7 +124,7 @@ class _ReadSteps:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._beside: dict[int, Key] = {}  # by the `id` of a tensor that an op without a derivative gave
+        self.beside: dict[int, Key] = {}  # by the `id` of a tensor that an op without a derivative gave
         self._log = reading.log
         self._reads = reading.variable_reads
         self._keys: dict[tuple[int, Any], Key] = {}  # by the variable's position, and the identity of what was read
@@ -128,7 +133,7 @@ class _ReadSteps:
     def key(self, at: int, x: Tensor, p: int | None, steps: list[Step], line: Line | None) -> Any:
         """What `x`, a value at position `p` that is used at `at`, is called; a step that reads it may be added."""
         if p is None or p < 0:
-            return self._beside.get(id(x), x)
+            return self.beside.get(id(x), x)
         value = None if self._reads is None else self._reads.version(p, x)
         if value is None:
             return p
@@ -146,12 +151,17 @@ class _ReadSteps:
     def add_unrecorded(self, at: int, made: Unrecorded, steps: list[Step]) -> None:
         """Adds the step of an op that is not recorded."""
         line = None if made.reference is None else line_at(made.reference)
+        if isinstance(made.op, OneCall):  # what it gives are copies of what its function computed
+            for y, x in zip(made.outputs, made.op.results or (), strict=False):
+                if not isinstance(key := self.key(at, x, self._log.position(x), steps, line), Tensor):
+                    self.beside[id(y)] = key
+            return
         inputs = tuple([self.key(at, x, self._log.position(x), steps, line) for x in made.inputs])
         outputs = []
         for i, y in enumerate(made.outputs):
             place = self._log.position(y)  # of a leaf: what is floating may be a source
             outputs.append((at, ("beside", len(steps), i)) if place is None or place < 0 else place)
-            self._beside[id(y)] = outputs[-1]
+            self.beside[id(y)] = outputs[-1]
         steps.append(Step(made.op, inputs, made.attrs, tuple(outputs), made.several, line, made.outputs, True))
 
 

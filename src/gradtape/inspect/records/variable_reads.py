@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from .witness import TracingLog
 
@@ -38,17 +38,20 @@ class VariableReads:
             return
         positions = {id(variable): at for variable, at in log.variable_positions() if at >= 0}
         leaves = set(positions.values())
-        assignments = iter([*log.assignments, (len(log.ops) + 1, None, None)])
-        count, variable, value = next(assignments)
+        assignments = iter([*log.assignments, (len(log.ops) + 1, None, None, None)])
+        count, variable, value, before = next(assignments)
         for at, noted in sorted(log.notes.items()):
             while count <= at:
                 if id(variable) in positions:
-                    self._add_update(positions[id(variable)], _storage(value), value)
-                count, variable, value = next(assignments)
+                    p = positions[id(variable)]
+                    if before is not None and type(value) in REAL and p not in self._updates:
+                        self.initial.setdefault(p, wrap(before, variable.dtype))
+                    self._add_update(p, _storage(value), value)
+                count, variable, value, before = next(assignments)
             for x in noted[3]:
-                p = log.position(x)
-                if p in leaves and type(x) in REAL:
-                    self._note_read(p, x)
+                at_leaf = log.position(x)
+                if at_leaf in leaves and type(x) in REAL:
+                    self._note_read(at_leaf, x)
             op = log.ops[at]
             for updated, _ in op.forward.updates if getattr(op, "family", None) == "call" else ():
                 if id(updated) in positions:

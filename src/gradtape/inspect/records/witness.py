@@ -249,7 +249,8 @@ class TracingLog(NotingLog):
         self.started = perf_counter_ns()
         self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` made it forget, and where
         self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
-        self.assignments: list[tuple[int, Any, Tensor]] = []  # how many records came before, the variable, the value
+        # How many records came before, the variable, the value, and the array that the variable held until then.
+        self.assignments: list[tuple[int, Any, Tensor, Any]] = []
         self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
         self.unrecorded: dict[int, Unrecorded] = {}  # by the `id` of the first output
         self._followed: set[int] = set()  # the ids of the outputs of these, all of which live as long as this log
@@ -263,7 +264,7 @@ class TracingLog(NotingLog):
     def assigned(self, variable: Any, value: Tensor) -> None:
         """Notes what a variable becomes, which reads of it give from now on."""
         super().assigned(variable, value)
-        self.assignments.append((len(self.ops), variable, value))
+        self.assignments.append((len(self.ops), variable, value, getattr(variable, "_array", None)))
 
     @unobtrusive()
     def overwritten(self, variable: Any) -> None:

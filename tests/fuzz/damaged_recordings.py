@@ -1,0 +1,148 @@
+"""Recordings with damaged bytes, JSON and zip members: each is refused, or is a recording that answers.
+
+A refusal is one of TensorFlow's errors; nothing in the file is run, nothing waits for ever. What is loaded is asked all
+that a loaded tape can be asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import random
+import signal
+import tempfile
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import gradtape as tf
+
+from . import mutations, recordings
+
+SECONDS = 20  # after which a case hangs
+ROUNDS = 2000  # of a loop that may not end
+SAMPLES = 40
+
+
+@tf.function
+def _looping(v: Any) -> Any:
+    x = tf.while_loop(lambda i, z: i < tf.cast(v[0], tf.int32) + 3, lambda i, z: (i + 1, tf.sin(z) * v), (0, v))[1]
+    rows = tf.scan(lambda a, row: tf.reduce_sum(a * row, axis=0, keepdims=False) + a, tf.stack([x, v]), v)
+    y = tf.cond(tf.reduce_sum(v) > 0.0, lambda: recordings.twice_as_steep(x), lambda: x)
+    return tf.reduce_sum(y) + tf.reduce_mean(rows, axis=[0, 1], keepdims=False)
+
+
+def _convolving(v: Any) -> Any:
+    image = tf.reshape(tf.tile(v, [16]), [1, 4, 4, 2])
+    y = tf.nn.conv2d(image, tf.ones([2, 2, 2, 3]) * v[0], [1, 2, 1, 1], "SAME")
+    pooled = tf.nn.max_pool2d(y, 2, 1, "VALID")
+    return tf.reduce_sum(tf.pad(pooled, [[0, 0], [1, 0], [0, 2], [0, 0]]) * tf.one_hot([0], 3)) + tf.reduce_sum(
+        tf.linalg.matmul(image[0, 0], image[0, 1], transpose_b=True)
+    )
+
+
+@cache
+def _recording(number: int) -> bytes:
+    """The bytes of a recording: of a random program, or of one that has loops, branches and windows."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "step.tape")
+        if number % 4 < 2:
+            v = tf.Variable([0.5, 1.5], name="v")
+            with tf.GradientTape(trace=True) as tape:
+                y = (_looping, _convolving)[number % 4](v)
+            tape.save(path, y, v)
+        else:
+            program = recordings.Program(number)
+            tape, targets, known = program.run(program.inputs(0))
+            tape.save(path, targets, [known[name] for name in program.sources])
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def _damaged_json(content: bytes, rng: random.Random) -> bytes:
+    """The list of contents with damage in the steps, most of the time: the arrays have names that are easy to check."""
+    document = json.loads(content)
+    part = rng.choice(["notes", "notes", "notes", "notes", "dtypes"])
+    if part == "notes" and rng.random() < 0.6:
+        steps = document["notes"]["steps"]
+        at = rng.randrange(len(steps))
+        steps[at] = json.loads(mutations.mutate_json(json.dumps(steps[at]), rng))
+    else:
+        document[part] = json.loads(mutations.mutate_json(json.dumps(document[part]), rng))
+    return json.dumps(document).encode()
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """A recording with damage to its bytes, or to a member, with the checksums that belong to it."""
+    if rng.random() < 0.15:
+        return mutations.mutate_bytes(data, rng)
+
+    def mutate_member(name: str, content: bytes) -> bytes:
+        return _damaged_json(content, rng) if name.endswith(".json") else mutations.mutate_bytes(content, rng)
+
+    if rng.random() < 0.6:
+        return mutations.replace_member(data, "contents.json", lambda content: _damaged_json(content, rng))
+    return mutations.mutate_zip(data, rng, mutate_member)
+
+
+@contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raises in the middle of what takes too long; what does not even notice that ends with a traceback."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"no answer after {SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    faulthandler.dump_traceback_later(3 * SECONDS, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def disagreements(seed: int) -> list[str]:
+    """The ways in which a damaged recording did something else than to be refused, or to answer."""
+    rng = random.Random(seed)
+    data = damaged(_recording(rng.randrange(SAMPLES)), rng)
+    found = []
+    folder = os.getcwd()
+    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numbers that were exchanged overflow
+        os.chdir(place)
+        try:
+            with open("step.tape", "wb") as file:
+                file.write(data)
+            try:
+                with _time_limit():
+                    _ask()
+            except tf.errors.OpError:
+                pass
+            except BaseException as error:
+                found.append(f"{type(error).__name__}: {error}")
+            others = set(os.listdir(".")) - {"step.tape", "step.html"}
+            if others:
+                found.append(f"it made {sorted(others)}")
+        finally:
+            os.chdir(folder)
+    return found
+
+
+def _ask() -> None:
+    """Loads the file, and asks all there is to ask: one answer that is an error does not end the questions."""
+    loaded = tf.load_tape("step.tape", max_rounds=ROUNDS)
+    tf.inspect.compare("step.tape", "step.tape")
+    first = {name: x.numpy() for name, x in loaded.inputs.items()}
+    questions = [loaded.gradient, loaded.explain, loaded.diagnose, loaded.profile, loaded.flow, loaded.memory, loaded.check,
+                 loaded.audit_precision, lambda: loaded.report("step.html"), lambda: loaded.replay(first).gradient()]  # fmt: skip
+    for ask in questions:
+        try:
+            str(ask())
+        except (tf.errors.OpError, RuntimeError, ValueError) as error:
+            if isinstance(error, RecursionError | UnicodeError):
+                raise
