@@ -1,11 +1,13 @@
 """Steps in files: saved, loaded without their program, replayed, and compared."""
 
+import json
 import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from fuzz.mutations import replace_member
 
 import gradtape as tf
 from gradtape.cli import main
@@ -385,3 +387,267 @@ def test_what_a_file_has_no_words_for(tmp_path):
     with pytest.raises(RuntimeError, match=r"run the call of noisy_loop at test_recordings.*draws random numbers"):
         tape.save(tmp_path / "step.tape", y, v)
     assert os.listdir(tmp_path) == []
+
+
+def changed(path, change):
+    """Changes the list of contents of a recording; the checksums are right."""
+
+    def replace(content):
+        document = json.loads(content)
+        text = change(document["notes"])
+        return text.encode() if isinstance(text, str) else json.dumps(document).encode()
+
+    path.write_bytes(replace_member(path.read_bytes(), "contents.json", replace))
+    return path
+
+
+def saved_loop(path):
+    @tf.function
+    def step(v):
+        total = v
+        while tf.reduce_sum(total) < 10.0:
+            total = total * tf.reduce_sum(total, keepdims=True) + 1.0
+        return tf.reduce_sum(total)
+
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.GradientTape(trace=True) as tape:
+        y = step(v)
+    return tape.save(path, y, v)
+
+
+def nodes_of(words):
+    if isinstance(words, dict):
+        yield from words.get("nodes", ())
+    for part in words.values() if isinstance(words, dict) else words if isinstance(words, list) else ():
+        yield from nodes_of(part)
+
+
+HOSTILE = "keepdims=False if open('MARK','w').write('x') else True, dtype"
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "dtype", "lambda", "__class__", ""])
+def test_no_attribute_name_of_a_file_is_run(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    path = saved_loop(tmp_path / "step.tape")
+
+    def rename(notes):
+        for node in nodes_of(notes["steps"]):
+            if "keepdims" in node[2]:
+                del node[2]["keepdims"]
+                node[2][name] = None
+
+    changed(path, rename)
+    with pytest.raises(tf.errors.DataLossError, match=r"attribute.*expected.*save the step again"):
+        tf.load_tape(path)
+    assert os.listdir() == ["step.tape"]
+
+
+def in_steps(change):
+    def apply(notes):
+        for step in notes["steps"]:
+            change(step)
+
+    return apply
+
+
+def set_line(number):
+    def change(notes):
+        for file, lines in notes["texts"].items():
+            notes["texts"][file] = {str(number): text for text in lines.values()}
+        for step in notes["steps"]:
+            step[5][1] = number
+
+    return change
+
+
+def nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = {"tuple": [value]}
+    return value
+
+
+DAMAGE = {
+    "a line of the far end": set_line(2_000_000_000),
+    "a line that is a text": set_line("'1'"),
+    "an input that is not there": in_steps(lambda step: step.__setitem__(1, [77])),
+    "an input from the end": in_steps(lambda step: step.__setitem__(1, [-1])),
+    "no input": in_steps(lambda step: step.__setitem__(1, [])),
+    "an output twice": in_steps(lambda step: step[3].append(0)),
+    "another number of outputs": in_steps(lambda step: step[3].append(1000 + step[3][0])),
+    "no name": in_steps(lambda step: step.__setitem__(0, None)),
+    "a constant that is not there": in_steps(lambda step: step.__setitem__(1, [{"constant": 99}])),
+    "an attribute too many": in_steps(lambda step: step[2].update(axis={"tuple": [5]}, other=1)),
+    "a nest without end": in_steps(lambda step: step[2].update(axis=nested(300))),
+    "a huge number": in_steps(lambda step: step[2].update(axis=10**30)),
+    "a file name": in_steps(lambda step: step[5].__setitem__(0, "../../MARK")),
+    "no targets": lambda notes: notes.pop("targets"),
+    "other targets": lambda notes: notes.update(targets=[1000]),
+    "other sources": lambda notes: notes.update(sources=["v"]),
+    "a leaf without a value": lambda notes: notes["leaves"].append([1000, "x"]),
+    "two leaves of one name": lambda notes: notes["leaves"].append([1, notes["leaves"][0][1]]),
+    "a format of the past": lambda notes: notes.update(format=-1),
+    "a format that is none": lambda notes: notes.update(format=[3]),
+    "no dictionary": lambda notes: json.dumps({"dtypes": {}, "notes": [1, 2]}),
+    "brackets": lambda notes: "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_what_a_file_says_is_checked_before_it_is_used(tmp_path, what):
+    path, _ = recorded(tmp_path / "step.tape")
+    with pytest.raises(tf.errors.DataLossError):
+        tf.load_tape(changed(path, DAMAGE[what]))
+
+
+def test_a_newer_format_and_an_unknown_op(tmp_path):
+    path, _ = recorded(tmp_path / "step.tape")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Use the version that wrote it"):
+        tf.load_tape(changed(path, lambda notes: notes.update(format=1000)))
+    path, _ = recorded(tmp_path / "step.tape")
+    with pytest.raises(tf.errors.UnimplementedError, match=r"'no_such_op' at .*test_recordings"):
+        tf.load_tape(changed(path, in_steps(lambda step: step.__setitem__(0, "no_such_op"))))
+
+
+def test_sizes_that_an_op_does_not_have_are_not_computed(tmp_path):
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.reduce_sum(tf.pad(v, [[1, 2]]))
+    path = tape.save(tmp_path / "step.tape", y, v)
+
+    def widen(step):
+        if step[0] == "pad":
+            step[2]["paddings"] = {"tuple": [{"tuple": [10**10, 0]}]}
+
+    with pytest.raises(tf.errors.DataLossError, match=r"its paddings, is .* expected sizes of at most"):
+        tf.load_tape(changed(path, in_steps(widen)))
+
+
+def test_a_loop_without_an_end_is_ended(tmp_path):
+    path = saved_loop(tmp_path / "step.tape")
+    assert tf.load_tape(path, max_rounds=10).gradient().shape == (2,)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="load it with a larger max_rounds"):
+        tf.load_tape(path, max_rounds=0)
+
+    def turn(notes):
+        for node in nodes_of(notes["steps"]):
+            if node[0] == "less":
+                node[0] = "greater_equal"
+
+    changed(path, turn)
+    loaded = tf.load_tape(path, max_rounds=1000)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="more than 1000 times"):
+        loaded.replay({"v": [10.0, 20.0]})
+
+
+def test_no_text_of_a_file_is_a_path_or_has_line_ends(tmp_path):
+    path, _ = recorded(tmp_path / "step.tape")
+
+    def rename(notes):
+        (lines,) = notes["texts"].values()
+        notes["texts"] = {"/etc/a\0b\n<c>.py": lines}
+        for step in notes["steps"]:
+            step[5][0] = "/etc/a\0b\n<c>.py"
+
+    loaded = tf.load_tape(changed(path, rename))
+    reason = loaded.explain().reasons[0]
+    assert reason.line is None or reason.line[0].startswith("<step.tape, ")
+    assert "a?b??c?.py" in str(loaded.profile())
+
+
+def test_complex_values_have_their_own_rules(tmp_path):
+    for run in (lambda z: z * z, tf.function(lambda z: z * z)):
+        z = tf.Variable(1.0 + 2.0j, name="z", dtype=tf.complex64)
+        with tf.GradientTape(trace=True, persistent=True) as tape:
+            y = run(z)
+        loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, z))
+        assert tape.gradient(y, z).numpy() == loaded.gradient().numpy() == 2.0 - 4.0j
+
+
+def assigning(v, w):
+    first = tf.reduce_sum(v * w)
+    v.assign(v * w + 1.0)
+    w.assign_add(v)
+    return first + tf.reduce_sum(v * v * w)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_a_variable_that_is_assigned_between_reads(tmp_path, wrap):
+    def run(at):
+        v, w = tf.Variable(at, name="v"), tf.Variable([1.0, 3.0], name="w")
+        step = wrap(assigning)
+        with tf.GradientTape(trace=True, persistent=True) as tape:
+            y = step(v, w) + tf.reduce_sum(v)
+            y += step(v, w)
+        return tape, y, [v, w]
+
+    tape, y, sources = run([1.0, 2.0])
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", y, sources))
+    np.testing.assert_allclose(loaded.gradient(), tape.gradient(y, sources), rtol=1e-6)
+    np.testing.assert_allclose(loaded.inputs["v"], [1.0, 2.0])
+    assert loaded.audit_precision().rows is not None
+    again = loaded.replay({"v": [2.0, -1.0]})
+    tape, y, sources = run([2.0, -1.0])
+    np.testing.assert_allclose(again.targets[0], y, rtol=1e-5)
+    np.testing.assert_allclose(again.gradient(), tape.gradient(y, sources), rtol=1e-5)
+
+
+def test_sources_that_nothing_uses_and_values_on_the_way(tmp_path):
+    x, unused, never = tf.constant([1.0, 2.0]), tf.constant(3.0), tf.Variable(4.0, name="never")
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.GradientTape(trace=True, persistent=True) as tape:
+        tape.watch([x, unused])
+        middle = x * v
+        y = tf.reduce_sum(middle**2)
+        other = tf.stop_gradient(y)
+    sources = [v, unused, never, middle, x, v]
+    loaded = tf.load_tape(tape.save(tmp_path / "step.tape", [y, other], sources))
+    expected, found = tape.gradient([y, other], sources), loaded.gradient()
+    assert [g is None for g in found] == [False, True, True, False, False, False]
+    for g, h in zip(expected, found, strict=True):
+        assert (g is None) == (h is None)
+        if g is not None:
+            np.testing.assert_allclose(h, g)
+    assert len(loaded.targets) == 2
+    assert [reason.cause.value for reason in loaded.explain().reasons] == [
+        "connected", "no path", "no path", "connected", "connected", "connected"
+    ]  # fmt: skip
+    assert tf.load_tape(tape.save(tmp_path / "all.tape")).gradient() is not None  # about what it watches
+
+
+def test_other_inputs_than_variables(tmp_path):
+    batch, labels, watched = tf.constant([[1.0, 2.0]]), tf.constant([1]), tf.constant(0.5)
+    w = tf.Variable([[1.0, 0.0], [0.5, 1.0]], name="w")
+
+    @tf.function
+    def step(x, labels):
+        return tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x @ w))
+
+    def run(batch, labels, watched):
+        with tf.GradientTape(trace=True, persistent=True) as tape:
+            tape.watch(watched)
+            y = step(batch, labels) * watched + tf.reduce_sum(tf.where(w > watched, w, 0.0))
+        return tape, y
+
+    tape, y = run(batch, labels, watched)
+    path = tape.save(tmp_path / "step.tape", y, w, inputs={"x": batch, "labels": labels, "scale": watched})
+    loaded = tf.load_tape(path)
+    assert sorted(loaded.inputs) == ["labels", "scale", "w", "x"]
+    others = {"x": tf.constant([[-1.0, 4.0]]), "labels": np.array([0]), "scale": tf.constant(0.75)}
+    again = loaded.replay(others)
+    tape, y = run(*map(tf.constant, (others["x"], [0], 0.75)))
+    np.testing.assert_allclose(again.targets[0], y, rtol=1e-6)
+    np.testing.assert_allclose(again.gradient(), tape.gradient(y, w), rtol=1e-6)
+    with pytest.raises(ValueError, match="the input 'z' is not given to any op"):
+        tape.save(path, y, w, inputs={"z": tf.constant(1.0)})
+
+
+def test_every_sample_of_every_op_is_one_that_a_file_may_have():
+    from gradtape.engine.registry.op import registry
+    from gradtape.inspect.recordings.validation import check_op
+
+    tf.reduce_sum(1.0)
+    for op in registry.values():
+        for case in op.samples:
+            if not any(callable(value) for value in case.attrs.values()):
+                check_op(None, op, [((), tf.float32)] * len(case.inputs), case.attrs, op.name)

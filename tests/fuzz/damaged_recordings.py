@@ -25,6 +25,8 @@ from . import mutations, recordings
 SECONDS = 20  # after which a case hangs
 ROUNDS = 2000  # of a loop that may not end
 SAMPLES = 40
+OPS = ["add", "mul", "sum", "mean", "matmul", "slice", "reshape", "transpose", "concat", "where", "gather", "pad"]
+OPS += ["sort", "cumsum", "softmax", "loop", "cond", "assigned", "guard", "custom_gradient", "no_such_op"]
 
 
 @tf.function
@@ -63,27 +65,36 @@ def _recording(number: int) -> bytes:
 
 
 def _damaged_json(content: bytes, rng: random.Random) -> bytes:
-    """The list of contents with damage in the steps, most of the time: the arrays have names that are easy to check."""
+    """The list of contents with damage, most of the time in the steps, and most of the time of the right types."""
     document = json.loads(content)
-    part = rng.choice(["notes", "notes", "notes", "notes", "dtypes"])
-    if part == "notes" and rng.random() < 0.6:
-        steps = document["notes"]["steps"]
-        at = rng.randrange(len(steps))
-        steps[at] = json.loads(mutations.mutate_json(json.dumps(steps[at]), rng))
-    else:
-        document[part] = json.loads(mutations.mutate_json(json.dumps(document[part]), rng))
+    mutate = rng.choice([mutations.mutate_json, mutations.mutate_json_alike, mutations.mutate_json_alike])
+    notes = document["notes"]
+    match rng.randrange(10):
+        case 0:
+            document["dtypes"] = json.loads(mutate(json.dumps(document["dtypes"]), rng))
+        case 1:
+            document["notes"] = json.loads(mutate(json.dumps(notes), rng))
+        case 2:
+            steps = [step for step in notes["steps"] if step[2]] or notes["steps"]
+            rng.choice(steps)[0] = rng.choice(OPS)
+        case _:
+            at = rng.randrange(len(notes["steps"]))
+            step = notes["steps"][at]
+            part = rng.choice([0, 1, 2, 2, 2, 3, 4]) if step[2] else rng.choice([1, 3])
+            step[part] = json.loads(mutate(json.dumps([step[part]]), rng))
+            step[part] = step[part][0] if len(step[part]) == 1 else step[part]
     return json.dumps(document).encode()
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
     """A recording with damage to its bytes, or to a member, with the checksums that belong to it."""
-    if rng.random() < 0.15:
+    if rng.random() < 0.1:
         return mutations.mutate_bytes(data, rng)
 
     def mutate_member(name: str, content: bytes) -> bytes:
         return _damaged_json(content, rng) if name.endswith(".json") else mutations.mutate_bytes(content, rng)
 
-    if rng.random() < 0.6:
+    if rng.random() < 0.8:
         return mutations.replace_member(data, "contents.json", lambda content: _damaged_json(content, rng))
     return mutations.mutate_zip(data, rng, mutate_member)
 
@@ -138,8 +149,9 @@ def _ask() -> None:
     loaded = tf.load_tape("step.tape", max_rounds=ROUNDS)
     tf.inspect.compare("step.tape", "step.tape")
     first = {name: x.numpy() for name, x in loaded.inputs.items()}
-    questions = [loaded.gradient, loaded.explain, loaded.diagnose, loaded.profile, loaded.flow, loaded.memory, loaded.check,
-                 loaded.audit_precision, lambda: loaded.report("step.html"), lambda: loaded.replay(first).gradient()]  # fmt: skip
+    questions = [loaded.gradient, loaded.explain, loaded.diagnose, loaded.profile, loaded.flow, loaded.memory]
+    questions += [loaded.check, loaded.audit_precision, lambda: loaded.report("step.html")]
+    questions += [lambda: loaded.replay(first).gradient()]
     for ask in questions:
         try:
             str(ask())

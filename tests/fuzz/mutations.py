@@ -79,6 +79,31 @@ def _mutate_slot(container: Any, key: Any, slots: list[tuple[Any, Any]], rng: ra
                 container[key] = None
 
 
+def mutate_json_alike(text: str | bytes, rng: random.Random) -> str:
+    """Exchanges a few values of a JSON document for others of the same type, near ones or ones from elsewhere."""
+    document = json.loads(text)
+    for _ in range(rng.randint(1, 3)):
+        slots = list(_slots(document))
+        if not slots:
+            break
+        container, key = rng.choice(slots)
+        value = container[key]
+        alike = [c[k] for c, k in slots if type(c[k]) is type(value) and c[k] != value]
+        match rng.randrange(4):
+            case 0 if type(value) is int:
+                container[key] = value + rng.choice([-2, -1, 1, 2, 5])
+            case 0 if type(value) is bool:
+                container[key] = not value
+            case 1 if isinstance(container, list):
+                other = rng.randrange(len(container))
+                container[key], container[other] = container[other], container[key]
+            case 2 if isinstance(container, list):
+                container.insert(rng.randrange(len(container) + 1), copy.deepcopy(value))
+            case _ if alike:
+                container[key] = copy.deepcopy(rng.choice(alike))
+    return json.dumps(document)
+
+
 def mutate_zip(data: bytes, rng: random.Random, mutate_member: Callable[[str, bytes], bytes]) -> bytes:
     """Changes one member of an archive by `mutate_member(name, content)`, or drops, renames or repeats it."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

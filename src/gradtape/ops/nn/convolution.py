@@ -54,7 +54,10 @@ def _patches(xp, x, window, strides, dilations, sizes):
     """`(examples, *sizes, places * channels)`: what the window sees at each position of the padded image `x`."""
     if xp is np and dilations[-1] == 1 and window[-1] * x.shape[-1] >= 16 and x.flags.c_contiguous:
         # Neighbours along the last axis of space are adjacent in memory: one row of the window is one slice.
-        # The steps along axes of size 1 may be anything, even so.
+        # The steps along axes of size 1 may be anything, even so. Nothing but this checks that the view is inside.
+        if strides[-1] < 1 or (sizes[-1] - 1) * strides[-1] + window[-1] > x.shape[-2]:
+            found = f"{sizes[-1]} windows of {window[-1]} at a stride of {strides[-1]}"
+            raise ValueError(f"{found} do not fit into {x.shape[-2]} places: give sizes, strides and paddings that fit")
         *steps, step, item = (math.prod(x.shape[i + 1 :]) * x.itemsize for i in range(x.ndim))
         rows = np.lib.stride_tricks.as_strided(
             x,
