@@ -406,7 +406,7 @@ def saved_loop(path):
     def step(v):
         total = v
         while tf.reduce_sum(total) < 10.0:
-            total = total * tf.reduce_sum(total, keepdims=True) + 1.0
+            total = total * tf.abs(tf.reduce_sum(total, keepdims=True))
         return tf.reduce_sum(total)
 
     v = tf.Variable([1.0, 2.0], name="v")
@@ -529,15 +529,9 @@ def test_a_loop_without_an_end_is_ended(tmp_path):
     with pytest.raises(tf.errors.ResourceExhaustedError, match="load it with a larger max_rounds"):
         tf.load_tape(path, max_rounds=0)
 
-    def turn(notes):
-        for node in nodes_of(notes["steps"]):
-            if node[0] == "less":
-                node[0] = "greater_equal"
-
-    changed(path, turn)
     loaded = tf.load_tape(path, max_rounds=1000)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="more than 1000 times"):
-        loaded.replay({"v": [10.0, 20.0]})
+        loaded.replay({"v": [-1.0, 0.0]})  # as it would be for the program
 
 
 def test_no_text_of_a_file_is_a_path_or_has_line_ends(tmp_path):
