@@ -26,7 +26,7 @@ class FusedOp(Unregistered):
         self._first = first  # the op whose attributes it has
 
     @property
-    def attributes(self) -> dict[str, bool]:  # type: ignore[override]
+    def attributes(self) -> dict[str, bool]:
         """Those of the first of both ops."""
         return registry[self._first].attributes
 

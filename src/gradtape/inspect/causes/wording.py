@@ -85,10 +85,14 @@ def _at_instruction(code: Any, instruction: int) -> str | None:
     return text if node is None else ast.unparse(node)
 
 
+# Of text that is no Python, has zeros in it or is nested too deeply: a recording may bring any.
+_NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
 def _parsed(text: str) -> ast.expr | None:
     try:
         return ast.parse(text, mode="eval").body
-    except SyntaxError:
+    except _NOT_PARSED:
         return None
 
 
@@ -98,7 +102,7 @@ def _expressions(file: str, size: int) -> tuple[str, list[ast.expr]]:
     source = "".join(linecache.getlines(file))
     try:
         return source, [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.expr)]
-    except SyntaxError:
+    except _NOT_PARSED:
         return source, []
 
 

@@ -82,7 +82,7 @@ def save_tape(
         outputs = list(map(reference, step.outputs))
         contents["steps"].append([op, given, attrs, outputs, step.several, words.line(step.line)])
     reads = {key: x for step in steps for key, x in zip(step.outputs, step.known, strict=False)}
-    values = {**reading.tensors, **reads, **leaves.values}
+    values: dict[Any, Tensor] = {**reading.tensors, **reads, **leaves.values}
     specs = {key: (v.shape, v.dtype) for step in steps for key in step.outputs if (v := _place(key)) is not None}
     contents["unsaved"] = {
         keys[key]: [list(shape), dtype.name] for key, (shape, dtype) in specs.items() if key not in values
@@ -123,7 +123,7 @@ class _Leaves:
         made = {key for step in steps for key in step.outputs}
         used = [x for step in steps for x in step.inputs]
         self.sources = [self._place(at, source, ("source", i)) for i, (_, source, at) in enumerate(reading.sources)]
-        self.weights: dict[Key, Tensor] = dict(reading.seeds)
+        self.weights: dict[Any, Tensor] = dict(reading.seeds)
         for i, target in enumerate(reading.targets):
             if reading.log.position(target) is None:
                 key = self._place(None, target, ("target", i))

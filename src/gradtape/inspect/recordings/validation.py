@@ -262,7 +262,7 @@ class Document:
         elif type(value) is str:
             self._text(value, where)
         elif type(value) is dict:
-            kind, content = self._single(value, where, _KINDS)
+            kind, content = self._single(value, where, tuple(_KINDS))
             _KINDS[kind](self, content, where, depth + 1)
         elif value is not None and type(value) is not bool:
             self.fail(where, value, "null, a truth value, a whole number, a text or a dictionary with one key")

@@ -307,7 +307,7 @@ class Decoder:
             array = np.asarray(self._constants[content].array)
             return array if kind == "tensor" else array[()]
         if kind == "rounds":
-            return Rounds(*content, self._limit)
+            return Rounds(*content)._replace(limit=self._limit)
         if kind == "graph":
             return self._graph(content, name)
         graph, forms = content

@@ -78,7 +78,7 @@ def steps_of(reading: Reading, unrecorded: Callable[[Unrecorded], bool] | None =
     beside = [u for u in getattr(reading.log, "unrecorded", {}).values() if unrecorded is not None and unrecorded(u)]
     beside.reverse()
     for at, record in enumerate(reading.records):
-        while beside and beside[-1].count <= at:
+        while beside and beside[-1].position <= at:
             reads.add_unrecorded(at, beside.pop(), found)
         if type(record) is not tuple:
             continue

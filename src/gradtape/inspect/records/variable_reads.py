@@ -8,6 +8,7 @@ share its array, which tells the values apart.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class VariableReads:
             return
         positions = {id(variable): at for variable, at in log.variable_positions() if at >= 0}
         leaves = set(positions.values())
-        assignments = iter([*log.assignments, (len(log.ops) + 1, None, None, None)])
+        assignments: Iterator[Any] = iter([*log.assignments, (len(log.ops) + 1, None, None, None)])
         count, variable, value, before = next(assignments)
         for at, noted in sorted(log.notes.items()):
             while count <= at:

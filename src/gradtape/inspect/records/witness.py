@@ -220,7 +220,7 @@ Note = tuple[LineReference | Line, Any, int, Sequence[Tensor], dict[str, Any]]
 class Unrecorded(NamedTuple):
     """An op on values of a tape that has no derivative, and is not recorded: a comparison, `stop_gradient`."""
 
-    count: int  # of what the tape had recorded before it
+    position: int  # how much the tape had recorded before it
     op: Any
     inputs: tuple[Tensor, ...]
     attrs: dict[str, Any]
