@@ -175,3 +175,172 @@ def test_bad_questions():
         with pytest.raises(ValueError, match="real numbers"):
             tape.jacobian(w, z, **options)
     np.testing.assert_allclose(tape.jacobian(w, z, mode="auto"), tape.jacobian(w, z))
+
+
+def by_gradients(tape, y, x):
+    """The Jacobian of real numbers, one `gradient` after the other."""
+    rows = []
+    for at in range(int(np.prod(y.shape))):
+        seed = np.zeros(int(np.prod(y.shape)))
+        seed[at] = 1
+        seed = tf.cast(tf.reshape(seed, y.shape), y.dtype)
+        rows.append(np.ravel(tape.gradient(y, x, output_gradients=seed, unconnected_gradients="zero")))
+    return np.stack(rows)
+
+
+def complex_of(u):
+    return tf.complex(u, u**2)
+
+
+THROUGH_COMPLEX = {
+    "imag": lambda u: tf.math.imag(tf.complex(u, 2 * u)),
+    "abs": lambda u: tf.abs(complex_of(u)) ** 2,
+    "exp": lambda u: tf.math.real(tf.exp(tf.complex(tf.zeros_like(u), u))),
+    "angle": lambda u: tf.math.angle(complex_of(u)),
+    "conj": lambda u: tf.math.imag(tf.math.conj(complex_of(u)) * tf.constant(1 - 2j)),
+    "fft": lambda u: tf.abs(tf.signal.fft(tf.reshape(complex_of(u), (3, 4)))) ** 2,
+    "ifft": lambda u: tf.math.real(tf.signal.ifft(complex_of(u))),
+    "rfft": lambda u: tf.math.imag(tf.signal.rfft(u)),
+    "irfft": lambda u: tf.signal.irfft(complex_of(u)),
+    "matmul": lambda u: tf.math.real(tf.reshape(complex_of(u), (4, 3)) @ tf.constant(RNG.normal(size=(3, 2)) + 1j)),
+    "cast": lambda u: tf.cast(tf.cast(u[::-1], tf.complex64) * (1 + 2j), tf.float64),
+}
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("program", THROUGH_COMPLEX)
+def test_a_sparse_one_through_complex_numbers(program, mode):
+    tape, y, x = recorded(THROUGH_COMPLEX[program], LINE, persistent=True)
+    found = tape.jacobian(y, x, sparse=True, mode=mode)
+    np.testing.assert_allclose(found.toarray(), by_gradients(tape, y, x), rtol=1e-6, atol=1e-12)
+
+
+def test_a_sparse_hessian_through_complex_numbers():
+    x = tf.Variable(LINE)
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(tf.abs(complex_of(x)) ** 4)
+    found = tape.hessian(y, x, sparse=True)
+    assert found.nnz == LINE.size
+    np.testing.assert_allclose(found.toarray(), tape.hessian(y, x), rtol=1e-12)
+
+
+def with_rule(rule):
+    """The identity, with a gradient of the user's."""
+    return tf.custom_gradient(lambda x: (tf.identity(x), lambda dy: rule(dy, x)))
+
+
+USERS_RULES = {
+    "clipped by norm": lambda dy, x: tf.clip_by_norm(3.0 * dy, 1.0),
+    "clipped by a large norm": lambda dy, x: tf.clip_by_norm(1e7 * dy, 1e6),
+    "clipped": lambda dy, x: tf.clip_by_value(3.0 * dy, -1.0, 1.0),
+    "positive": lambda dy, x: tf.where(dy > 0, 2.0 * dy, tf.zeros_like(dy)),
+    "signs": lambda dy, x: tf.sign(dy) * x,
+    "squares": lambda dy, x: dy * dy,
+    "whatever it is": lambda dy, x: tf.ones_like(x),
+    "something more": lambda dy, x: dy + x,
+    "by value": lambda dy, x: dy if float(dy[0]) > 0.5 else 2.0 * dy,
+    "by a chosen entry": lambda dy, x: tf.gather(dy, tf.argsort(dy)),
+    "by a mask": lambda dy, x: tf.reduce_sum(tf.boolean_mask(dy, dy > 0)) * x,
+}
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("rule", USERS_RULES)
+def test_rules_that_are_not_linear_are_never_guessed(rule, mode):
+    function = with_rule(USERS_RULES[rule])
+    tape, y, x = recorded(lambda x: tf.sin(function(x)) * tf.roll(x, 1, 0), LINE, persistent=True)
+    np.testing.assert_allclose(tape.jacobian(y, x, sparse=True, mode=mode).toarray(), by_gradients(tape, y, x))
+
+
+def test_second_derivatives_of_a_users_rule_need_not_be_symmetric():
+    product = tf.custom_gradient(lambda a, b: (a * b, lambda dy: (dy * b, tf.zeros_like(dy))))
+    x = tf.Variable(LINE)
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.reduce_sum(product(x[1:], x[:-1]))
+    found = tape.hessian(y, x, sparse=True)
+    np.testing.assert_array_equal(found.toarray(), tape.hessian(y, x))
+    assert found.nnz == 11
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_what_is_recomputed_is_looked_into(wrap):
+    again = tf.recompute_grad(wrap(lambda x: tf.sin(x) * tf.roll(x, 1, 0)))
+    tape, y, x = recorded(lambda x: again(x) ** 2, LINE, persistent=True)
+    found = tape.jacobian(y, x, sparse=True)
+    assert found.nnz == 24
+    np.testing.assert_allclose(found.toarray(), by_gradients(tape, y, x))
+    with tf.GradientTape(persistent=True) as tape:
+        total = tf.reduce_sum(again(x) ** 2)
+    np.testing.assert_allclose(tape.hessian(total, x, sparse=True).toarray(), tape.hessian(total, x), atol=1e-12)
+
+
+def test_infinite_factors_are_in_every_row():
+    x = tf.Variable([1.0, 0.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.sqrt(x)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(tape.jacobian(y, x, sparse=True).toarray(), by_gradients(tape, y, x))
+
+
+def sparse_product(size):
+    at = np.random.default_rng(3).integers(0, size, (4 * size, 2))
+    at = np.unique(at, axis=0)
+    matrix = tf.SparseTensor(at, np.random.default_rng(4).normal(size=len(at)), (size, size))
+    return lambda x: tf.sparse.sparse_dense_matmul(matrix, x[:, None])
+
+
+EXACT = {
+    "sparse_dense_matmul": (sparse_product(600), 600),
+    "max_pool": (lambda x: tf.nn.max_pool2d(tf.reshape(x, (1, 30, 20, 1)), 3, 1, "SAME"), 600),
+    "avg_pool": (lambda x: tf.nn.avg_pool2d(tf.reshape(x, (1, 15, 20, 2)), 3, 1, "SAME"), 600),
+    "cumsum": (tf.cumsum, 600),
+    "cumsum of rows": (lambda x: tf.cumsum(tf.reshape(x, (12, 50)), 0), 600),
+    "cumprod": (tf.math.cumprod, 40),
+    "matmul": (lambda x: tf.reshape(x, (60, 10)) @ tf.constant(np.triu(np.ones((10, 10)))), 600),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", EXACT)
+def test_patterns_of_ops_that_mix_entries_are_exact(program):
+    function, size = EXACT[program]
+    tape, y, x = recorded(function, np.random.default_rng(5).normal(size=size), persistent=True)
+    dense = tape.jacobian(y, x).numpy().reshape(-1, size)
+    found = tape.jacobian(y, x, sparse=True)
+    np.testing.assert_allclose(found.toarray(), dense, rtol=1e-12, atol=1e-14)
+    assert found.nnz == np.count_nonzero(abs(dense) > 1e-15)
+
+
+def test_a_fourier_transform_of_rows_mixes_rows_alone():
+    function = lambda x: tf.abs(tf.signal.fft(tf.complex(tf.reshape(x, (150, 4)), tf.ones((150, 4), tf.float64))))  # noqa: E731
+    tape, y, x = recorded(function, np.random.default_rng(5).normal(size=600), persistent=True)
+    found = tape.jacobian(y, x, sparse=True)
+    np.testing.assert_allclose(found.toarray(), tape.jacobian(y, x).numpy().reshape(600, 600), atol=1e-14)
+    assert found.nnz == 4 * 600
+    assert tape.jacobian(y, x, sparse=True) is not None
+    assert tape.sweeps == 4
+
+
+def test_auto_is_dense_where_that_is_less_work_and_sweeps_are_counted():
+    for size, sweeps in ((20, 20), (1000, 2)):
+        at = np.random.default_rng(6).normal(size=size)
+        tape, y, x = recorded(lambda x: x * tf.roll(x, 1, 0), at, persistent=True)
+        found = tape.jacobian(y, x, sparse="auto")
+        assert isinstance(found, sparse.csr_array)
+        assert (found.nnz, tape.sweeps) == (2 * size, sweeps)
+        np.testing.assert_allclose(found.toarray(), tape.jacobian(y, x))
+        assert tape.sweeps == size
+        with tf.GradientTape(persistent=True) as tape:
+            total = tf.reduce_sum(x**2 * tf.roll(x, 1, 0))
+        found = tape.hessian(total, x, sparse="auto")
+        assert isinstance(found, sparse.csr_array)
+        assert tape.sweeps == size if size == 20 else tape.sweeps < 10
+        np.testing.assert_allclose(found.toarray(), tape.hessian(total, x))
+    x = tf.Variable(RNG.normal(size=(3, 2)))
+    with tf.GradientTape(persistent=True) as tape:
+        losses = x[:, 0] ** 2 * x[:, 1]
+    found = tape.batch_hessian(losses, x, sparse="auto")
+    assert isinstance(found, sparse.csr_array)
+    np.testing.assert_allclose(found.toarray(), tape.batch_hessian(losses, x).numpy().reshape(6, 2))
+    other = tf.Variable(np.zeros(3))
+    assert tape.jacobian(losses, other, sparse="auto") is None
+    assert tape.jacobian(losses, other, sparse="auto", unconnected_gradients="zero").shape == (3, 3)

@@ -127,6 +127,11 @@ def loop(op: Any, size: int, values: Sequence[Tensor], flags: Sequence[bool], at
         example = dispatch.run(op, one, attrs)
         return nest.map_structure(lambda y: ops.constant(np.zeros((0, *y.dims), y.dtype.numpy)), example)
     results = [member(i) for i in range(size)]
+    if op.shaped_by_values and len({tuple(y.dims for y in nest.flatten(result)) for result in results}) > 1:
+        raise NeedsValue(
+            f"the shape of what op {op.name} gives depends on the value of a tensor inside vectorized_map, or of a "
+            "Jacobian's cotangent, and differs between its members. Use tf.where with three arguments instead"
+        )
     if type(results[0]) is tuple:
         return tuple(ops.stack(*column, axis=0) for column in zip(*results, strict=True))
     return ops.stack(*results, axis=0)

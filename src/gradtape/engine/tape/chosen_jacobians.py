@@ -19,15 +19,17 @@ import numpy as np
 
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, batched_identity, leave
+from ..registry.batching import BatchedTensor, NeedsValue, batched_identity, leave
 from ..registry.cotangents import finished
+from ..registry.op import Op, Partial
 from ..run import dispatch
 from ..run.namespace import ops
 from .coloring import coloring, count, known_to_scipy, symmetric_coloring, symmetric_taken_apart, taken_apart
-from .dependence import patterns, seeds
+from .dependence import full_patterns, patterns, seeds
 from .log import Log
 
 MODES = ("reverse", "forward", "auto")
+DENSE_MAX_UNKNOWNS = 300  # up to so many entries of the sources, sparse="auto" makes a sweep for each row or column
 _Sweep = Callable[[list[BatchedTensor]], list[Any]]
 _sparse_tensor: Callable[[], Any]
 
@@ -42,9 +44,10 @@ def check_choice(mode: str, sparse: bool | str, target: Any, sources: list[Any])
     """Raises if a Jacobian cannot be had in that way."""
     if mode not in MODES:
         raise ValueError(f"jacobian: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
-    if sparse not in (False, True, "tensor"):
+    if sparse not in (False, True, "tensor", "auto"):
         raise ValueError(
-            f"sparse must be False, True for a SciPy array, or 'tensor' for a tf.SparseTensor, got {sparse!r}"
+            "sparse must be False, True for a SciPy array, 'auto' for one that is computed in the quicker way, or "
+            f"'tensor' for a tf.SparseTensor, got {sparse!r}"
         )
     if (sparse or mode == "forward") and not _are_real((target, *sources)):
         given = ", ".join(sorted({x.dtype.name for x in (target, *sources)}))
@@ -62,6 +65,25 @@ class ChosenJacobians:
 
     _kept: Callable[[bool], AbstractContextManager[None]]
     _vjp: Callable[[Log, list[Any], list[Any], list[Any]], list[Any]]
+    _hooks: dict[int, list[Callable[[Any], Any]]]
+    _sweeps = 0
+
+    @property
+    def sweeps(self) -> int:
+        """How many sweeps the last Jacobian or Hessian took: a row, a column, or a colour of a sparse one is a sweep.
+
+        Sweeps are made together as far as memory allows, so this is a measure of work, not of time. The search for the
+        pattern of a sparse one is not counted.
+
+        >>> import gradtape as tf
+        >>> x = tf.Variable(tf.range(1000.0))
+        >>> with tf.GradientTape() as tape:
+        ...     y = x[1:] * x[:-1]
+        >>> jacobian = tape.jacobian(y, x, sparse=True)
+        >>> tape.sweeps
+        2
+        """
+        return self._sweeps
 
     def _jacobians_by_columns(
         self, log: Log, target: Any, sources: list[Any], mode: str, max_bytes: int
@@ -70,18 +92,34 @@ class ChosenJacobians:
         rows, columns = math.prod(target.dims), sum(math.prod(s.dims) for s in sources)
         if mode == "reverse" or (mode == "auto" and (rows <= columns or not _are_real((target, *sources)))):
             return None
+        self._sweeps += columns
         gradients = Transpose(self, log, target, sources)
         return [gradients.jacobian(i, source, max_bytes) for i, source in enumerate(sources)]
 
     def _sparse_jacobians(self, log: Log, target: Any, sources: list[Any], mode: str, max_bytes: int) -> list[Any]:
         """For each source its Jacobian as a sparse matrix, None without a path."""
-        rows = math.prod(target.dims)
-        with self._kept(True):
-            found = list(patterns(self._vjp(log, [target], seeds([target]), sources), sources, rows))
+        found, linear = self._patterns(log, [target], sources)
+        mode = mode if linear else "reverse"  # a rule that is not linear in its cotangent has no columns
         return [
             None if pattern is None else self._filled(log, target, source, pattern, mode, max_bytes)
             for pattern, source in zip(found, sources, strict=True)
         ]
+
+    def _patterns(self, log: Log, targets: list[Any], sources: list[Any]) -> tuple[list[Any], bool]:
+        """For each source the pattern of the Jacobian of all targets, None without a path; and whether it is linear.
+
+        A rule that asks for the value of a cotangent may do anything with it: then everything is in the pattern.
+        """
+        given = seeds(targets)
+        dependence = given[0].dependence
+        try:
+            with self._kept(True):
+                found = list(patterns(self._vjp(log, targets, given, sources), sources, dependence))
+            return found, dependence.linear
+        except NeedsValue:
+            with self._kept(True), dispatch.recorded_by(()):
+                paths = self._vjp(log, targets, [None] * len(targets), sources)
+            return list(full_patterns(paths, sources, dependence.rows)), False
 
     def _sparse_hessian(
         self, log: Log, gradients: list[Any], sources: list[Any], max_bytes: int
@@ -96,8 +134,9 @@ class ChosenJacobians:
         known = [i for i, g in enumerate(gradients) if g is not None]
         gradients, sources = [gradients[i] for i in known], [sources[i] for i in known]
         ends = np.cumsum([0, *(math.prod(source.dims) for source in sources)])
-        with self._kept(True):
-            columns = list(patterns(self._vjp(log, gradients, seeds(gradients), sources), sources, ends[-1]))
+        if not known:
+            return found
+        columns, linear = self._patterns(log, gradients, sources)
         linked = [k for k, column in enumerate(columns) if column is not None]
         if not linked:
             return found
@@ -105,15 +144,28 @@ class ChosenJacobians:
         pattern = sparse.hstack(
             [nothing[k] if column is None else column for k, column in enumerate(columns)], format="csr"
         )
-        pattern = (pattern + pattern.T).tocsr()
-        colors = symmetric_coloring(pattern)
-        sums = _of_colors(self._rows_of_colors(log, gradients, sources), colors, gradients, sources, max_bytes)
-        whole = symmetric_taken_apart(pattern, colors, sums)
+        sweep = self._rows_of_colors(log, gradients, sources)
+        whole = None
+        if linear:
+            symmetric = (pattern + pattern.T).tocsr()
+            colors = symmetric_coloring(symmetric)
+            sums = self._of_colors(sweep, colors, gradients, sources, max_bytes)
+            whole = symmetric_taken_apart(symmetric, colors, sums)
+        if whole is None or (self._has_users_rules(log) and not _is_swept_so(whole, sweep, gradients, sources)):
+            colors = coloring(pattern)
+            whole = taken_apart(pattern, colors, self._of_colors(sweep, colors, gradients, sources, max_bytes))
         for i in linked:
             for j in linked:
                 block = whole[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
                 found[known[i]][known[j]] = block.astype(known_to_scipy(sources[j].dtype.numpy))
         return found
+
+    def _has_users_rules(self, log: Log) -> bool:
+        """Whether a rule on this tape, or inside a function, may be a user's: it need not be the derivative it is for.
+
+        The second derivatives that such rules give need not be symmetric.
+        """
+        return bool(self._hooks) or any(type(op) not in (Op, Partial) for op in log.ops if op is not None)
 
     def _rows_of_colors(self, log: Log, targets: list[Any], sources: list[Any]) -> _Sweep:
         def sweep(seeds: list[BatchedTensor]) -> list[Any]:
@@ -122,15 +174,30 @@ class ChosenJacobians:
 
         return sweep
 
+    def _of_colors(
+        self, sweep: _Sweep, colors: Any, given: Sequence[Any], taken: Sequence[Any], max_bytes: int
+    ) -> Any:
+        """For each colour what `sweep` makes of ones where it is, flat: an array of numbers.
+
+        The colours are those of all entries of `given`, one tensor after the other, and so are the numbers for `taken`.
+        """
+        self._sweeps += count(colors)
+        found = [
+            _swept_rows(sweep, colors == np.arange(start, stop)[:, None], given, taken)
+            for start, stop in ranges(count(colors), (*given, *taken), max_bytes)
+        ]
+        size = sum(math.prod(x.dims) for x in taken)
+        return np.concatenate(found) if found else np.zeros((0, size), taken[0].dtype.numpy)
+
     def _filled(self, log: Log, target: Any, source: Any, pattern: Any, mode: str, max_bytes: int) -> Any:
         if mode == "forward" or (mode == "auto" and _longest(pattern) < _longest(pattern.T.tocsr())):
             transpose = Transpose(self, log, target, [source])
             columns = pattern.T.tocsr()
             colors = coloring(columns)
-            sums = _of_colors(transpose.columns, colors, [source], [target], max_bytes)
+            sums = self._of_colors(transpose.columns, colors, [source], [target], max_bytes)
             return taken_apart(columns, colors, sums).T.tocsr()
         colors = coloring(pattern)
-        sums = _of_colors(self._rows_of_colors(log, [target], [source]), colors, [target], [source], max_bytes)
+        sums = self._of_colors(self._rows_of_colors(log, [target], [source]), colors, [target], [source], max_bytes)
         return taken_apart(pattern, colors, sums)
 
 
@@ -186,29 +253,28 @@ class Transpose:
         return found
 
 
-def _of_colors(sweep: _Sweep, colors: Any, given: Sequence[Any], taken: Sequence[Any], max_bytes: int) -> Any:
-    """For each colour what `sweep` makes of ones where it is, flat: an array of numbers.
-
-    The colours are those of all entries of `given`, one tensor after the other, and so are the numbers for `taken`.
-    """
+def _swept_rows(sweep: _Sweep, rows: Any, given: Sequence[Any], taken: Sequence[Any]) -> Any:
+    """What `sweep` makes of each of these rows, which have the entries of all of `given`: those of all of `taken`."""
+    level = dispatch.next_level()
     cuts = np.cumsum([math.prod(x.dims) for x in given])[:-1]
-    sizes = [math.prod(x.dims) for x in taken]
+    seeds = [
+        BatchedTensor(Tensor(part.reshape(len(rows), *x.dims).astype(x.dtype.numpy), x.dtype), level)
+        for part, x in zip(np.split(rows, cuts, axis=1), given, strict=True)
+    ]
     found = []
-    for start, stop in ranges(count(colors), (*given, *taken), max_bytes):
-        level = dispatch.next_level()
-        ones = np.split(colors == np.arange(start, stop)[:, None], cuts, axis=1)
-        seeds = [
-            BatchedTensor(Tensor(part.reshape(-1, *x.dims).astype(x.dtype.numpy), x.dtype), level)
-            for part, x in zip(ones, given, strict=True)
-        ]
-        rows = [
-            np.zeros((stop - start, size), x.dtype.numpy)
-            if g is None
-            else rows_of(g, seeds[0]).array.reshape(stop - start, size)
-            for g, x, size in zip(sweep(seeds), taken, sizes, strict=True)
-        ]
-        found.append(rows[0] if len(rows) == 1 else np.concatenate(rows, axis=1))
-    return np.concatenate(found) if found else np.zeros((0, sum(sizes)), taken[0].dtype.numpy)
+    for g, x in zip(sweep(seeds), taken, strict=True):
+        shape = (len(rows), math.prod(x.dims))
+        found.append(np.zeros(shape, x.dtype.numpy) if g is None else rows_of(g, seeds[0]).array.reshape(shape))
+    return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+
+
+def _is_swept_so(matrix: Any, sweep: _Sweep, given: Sequence[Any], taken: Sequence[Any]) -> bool:
+    """Whether a row with a weight for each entry of `given` is swept to the same sum of the rows of the matrix."""
+    weights = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
+    (mixture,) = _swept_rows(sweep, weights[None], given, taken)
+    tolerance = {1: 0.1, 2: 0.05, 4: 1e-3}.get(min(x.dtype.size for x in taken), 1e-6)
+    wide = matrix.astype(np.float64)
+    return bool(np.all(np.abs(weights @ wide - mixture) <= tolerance * (weights @ abs(wide))))
 
 
 def rows_of(g: Any, seeds: BatchedTensor) -> Tensor:
@@ -222,6 +288,22 @@ def ranges(count: int, tensors: Sequence[Any], max_bytes: int) -> Iterator[tuple
     size = max(1, max_bytes // max(1, widest))
     for start in range(0, count, size):
         yield start, min(count, start + size)
+
+
+def is_small(sparse: bool | str, sources: Sequence[Any]) -> bool:
+    """Whether a sparse matrix is asked for that is computed as a dense one."""
+    return sparse == "auto" and sum(math.prod(s.dims) for s in sources) <= DENSE_MAX_UNKNOWNS
+
+
+def as_matrix(block: Any, columns: int) -> Any:
+    """A dense Jacobian or Hessian as a sparse matrix of so many columns, without its zeros."""
+    from scipy import sparse
+
+    if block is None:
+        return None
+    array = np.asarray(block.array)
+    rows = array.size // columns if columns else math.prod(block.dims[:1])
+    return sparse.csr_array(array.reshape(rows, columns).astype(known_to_scipy(array.dtype)))
 
 
 def in_form(matrix: Any, sparse: bool | str, rows: tuple[int, ...], columns: tuple[int, ...], dtype: DType) -> Any:

@@ -1,116 +1,326 @@
 """Which entries of the target each entry of a source goes into: sets that travel with a sweep.
 
-A `DependentTensor` takes a cotangent's place. It stands for an array of zeros and ones whose every entry has a set: the
-entries of the target that it depends on. A rule is linear in its cotangent, whatever the op was, and so is each op that
-it is made of. What a linear op does to sets is found by trying it: which entry of its argument an output comes from can
-be read off a few numbers if it is only one, and if there are several, off those of parts of the argument in which there
-is only one.
+A `DependentTensor` takes a cotangent's place. Every entry of it has a set: the entries of the target whose cotangent it
+depends on. Its value is that for cotangents of zero, which is zero unless a user's rule adds something. A built-in rule
+is linear in its cotangent, and so is each op that it is made of. What a linear op does to sets is found by running it
+on chosen numbers, in double precision: each number it gives is a weighted sum of entries of the argument. The weights
+found are compared with further runs, on random numbers. Complex arguments are probed along the real and along the
+imaginary axis, so conjugates, real parts and absolute values are found as well.
+
+An op that fails the comparison is not linear, as in a user's rule that clips a cotangent. Then every output entry
+depends on all entries that the op may read for it: the one at its own place if the op is elementwise, otherwise all.
+What is too large in every way is never wrong: it costs sweeps. A rule that reads the value of a cotangent raises
+`NeedsValue`, and the caller takes everything to depend on everything.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes
+from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ..registry.batching import Lookalike
+from ..registry.batching import BatchedTensor, Lookalike, NeedsValue
 from ..registry.cotangents import finished
+from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
+from .coloring import coloring, count
 
-_PARTS = (2, 3, 5, 7, 11, 13, 17, 23, 31, 43, 61)  # into how many parts an argument is divided, one after the other
+# The elementwise ops that are linear in an argument, and the ops without a derivative whose output depends on no value.
+# Any other one may look linear on the numbers that are tried, as `maximum(norm, 1e9)` does.
+_LINEAR_BY_PLACE = frozenset(
+    {"add", "sub", "mul", "div", "neg", "multiply_no_nan", "divide_no_nan", "where", "masked", "where_positive"}
+)
+_WITHOUT_VALUES = frozenset({"zeros_like", "ones_like", "stop_gradient", "after"})
 _CLOSE = 1e-6
+_CHILDREN = 4  # into how many blocks a block of an argument's entries is divided
+_COLUMNS_MAX = 512  # entries of an argument for which the whole matrix of an op is computed at once
+_PROBES_MAX = 1024  # runs of an op in search of its pattern
+_STEPS = (1, 2, 3, 5)  # the entries along an axis that are this far from each other may make a part of an argument
+_PARTS_MAX = 256
+_CANDIDATES_MAX = 1 << 19  # entries of a pattern in the search by blocks, which is made by Python
+_MATRIX_MAX = 1 << 24  # entries of a matrix of an op, computed as the last resort
+_CHUNK_ENTRIES = 1 << 21  # of it, computed together
+_SETS_MAX = 1 << 28  # elements of all sets of one tensor: a gigabyte
+
+
+class Dependence:
+    """One sweep of sets: its level, how many entries the targets have, and whether all ops met so far were linear."""
+
+    def __init__(self, rows: int) -> None:
+        self.level = dispatch.next_level()
+        self.rows = rows
+        self.linear = True
 
 
 class DependentTensor(Lookalike):
     """A cotangent whose entry `i` depends on the entries of the target in row `i` of `sets`, a sparse matrix."""
 
-    __slots__ = ("sets",)
+    __slots__ = ("dependence", "sets")
 
-    def __init__(self, value: Tensor, level: int, sets: Any) -> None:
-        super().__init__(value, level)
+    def __init__(self, value: Tensor, dependence: Dependence, sets: Any) -> None:
+        super().__init__(value, dependence.level)
+        self.dependence = dependence
         self.sets = sets
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":
+            raise NeedsValue("the value of a cotangent is not known while the pattern of a Jacobian is searched for")
+        return object.__getattribute__(self, name)  # raises
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
         """Runs `op` on the values, and sends the sets along."""
         flags = list(map(self._is_alike, inputs))
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
+        if op.name in _BY_STEPS:
+            return _BY_STEPS[op.name](*inputs, **attrs)
+        if op.shaped_by_values:
+            raise NeedsValue(f"the shape of what op {op.name} gives depends on the value of a cotangent")
         with dispatch.recorded_by(()):
             result = dispatch.run(op, values, attrs)
             several = type(result) is tuple
             results = result if several else (result,)
-            found = [None] * len(results)
-            for i, x in enumerate(inputs):
-                if flags[i]:
-                    for k, links in enumerate(_links(op, values, flags, attrs, i, len(results))):
-                        sent = links @ x.sets  # type: ignore[attr-defined]
-                        found[k] = sent if found[k] is None else found[k] + sent
-        outputs = tuple(
-            DependentTensor(y, self.level, sets) if y.dtype.differentiable else y
-            for y, sets in zip(results, found, strict=True)
-        )
-        return outputs if several else outputs[0]
+            sets = [x.sets for x, flag in zip(inputs, flags, strict=True) if flag]  # type: ignore[attr-defined]
+            found = self._sent(_links(op, values, flags, attrs, results), sets, results)
+        return tuple(found) if several else found[0]
+
+    def _sent(self, links: _Links, sets: Sequence[Any], results: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs: those that depend on a cotangent with sets of their own, the others as they are."""
+        self.dependence.linear &= links.linear
+        outputs: list[Tensor] = []
+        start = 0
+        for y in results:
+            own = slice(start, start + math.prod(y.dims))
+            start = own.stop
+            parts = [None if matrix is None else matrix[own] for matrix in links.matrices]
+            if all(part is not None and not part.nnz for part in parts):
+                outputs.append(y)
+                continue
+            sent = [
+                _of_everything(own.stop - own.start, s) if part is None else part @ s
+                for part, s in zip(parts, sets, strict=True)
+            ]
+            outputs.append(DependentTensor(y, self.dependence, sum(sent[1:], sent[0])))
+        return outputs
+
+
+def _sparse_matmul(values: Tensor, b: Tensor, rows: Tensor, columns: Tensor, count: int, slices: bool = False) -> Any:
+    terms = ops.gather(b, columns, axis=0, batch=0) * ops.reshape(values, shape=(*values.dims, 1))
+    return ops.scatter_add(terms, rows, shape=(count, b.dims[1]))
+
+
+# Ops whose pattern is as irregular as their arguments: by steps each of which moves, multiplies or adds single entries.
+_BY_STEPS: dict[str, Callable[..., Any]] = {"sparse_matmul": _sparse_matmul}
+
+
+class _Links(NamedTuple):
+    """How the entries of an op's outputs, one output after the other, depend on its cotangents."""
+
+    matrices: list[Any]  # for each cotangent: which output entry depends on which entry of it; None: on all of them
+    linear: bool
 
 
 def _links(
-    op: Any, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], i: int, count: int
-) -> list[Any]:
-    """For each output a sparse matrix: which of its entries depend on which of argument `i`."""
-    shape = values[i].dims
-    size = math.prod(shape)
-    if op.name == "cast":
-        attrs = {"dtype": dtypes.float64}  # the numbers that are tried must not be rounded
-    others = [_exactly(x, to_zero=flag) for x, flag in zip(values, flags, strict=True)]
-
-    def run(numbers: Any) -> list[Any]:
-        """The op on these numbers in place of argument `i`, with nothing in place of the other cotangents."""
-        result = dispatch.run(op, [*others[:i], Tensor(numbers.reshape(shape)), *others[i + 1 :]], attrs)
-        return [_numbers(y) for y in (result if type(result) is tuple else (result,))]
-
-    first = _sources(run, size, 1)
-    if first is not None:
-        return [_matrix(index, size) for index in first]
-    if count == 1 and (links := _transposed_links(op, others, attrs, i)) is not None:
-        return [links]
-    for parts in (n for n in _PARTS if n <= size):
-        found = _sources(run, size, parts)
-        if found is not None:
-            return [_matrix(index, size) for index in found]
-    return [_everything(len(y), size) for y in run(np.ones(size))]
+    op: Any, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any], results: Sequence[Tensor]
+) -> _Links:
+    unknown = _Links([None for flag in flags if flag], linear=False)
+    if not isinstance(op, Op) or op.random:  # a user's code is not run again and again
+        return unknown
+    if op.family == "elementwise" and op.name not in _LINEAR_BY_PLACE:
+        return _by_place(op, values, flags, results) or unknown
+    if op.vjp is None and op.name not in _WITHOUT_VALUES:
+        return unknown
+    if any(flag and not (x.dtype.differentiable or op.moves_data) for x, flag in zip(values, flags, strict=True)):
+        return _by_place(op, values, flags, results) or unknown
+    probe = _Probe(op, values, flags, attrs)
+    try:
+        found = probe.links()
+    except NeedsValue:
+        raise
+    except Exception:  # an op that does not take double precision, or these numbers
+        return unknown
+    if found is None:
+        return _by_place(op, values, flags, results) or unknown
+    return found
 
 
-def _transposed_links(op: Any, inputs: list[Tensor], attrs: dict[str, Any], i: int) -> Any:
-    """The same of an op such as a sum, each entry of whose argument goes into one entry of the output; else None."""
-    output = dispatch.run(op, inputs, attrs)
-    if op.vjp is None or type(output) is tuple:
+def _by_place(
+    op: Any, values: Sequence[Tensor], flags: Sequence[bool], results: Sequence[Tensor]
+) -> _Links | None:
+    """The links of an elementwise op that is not linear: each output entry depends on the entries at its place."""
+    dims = np.broadcast_shapes(*(x.dims for x in values))
+    if op.family != "elementwise" or any(y.dims != dims for y in results):
         return None
-    saved = op.keep(inputs, output, attrs)
-    parents = tuple(0 if k == i else -1 for k in range(len(inputs)))
+    places = [_places(x.dims, dims) for x, flag in zip(values, flags, strict=True) if flag]
+    sizes = [math.prod(x.dims) for x, flag in zip(values, flags, strict=True) if flag]
+    matrices = [
+        _matrix(np.tile(place, len(results)), np.ones(len(place) * len(results)), n)
+        for place, n in zip(places, sizes, strict=True)
+    ]
+    return _Links(matrices, linear=False)
 
-    def back(numbers: Any) -> list[Any]:
-        g = op.vjp(ops, Tensor(numbers.reshape(output.dims)), saved, parents)[i]
-        return [_numbers(finished(ops, g))]
 
-    size = math.prod(output.dims)
-    found = _sources(back, size, 1)
-    return None if found is None else _matrix(found[0], size).T.tocsr()
+class _Probe:
+    """An op as a function of its cotangents, run in double precision."""
+
+    def __init__(self, op: Any, values: Sequence[Tensor], flags: Sequence[bool], attrs: dict[str, Any]) -> None:
+        self._op = op
+        self._inputs = [_exactly(x, to_zero=flag) for x, flag in zip(values, flags, strict=True)]
+        self._at = [i for i, flag in enumerate(flags) if flag]
+        self._attrs = attrs
+        if op.name == "cast" and attrs["dtype"].differentiable:  # the numbers that are tried must not be rounded
+            self._attrs = {"dtype": dtypes.complex128 if attrs["dtype"].is_complex else dtypes.float64}
+        self._zero: Any = None  # what it gives for cotangents of zero
+
+    def links(self) -> _Links | None:
+        """The links, or None if the op is not linear in its cotangents."""
+        with np.errstate(all="ignore"):
+            self._zero = self._run({})
+            weights = [self._weights(i) for i in self._at]
+            if not self._are_right(weights):
+                return None
+        matrices = []
+        for phases in weights:
+            patterns = [None if w is None else w != 0 for w in phases]
+            matrices.append(None if any(p is None for p in patterns) else sum(patterns[1:], patterns[0]))
+        return _Links(matrices, linear=True)
+
+    def _run(self, given: dict[int, Any]) -> Any:
+        """All outputs in a row, for these numbers in place of the arguments and zeros in place of the others."""
+        inputs = list(self._inputs)
+        for i, numbers in given.items():
+            x = inputs[i]
+            inputs[i] = Tensor(np.asarray(numbers, x.dtype.numpy).reshape(x.dims), x.dtype)
+        result = dispatch.run(self._op, inputs, self._attrs)
+        return np.concatenate([_numbers(y) for y in (result if type(result) is tuple else (result,))])
+
+    def _difference(self, given: dict[int, Any]) -> Any:
+        """What these numbers change."""
+        return self._run(given) - self._zero
+
+    def _weights(self, i: int) -> list[Any]:
+        """The matrix of the op as a function of argument `i`, along the real and along the imaginary axis.
+
+        It is None if it was not found with few runs: then all outputs are taken to depend on all of the argument.
+        """
+        phases = (1.0, 1j) if self._inputs[i].dtype.is_complex else (1.0,)
+        return [self._weights_along(i, phase) for phase in phases]
+
+    def _weights_along(self, i: int, phase: complex) -> Any:
+        x = self._inputs[i]
+        size = math.prod(x.dims)
+
+        def run(numbers: Any) -> Any:
+            return self._difference({i: numbers * phase})
+
+        if self._op.family == "elementwise" and len(places := _places_in(self._inputs, i)) == len(self._zero):
+            return _matrix(places, run(np.ones(size)), size)
+        found = _of_single_entries(run, size)
+        if found is None:
+            found = self._weights_of_transpose(i)
+        if found is None and size <= _COLUMNS_MAX:
+            found = self._columns(i, phase)
+        if found is None:
+            found = _by_parts(run, x.dims)
+        if found is None:
+            found = _by_blocks(run, size)
+        if found is None and size * max(size, len(self._zero)) <= _MATRIX_MAX:
+            found = self._columns(i, phase)
+        return found
+
+    def _weights_of_transpose(self, i: int) -> Any:
+        """The same for an op such as a sum, each entry of whose argument goes into one entry of the output."""
+        op, inputs = self._op, self._inputs
+        output = dispatch.run(op, inputs, self._attrs)
+        if op.vjp is None or type(output) is tuple or output.dtype.is_complex or inputs[i].dtype.is_complex:
+            return None
+        saved = op.keep(inputs, output, self._attrs)
+        parents = tuple(0 if k == i else -1 for k in range(len(inputs)))
+
+        def back(numbers: Any) -> Any:
+            g = op.vjp(ops, Tensor(numbers.reshape(output.dims)), saved, parents)[i]
+            return _numbers(finished(ops, g))
+
+        found = _of_single_entries(back, math.prod(output.dims))
+        return None if found is None else found.T.tocsr()
+
+    def _columns(self, i: int, phase: complex) -> Any:
+        """The whole matrix, a few columns at a time."""
+        from scipy import sparse
+
+        x = self._inputs[i]
+        size = math.prod(x.dims)
+        together = max(1, _CHUNK_ENTRIES // max(1, size, len(self._zero)))
+        parts = []
+        for start in range(0, size, together):
+            stop = min(size, start + together)
+            seeds = np.zeros((stop - start, size), x.dtype.numpy)
+            seeds[np.arange(stop - start), np.arange(start, stop)] = phase
+            level = dispatch.next_level()
+            inputs = list(self._inputs)
+            inputs[i] = BatchedTensor(Tensor(seeds.reshape(stop - start, *x.dims), x.dtype), level)
+            result = dispatch.run(self._op, inputs, self._attrs)
+            rows = [_of_batch(y, level, stop - start) for y in (result if type(result) is tuple else (result,))]
+            parts.append(np.concatenate(rows, axis=1) - self._zero)
+        columns = np.concatenate(parts) if parts else np.zeros((0, len(self._zero)))
+        return sparse.csr_array(columns).T.tocsr()
+
+    def _are_right(self, weights: list[list[Any]]) -> bool:
+        """Whether the op is linear, and has these weights where they are known: compared on random numbers."""
+        drawn = [
+            [_random(math.prod(self._inputs[i].dims), 2 * k + n) for n in range(len(phases))]
+            for k, (i, phases) in enumerate(zip(self._at, weights, strict=True))
+        ]
+        known = all(w is not None for phases in weights for w in phases)
+        for factor in (1.0, -7.0):  # an op that is not linear may look so for one sign of a single number
+            numbers = [[factor * r for r in rs] for rs in drawn]
+            given = {i: sum(r * (1, 1j)[n] for n, r in enumerate(rs)) for i, rs in zip(self._at, numbers, strict=True)}
+            found = self._difference(given)
+            if known:
+                pairs = [
+                    pair for phases, rs in zip(weights, numbers, strict=True) for pair in zip(phases, rs, strict=True)
+                ]
+                expected = sum(w @ r for w, r in pairs)
+                scale = sum(abs(w) @ np.abs(r) for w, r in pairs)
+            else:  # f(r) = f(r / 4) + f(3 r / 4) holds for all linear functions
+                first = self._difference({i: r / 4 for i, r in given.items()})
+                expected = first + self._difference({i: r * 0.75 for i, r in given.items()})
+                scale = np.abs(found).max(initial=0) + np.abs(first).max(initial=0)
+            if not np.all(np.abs(found - expected) <= _CLOSE * scale):
+                return False
+        return True
+
+
+def _of_batch(y: Tensor, level: int, size: int) -> Any:
+    """What a batch of arguments has given, flat; an output that none of them enters is the same for all."""
+    if type(y) is BatchedTensor and y.level == level:
+        return _array(y.value).reshape(size, -1)
+    return np.broadcast_to(_numbers(y), (size, math.prod(y.dims)))
+
+
+def _array(x: Tensor) -> Any:
+    return np.asarray(x.array, np.complex128 if x.dtype.is_complex else np.float64)
 
 
 def _numbers(x: Tensor) -> Any:
-    return np.asarray(x.array, np.float64).ravel()
+    return _array(x).ravel()
 
 
 def _exactly(x: Tensor, to_zero: bool) -> Tensor:
-    """A further argument in float64; or zeros of its shape."""
-    if not x.dtype.is_floating:
-        return x
-    array = np.asarray(x.array, np.float64)
-    return Tensor(np.zeros_like(array) if to_zero else array)
+    """An argument in double precision; or zeros of its shape."""
+    if to_zero or x.dtype.differentiable:
+        array = _array(x)
+        return Tensor(np.zeros_like(array) if to_zero else array)
+    return x
 
 
 @cache
@@ -118,75 +328,176 @@ def _hashes(size: int) -> Any:
     return np.random.default_rng(0).uniform(1.0, 2.0, size)
 
 
-def _sources(run: Any, size: int, parts: int) -> list[list[Any]] | None:
-    """For each output of a linear function, and each part of its argument, from which entry every number comes.
-
-    An entry that comes from none has -1. None if there is a number that comes from several of one part.
-    """
-    found: list[list[Any]] = []
-    for part in range(parts):
-        chosen = np.arange(size) % parts == part
-        probed = [run(probe * chosen) for probe in (np.ones(size), np.arange(1.0, size + 1), _hashes(size))]
-        found.append([])
-        for weight, place, check in zip(*probed, strict=True):
-            index = _single(weight, place, check, size)
-            if index is None:
-                return None
-            found[-1].append(index)
-    return [list(pieces) for pieces in zip(*found, strict=True)]
+def _random(size: int, seed: int) -> Any:
+    """Numbers of both signs and several magnitudes."""
+    rng = np.random.default_rng(seed + 1)
+    return rng.choice([-1.0, 1.0], size) * 10.0 ** rng.uniform(-1.5, 1.5, size)
 
 
-def _single(weight: Any, place: Any, check: Any, size: int) -> Any:
-    """The entry that each number comes from: it was `weight` times 1, the entry's number and its hash."""
+def _places(shape: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    """For each entry of an array of `dims`, the entry of one of `shape` that is broadcast to it."""
+    return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), dims).ravel()
+
+
+def _places_in(inputs: Sequence[Tensor], i: int) -> Any:
+    return _places(inputs[i].dims, np.broadcast_shapes(*(x.dims for x in inputs)))
+
+
+def _of_single_entries(run: Callable[[Any], Any], size: int) -> Any:
+    """The matrix of a linear function each of whose numbers is a multiple of one entry, or of none; else None."""
+    weight, place, check = (run(probe) for probe in (np.ones(size), np.arange(1.0, size + 1), _hashes(size)))
     some = (weight != 0) | (place != 0) | (check != 0)
-    with np.errstate(all="ignore"):
-        at = place / weight
-        index = np.rint(np.where(some, at, 0)).astype(np.int64) - 1
-        known = np.clip(index, 0, max(size - 1, 0))
-        right = (known == index) & (np.abs(at - np.rint(at)) < _CLOSE)
-        right &= np.abs(check / weight - _hashes(size)[known]) < _CLOSE if size else True
-    return np.where(some, index, -1) if np.all(right | ~some) else None
+    at = np.where(some, place / weight, 1.0)
+    if not np.all(np.isfinite(at)):
+        return None
+    index = np.rint(at.real).astype(np.int64) - 1
+    known = np.clip(index, 0, max(size - 1, 0))
+    right = (known == index) & (np.abs(at - index - 1) < _CLOSE)
+    if size:
+        right &= np.abs(check / weight - _hashes(size)[known]) < _CLOSE
+    return _matrix(np.where(some, known, 0), np.where(some, weight, 0), size) if np.all(right | ~some) else None
 
 
-def _matrix(pieces: Sequence[Any], columns: int) -> Any:
-    """The matrix of links, from where each number comes from in each part."""
+def _matrix(places: Any, weights: Any, columns: int) -> Any:
+    """A matrix with one weight in each row, at these places; weights of zero are no entries."""
     from scipy import sparse
 
-    rows = np.concatenate([np.nonzero(index >= 0)[0] for index in pieces])
-    places = np.concatenate([index[index >= 0] for index in pieces])
-    return sparse.csr_array((np.ones(len(rows), bool), (rows, places)), shape=(len(pieces[0]), columns))
+    rows = np.nonzero(weights)[0]
+    return sparse.csr_array((weights[rows], (rows, places[rows])), shape=(len(weights), columns))
 
 
-def _everything(rows: int, columns: int) -> Any:
+def _by_parts(run: Callable[[Any], Any], shape: tuple[int, ...]) -> Any:
+    """The matrix of a linear function that mixes neighbours, or all entries along some axes; None if it does not.
+
+    The argument is divided into parts in each of which entries are far from each other, or stand at one place along an
+    axis that is mixed: then each number is a multiple of one entry of each part.
+    """
+    size = math.prod(shape)
+    steps = itertools.product(*[sorted({min(step, n) for step in _STEPS} | {n}) for n in shape])
+    places = np.unravel_index(np.arange(size), shape)
+    for chosen in sorted((c for c in steps if 1 < math.prod(c) <= _PARTS_MAX), key=math.prod):
+        part = np.ravel_multi_index([at % step for at, step in zip(places, chosen, strict=True)], chosen)
+        found = None
+        for number in range(math.prod(chosen)):
+            own = part == number
+            weights = _of_single_entries(lambda numbers, own=own: run(np.where(own, numbers, 0.0)), size)
+            if weights is None:
+                break
+            found = weights if found is None else found + weights
+        else:
+            return found
+    return None
+
+
+def _by_blocks(run: Callable[[Any], Any], size: int) -> Any:
+    """The matrix of a linear function by search: which numbers depend on which blocks of entries, ever smaller ones.
+
+    Blocks that no number depends on together are tried in one run: they get one color. None if that takes too long.
+    """
     from scipy import sparse
 
-    return sparse.csr_array(np.ones((rows, columns), bool))
+    width = _CHILDREN ** max(0, math.ceil(math.log(max(size, 2), _CHILDREN)))  # of a block
+    everything = run(_hashes(size))
+    depends = sparse.csr_array((everything != 0).astype(np.int8).reshape(-1, 1))
+    runs = 1
+    while True:
+        width //= _CHILDREN
+        blocks = -(-size // width)
+        candidates = _divided(depends, blocks)
+        if candidates.nnz > _CANDIDATES_MAX:
+            return None
+        dense = 2 * candidates.nnz > candidates.shape[0] * blocks
+        colors = np.arange(blocks) if dense else coloring(candidates.T.tocsr())
+        runs += count(colors)
+        if runs > _PROBES_MAX:
+            return None
+        rows, columns = candidates.nonzero()
+        block_of = np.arange(size) // width
+        numbers = _hashes(size) if width > 1 else np.ones(size)
+        weights = np.zeros(len(rows), np.complex128 if everything.dtype.kind == "c" else np.float64)
+        for color in range(count(colors)):
+            found = run(np.where((colors == color)[block_of], numbers, 0.0))
+            own = colors[columns] == color
+            weights[own] = found[rows[own]]
+        some = weights != 0
+        depends = sparse.csr_array((weights[some], (rows[some], columns[some])), shape=candidates.shape)
+        if width == 1:
+            return depends
+
+
+def _divided(depends: Any, blocks: int) -> Any:
+    """A matrix of numbers by blocks as one by the smaller blocks that these are divided into."""
+    from scipy import sparse
+
+    rows, columns = depends.nonzero()
+    columns = (columns[:, None] * _CHILDREN + np.arange(_CHILDREN)).ravel()
+    rows = np.repeat(rows, _CHILDREN)
+    there = columns < blocks
+    ones = np.ones(int(there.sum()), bool)
+    return sparse.csr_array((ones, (rows[there], columns[there])), shape=(depends.shape[0], blocks))
+
+
+def _of_everything(rows: int, sets: Any) -> Any:
+    """The sets of entries all of which depend on everything that has these sets."""
+    from scipy import sparse
+
+    union = np.unique(sets.indices)
+    if rows * len(union) > _SETS_MAX:
+        raise errors.ResourceExhaustedError(
+            f"jacobian(sparse=True): an op makes each of {rows} entries depend on {len(union)} entries of the target, "
+            "so the Jacobian is not sparse. Use sparse=False, or products with it: gradient, hvp, ForwardAccumulator"
+        )
+    ends = np.arange(rows + 1) * len(union)
+    return sparse.csr_array((np.ones(rows * len(union), bool), np.tile(union, rows), ends), shape=(rows, sets.shape[1]))
+
+
+def _full_rows(chosen: Any, columns: int) -> Any:
+    """A matrix whose chosen rows are full."""
+    from scipy import sparse
+
+    rows = np.nonzero(chosen)[0]
+    ones = np.ones(len(rows) * columns, bool)
+    places = (np.repeat(rows, columns), np.tile(np.arange(columns), len(rows)))
+    return sparse.csr_array((ones, places), shape=(len(chosen), columns))
 
 
 def seeds(targets: Sequence[Tensor]) -> list[DependentTensor]:
     """The cotangents of targets each of whose entries depends on itself: they are numbered through all targets."""
     from scipy import sparse
 
-    level = dispatch.next_level()
-    rows = sparse.eye_array(sum(math.prod(target.dims) for target in targets), dtype=bool, format="csr")
+    dependence = Dependence(sum(math.prod(target.dims) for target in targets))
+    rows = sparse.eye_array(dependence.rows, dtype=bool, format="csr")
     found, start = [], 0
     for target in targets:
         stop = start + math.prod(target.dims)
-        ones = Tensor(np.ones(target.dims, target.dtype.numpy), target.dtype)
-        found.append(DependentTensor(ones, level, rows[start:stop]))
+        nothing = Tensor(np.zeros(target.dims, target.dtype.numpy), target.dtype)
+        found.append(DependentTensor(nothing, dependence, rows[start:stop]))
         start = stop
     return found
 
 
-def patterns(found: Sequence[Any], sources: Sequence[Any], rows: int) -> Iterator[Any]:
+def patterns(found: Sequence[Any], sources: Sequence[Any], dependence: Dependence) -> Iterator[Any]:
     """The pattern of each source's Jacobian, a sparse matrix of truth values, from what a sweep over `seeds` gave."""
     from scipy import sparse
 
+    rows = dependence.rows
     for g, source in zip(found, sources, strict=True):
         if g is None:
             yield None
             continue
         with dispatch.recorded_by(()):
             g = finished(ops, g)
-        sets = g.sets if type(g) is DependentTensor else sparse.csr_array((math.prod(source.dims), rows), dtype=bool)
-        yield sets.T.tocsr()
+        dependent = type(g) is DependentTensor
+        sets = g.sets if dependent else sparse.csr_array((math.prod(source.dims), rows), dtype=bool)
+        # What a rule adds whatever its cotangent is, or an infinite factor makes of zero, is in every row.
+        in_every_row = _numbers(g.value if dependent else g) != 0
+        if in_every_row.any():
+            sets = sets + _full_rows(in_every_row, rows)
+            dependence.linear = False
+        yield sets.T.astype(bool).tocsr()
+
+
+def full_patterns(paths: Sequence[Any], sources: Sequence[Any], rows: int) -> Iterator[Any]:
+    """The patterns of Jacobians any entry of which may be there; None without a path."""
+    for path, source in zip(paths, sources, strict=True):
+        yield None if path is None else _full_rows(np.ones(rows, bool), math.prod(source.dims))

@@ -21,7 +21,7 @@ from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import ops
 from . import jacobians
-from .chosen_jacobians import Transpose, check_choice, in_form, no_entries, of_examples
+from .chosen_jacobians import Transpose, as_matrix, check_choice, in_form, is_small, no_entries, of_examples
 from .log import Log
 from .questions import differentiable, single
 
@@ -29,6 +29,7 @@ from .questions import differentiable, single
 class Hessians:
     """The questions to a tape about second derivatives."""
 
+    _sweeps: int
     _open_log: Callable[[str], Log]
     _before_asking: Callable[[], None]
     _after_asking: Callable[[], None]
@@ -44,7 +45,8 @@ class Hessians:
 
         Of a nest of sources it is a nest of nests: `result[i][j]` has the shape of source `i`, then that of source `j`.
 
-        With `sparse` it is a SciPy array in CSR form, with "tensor" a `SparseTensor`. Few sweeps give it where few
+        With `sparse` it is a SciPy array in CSR form, with "tensor" a `SparseTensor`; "auto" computes the SciPy array
+        in the dense way where the sources have few entries. Few sweeps give it where few
         entries are not zero: fewer than for a Jacobian of that pattern, as each entry is there twice. Of a nest, what
         is between two sources that nothing brings together is there, without entries.
 
@@ -63,8 +65,10 @@ class Hessians:
         check_choice("auto", sparse, target, flat)
         together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
         self._before_asking()
+        self._sweeps = 0
+        small = is_small(sparse, flat)
         with self._recorded_sweep(log, [target], flat) as gradients:
-            if sparse:
+            if sparse and not small:
                 found = [
                     [in_form(block, sparse, x.dims, y.dims, y.dtype) for block, y in zip(blocks, flat, strict=True)]
                     for blocks, x in zip(self._sparse_hessian(log, gradients, flat, together), flat, strict=True)
@@ -77,6 +81,10 @@ class Hessians:
                     for gradient in gradients
                 ]
                 self._tell_of_second(flat, gradients, [_some(blocks, i) for i, blocks in enumerate(found)])
+                if small:
+                    found = [
+                        [as_matrix(y, math.prod(x.dims)) for x, y in zip(flat, blocks, strict=True)] for blocks in found
+                    ]
         self._after_asking()
         return nest.pack_sequence_as(sources, [nest.pack_sequence_as(sources, blocks) for blocks in found])
 
@@ -116,12 +124,14 @@ class Hessians:
         check_choice("auto", sparse, target, [source])
         together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
         self._before_asking()
+        self._sweeps = 0
+        small = is_small(sparse, [source])
         with self._recorded_sweep(log, [target], [source]) as (gradient,):
             found = None
             if gradient is not None:
                 if check_rows is not False:
                     jacobians.warn_of_dependent_rows(self._rows_weigh_alone(log, target, source, gradient), check_rows)
-                if sparse:
+                if sparse and not small:
                     ((whole,),) = self._sparse_hessian(log, [gradient], [source], together)
                     whole = no_entries(gradient, source) if whole is None else whole
                     blocks, alone = of_examples(whole, math.prod(source.dims[1:]))
@@ -130,6 +140,8 @@ class Hessians:
                 else:
                     found = _free(self._jacobians_of_rows(log, gradient, source, check_rows, together))
                     self._tell_of_second([source], [gradient], [found])
+                    if small:
+                        found = as_matrix(found, math.prod(source.dims[1:]))
         self._after_asking()
         return found
 

@@ -17,7 +17,16 @@ from ..registry.batching import BatchedTensor, batched_identity
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from .chosen_jacobians import ChosenJacobians, check_choice, in_form, no_entries, ranges, rows_of
+from .chosen_jacobians import (
+    ChosenJacobians,
+    as_matrix,
+    check_choice,
+    in_form,
+    is_small,
+    no_entries,
+    ranges,
+    rows_of,
+)
 from .log import Log
 from .questions import UnconnectedGradients, differentiable, single, unconnected_mode, zeros
 
@@ -66,7 +75,9 @@ class Jacobians(ChosenJacobians):
             takes the way with fewer sweeps. Without it, "reverse"; if `sparse`, "auto".
           sparse: find out first which entry depends on which, and compute together what has nothing in common. The
             result is a SciPy array in CSR form, with a row for each entry of the target (half precision as float32),
-            or with "tensor" a `SparseTensor` of the shape that the dense one has.
+            or with "tensor" a `SparseTensor` of the shape that the dense one has. "auto" gives the SciPy array too, but
+            leaves the search out for sources of few entries, where it takes longer than it saves. `sweeps` says how
+            many sweeps it took.
           max_bytes: rows, or columns, are computed together as long as each array in the sweep is no larger.
 
         >>> import gradtape as tf
@@ -90,7 +101,9 @@ class Jacobians(ChosenJacobians):
             )
         together = CHUNK_BYTES if max_bytes is None else max_bytes
         self._before_asking()
-        if sparse:
+        self._sweeps = 0
+        small = is_small(sparse, flat)
+        if sparse and not small:
             found = self._sparse_jacobians(log, target, flat, mode, together)
         elif (columns := self._jacobians_by_columns(log, target, flat, mode, together)) is not None:
             found = columns
@@ -99,8 +112,13 @@ class Jacobians(ChosenJacobians):
         self._after_asking()
         self._tell([target], flat, found, unconnected is UnconnectedGradients.NONE)
         if unconnected is UnconnectedGradients.ZERO:
-            found = [_no_links(target, x, bool(sparse)) if y is None else y for x, y in zip(flat, found, strict=True)]
-        if sparse:
+            found = [
+                _no_links(target, x, bool(sparse) and not small) if y is None else y
+                for x, y in zip(flat, found, strict=True)
+            ]
+        if small:
+            found = [as_matrix(y, math.prod(x.dims)) for x, y in zip(flat, found, strict=True)]
+        elif sparse:
             found = [in_form(y, sparse, target.dims, x.dims, x.dtype) for x, y in zip(flat, found, strict=True)]
         return nest.pack_sequence_as(sources, found)
 
@@ -125,6 +143,7 @@ class Jacobians(ChosenJacobians):
         if not target.dtype.differentiable:
             return [None] * len(sources)
         rows = math.prod(target.dims)
+        self._sweeps += rows
         parts: list[list[Any]] = []
         for start, stop in ranges(rows, (target, *sources), max_bytes):
             with self._kept(stop < rows):
@@ -193,6 +212,7 @@ class Jacobians(ChosenJacobians):
                 "enabled and  with experimental_use_pfor set to False."
             )
         self._before_asking()
+        self._sweeps = 0
         found = self._jacobians_of_rows(log, target, source, check_rows, CHUNK_BYTES if experimental_use_pfor else 0)
         self._after_asking()
         self._tell([target], [source], [found], False)
@@ -206,6 +226,7 @@ class Jacobians(ChosenJacobians):
         rows = math.prod(row)
         shape = (batch, *row, *source.dims[1:])
         mixed = check_rows is not False
+        self._sweeps += rows + mixed
         parts: list[Any] = []
         for start, stop in ranges(rows, (target, source), max_bytes):
             last = stop == rows
