@@ -143,3 +143,22 @@ def test_a_memory_budget_counts_what_is_on_the_device(gpu):
         assert account.recomputations > 0
         assert kept < 0.5 * whole
         assert abs(account.wanted - whole) < 0.2 * whole
+
+
+@pytest.mark.parametrize("where", ["/CPU:0", "/GPU:0"])
+@pytest.mark.parametrize("asked_in", ["/CPU:0", "/GPU:0", None])
+@pytest.mark.parametrize("scalar", [True, False])
+def test_gradients_are_where_the_tape_was_recorded(gpu, where, asked_in, scalar):
+    with tf.device(where):
+        v, w, x = tf.Variable([1.0, 2.0]), tf.Variable(3.0), tf.constant([4.0, 5.0])
+        other = tf.Variable([1.0, 2.0])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = v * w * x
+            y = tf.reduce_sum(y) if scalar else y
+    with tf.device(asked_in):
+        for sources in (v, [v], [v, w], [v, w, v], {"x": x, "v": [v, v]}, [w, other]):
+            found = tf.nest.flatten(tape.gradient(y, sources, unconnected_gradients="zero"))
+            found += tf.nest.flatten(tape.gradient(y, sources, nan_safe=True, unconnected_gradients="zero"))
+            assert all(g.device.endswith(where[1:]) for g in found)
+        assert tape.jacobian(y, v).device.endswith(where[1:])

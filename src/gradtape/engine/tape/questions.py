@@ -12,8 +12,11 @@ import numpy as np
 from ...core import errors, nest
 from ...core.dtypes import STRING, DType
 from ...core.slices import IndexedSlices
-from ...core.tensor import Tensor, constant, is_tensor_like, number
+from ...core.tensor import Tensor, is_tensor_like, number
+from ..registry.batching import StandIn
 from ..registry.cotangents import densify
+from ..registry.devices import DeviceTensor, sent
+from ..run import dispatch
 from ..run.convert import readable, to_tensor
 from ..run.namespace import ops
 
@@ -131,7 +134,22 @@ def _cotangent(target: Any, given: Any) -> Tensor:
 def ones(target: Any) -> Tensor:
     """The cotangent a target has by default."""
     shape = target.dims
-    return constant(np.ones(shape, target.dtype.numpy) if shape else number(target.dtype, 1.0).array, target.dtype)
+    if not shape:  # a number is taken to wherever it is needed
+        return Tensor(number(target.dtype, 1.0).array, target.dtype)
+    return _beside(target, Tensor(np.ones(shape, target.dtype.numpy), target.dtype))
+
+
+def _beside(x: Any, y: Tensor) -> Tensor:
+    """`y`, a tensor of the host, on the device where `x` is: a gradient is computed where its tape was recorded.
+
+    Where new tensors go at the moment of asking does not matter.
+    """
+    if not isinstance(x, Tensor):
+        with dispatch.recorded_by(()):
+            x = to_tensor(x)
+    while isinstance(x, StandIn):
+        x = x.value
+    return sent(x.module, y) if type(x) is DeviceTensor else y
 
 
 def is_itself(target: Any, sources: Sequence[Any]) -> bool:
@@ -146,7 +164,7 @@ def zeros(shape: tuple[int, ...], dtype: DType) -> Tensor:
 
 def zeros_like(x: Any) -> Tensor:
     """The same, of the source `x`."""
-    return zeros(x.dims, x.dtype)
+    return _beside(x, zeros(x.dims, x.dtype))
 
 
 def is_leaf(x: Any) -> bool:

@@ -16,7 +16,7 @@ from numpy import ndarray
 from ...core import nest
 from ...core.budgets import in_force
 from ...core.composites import composites_of_gradients, tensors_for_gradients
-from ...core.tensor import Tensor, constant
+from ...core.tensor import Tensor
 from ..registry.devices import REAL, exhausted, ops_of, sent
 from ..registry.placement import makes_tensors
 from ..run import dispatch
@@ -432,7 +432,7 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 found = self._sweep(log, seeds, wanted, ops)
         if len(wanted) == len(sources):  # every source is on the tape, and none was there before
             return [
-                constant(g, source.dtype)
+                Tensor(g, source.dtype)  # which stays on the host, where it was computed
                 if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
                 else answer(g, source, plain)
                 for source, position in zip(sources, at, strict=True)
