@@ -90,7 +90,9 @@ class ChosenJacobians:
     ) -> list[Any] | None:
         """For each source the columns of its Jacobian, put together; None if rows are the way to go."""
         rows, columns = math.prod(target.dims), sum(math.prod(s.dims) for s in sources)
-        if mode == "reverse" or (mode == "auto" and (rows <= columns or not _are_real((target, *sources)))):
+        # A user's rule need not be linear in its cotangent: then there are no columns.
+        by_rows = rows <= columns or not _are_real((target, *sources)) or log.fragile or self._hooks
+        if mode == "reverse" or (mode == "auto" and by_rows):
             return None
         self._sweeps += columns
         gradients = Transpose(self, log, target, sources)
