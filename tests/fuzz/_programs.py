@@ -1,7 +1,7 @@
 """Random differentiable programs of a few small tensors, for the generators that compare derivatives.
 
-A program is a list of steps. Each step takes tensors that are there already, by their numbers, and adds one. It is drawn
-by running it, so every step fits the shapes and dtypes it meets; run again on other inputs, it does the same.
+A program is a list of steps. Each step takes tensors that are there already, by their numbers, and adds one. It is
+drawn by running it, so every step fits the shapes and dtypes it meets; run again on other inputs, it does the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 
 class Program:
-    """A function of some tensors to one vector of real numbers, or with `complex_end` of complex ones if there are any."""
+    """A function of some tensors to a vector of real numbers, or, with `complex_end`, of complex ones if it has any."""
 
     def __init__(
         self,
@@ -238,8 +238,13 @@ def _other_dtype(rng: np.random.Generator, x: Any) -> Any:
 def _complex(rng: np.random.Generator, x: Any) -> Any:
     if x.dtype not in (tf.float32, tf.float64):
         return None
-    return [lambda x: tf.complex(x, 2 * x), lambda x: tf.complex(tf.sin(x), x + 1), lambda x: tf.complex(x * 0, x),
-            lambda x: tf.cast(x, tf.complex64 if x.dtype == tf.float32 else tf.complex128)][int(rng.integers(4))]  # fmt: skip
+    dtype = tf.complex64 if x.dtype == tf.float32 else tf.complex128
+    return [
+        lambda x: tf.complex(x, 2 * x),
+        lambda x: tf.complex(tf.sin(x), x + 1),
+        lambda x: tf.complex(x * 0, x),
+        lambda x: tf.cast(x, dtype),
+    ][int(rng.integers(4))]
 
 
 OF_REAL: dict[str, Callable[..., Any]] = {
@@ -270,7 +275,8 @@ OF_REAL: dict[str, Callable[..., Any]] = {
 USERS_RULES = {"custom"}
 OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda x, y: x + y, "mul": lambda x, y: x * y, "sub": lambda x, y: x - y,
-    "div": lambda x, y: x / (y * tf.math.conj(y) + 1), "pair": lambda x, y: tf.concat([tf.reshape(x, [-1]), tf.reshape(y, [-1])], 0),
+    "div": lambda x, y: x / (y * tf.math.conj(y) + 1),
+    "pair": lambda x, y: tf.concat([tf.reshape(x, [-1]), tf.reshape(y, [-1])], 0),
     "outer": lambda x, y: tf.reshape(x, [-1, 1]) * tf.reshape(y, [1, -1]),
 }  # fmt: skip
 

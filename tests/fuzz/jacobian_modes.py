@@ -11,7 +11,8 @@ import gradtape as tf
 from ._programs import Program, differs, gradients_by_rows, inputs
 
 CHOICES: list[dict[str, Any]] = [
-    {}, {"mode": "auto"}, {"mode": "forward"}, {"mode": "reverse", "max_bytes": 40}, {"mode": "forward", "max_bytes": 40},
+    {}, {"mode": "auto"}, {"mode": "forward"}, {"mode": "reverse", "max_bytes": 40},
+    {"mode": "forward", "max_bytes": 40},
     {"experimental_use_pfor": False}, {"sparse": "tensor"}, {"unconnected_gradients": "zero"},
 ]  # fmt: skip
 
@@ -57,9 +58,8 @@ def _complex_jacobians(rng: np.random.Generator) -> list[str]:
     real = inputs(rng, str(rng.choice(["float32", "float64"])))
     arrays = [x + 1j * rng.normal(size=x.shape).astype(x.dtype) if rng.random() < 0.7 else x for x in real]
     arrays = [np.asarray(x).astype(np.result_type(real[0].dtype, x.dtype)) for x in arrays]
-    program = Program(
-        rng, [tf.constant(x) for x in arrays], int(rng.integers(2, 7)), rules=False, complex_end=bool(rng.random() < 0.5)
-    )
+    steps, complex_end = int(rng.integers(2, 7)), bool(rng.random() < 0.5)
+    program = Program(rng, [tf.constant(x) for x in arrays], steps, rules=False, complex_end=complex_end)
     sources = [tf.Variable(x) for x in arrays]
     with tf.GradientTape(persistent=True) as tape:
         y = program(*sources)
@@ -85,7 +85,8 @@ ROW_STEPS = {
     "sort": lambda x: tf.sort(x, 1), "max": lambda x: x - tf.reduce_max(x, 1, keepdims=True),
     "pair": lambda x: tf.concat([x, x[:, ::-1]], 1), "first": lambda x: x[:, :1] * x,
     "function": tf.function(lambda x: tf.tanh(x) * tf.reduce_sum(x, 1, keepdims=True)),
-    "again": tf.recompute_grad(lambda x: x * tf.cos(x)), "outer": lambda x: tf.reduce_sum(x[:, :, None] * x[:, None], 1),
+    "again": tf.recompute_grad(lambda x: x * tf.cos(x)),
+    "outer": lambda x: tf.reduce_sum(x[:, :, None] * x[:, None], 1),
     "fft": lambda x: tf.cast(tf.abs(tf.signal.fft(tf.cast(x, tf.complex128)) + 1.0), x.dtype),
     "while": lambda x: tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, tf.sin(y)), (tf.constant(0), x))[1],
 }  # fmt: skip

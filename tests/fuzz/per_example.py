@@ -116,7 +116,11 @@ def _cond(model: Model, width: int) -> Layer:
 
 def _loop(model: Model, width: int) -> Layer:
     s = model.variable(width)
-    return lambda h: tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, tf.tanh(y * s)), (tf.constant(0), h))[1], width
+
+    def layer(h: Any) -> Any:
+        return tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, tf.tanh(y * s)), (tf.constant(0), h))[1]
+
+    return layer, width
 
 
 def _custom(model: Model, width: int) -> Layer:

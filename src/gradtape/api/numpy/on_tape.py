@@ -2,13 +2,12 @@
 
 NumPy asks the arguments of its functions who computes them, by `__array_ufunc__` and `__array_function__`. Tensors have
 neither until somebody calls `numpy_on_tape`, so programs that never do pay nothing. Then `np.sin(t)` is what
-`tf.experimental.numpy.sin(t)` is. A function that has no counterpart computes
-with arrays, as it does without, and says so if a tape follows what it is given.
+`tf.experimental.numpy.sin(t)` is, and tensors have the methods of arrays. A tensor that a tape follows never becomes an
+array unnoticed: a function that has no counterpart, `np.asarray(t)` and `array[0] = t` raise.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -23,10 +22,13 @@ from ...state.variable import Variable
 from ..names import NAMES
 from ..namespace import resolve
 from . import promotion
+from .behavior import getitem
+from .counterparts import FUNCTIONS, IN_PLACE, MEMBERS, UFUNCS, WITHOUT_DERIVATIVE
 
 NAMESPACES = ("",)
 __all__ = ["numpy_on_tape"]
 
+_MISSING = object()
 _VALUES: tuple[Any, ...] = (Tensor, Variable)
 
 # The ufuncs that are Python's operators: there an array takes the tensor's dtype, as it does in `array * tensor`.
@@ -34,6 +36,11 @@ _OPERATORS = {
     np.add, np.subtract, np.multiply, np.divide, np.floor_divide, np.remainder, np.power, np.matmul,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor,
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
+}  # fmt: skip
+
+_SIGNS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
 }  # fmt: skip
 
 # What has another name in TensorFlow than in NumPy, and the same meaning.
@@ -57,8 +64,10 @@ _METHODS = {
 class numpy_on_tape:
     """From here on NumPy's functions take tensors and variables and give tensors, in all threads; `with` ends it.
 
-    Where an array meets a tensor in an operator, or in its ufunc, the tensor's dtype holds as it does without; all
-    other functions promote as NumPy does. What cannot be recorded computes with arrays and warns if a tape looks on.
+    Tensors have the methods of arrays, such as `x.T` and `x.mean()`. Where an array meets a tensor in an operator, or
+    in its ufunc, the tensor's dtype holds as it does without; all other functions promote as NumPy does. What cannot be
+    recorded computes with arrays, and is a TypeError for a tensor that a tape follows. So are `float(tensor)` and
+    `array[0] = tensor`, which NumPy reports as a ValueError.
 
     >>> import numpy as np
     >>> import gradtape as tf
@@ -70,13 +79,18 @@ class numpy_on_tape:
     """
 
     _depth = 0  # of the blocks and calls that are on
+    _before: tuple[tuple[Any, str, Any], ...] = ()  # the members that tensors and variables had: class, name, value
 
     def __init__(self) -> None:
         cls = type(self)
         cls._depth += 1
         if cls._depth == 1:
+            cls._before = tuple(
+                (values, name, vars(values).get(name, _MISSING)) for values in _VALUES for name in _members(values)
+            )
             for values in _VALUES:
-                values.__array_ufunc__, values.__array_function__ = _ufunc, _function
+                for name, member in _members(values).items():
+                    setattr(values, name, member)
 
     def __enter__(self) -> numpy_on_tape:
         return self
@@ -87,35 +101,137 @@ class numpy_on_tape:
         cls = type(self)
         cls._depth -= 1
         if not cls._depth:
-            for values in _VALUES:
-                del values.__array_ufunc__, values.__array_function__
+            for values, name, member in cls._before:
+                if member is _MISSING:
+                    delattr(values, name)
+                else:
+                    setattr(values, name, member)
+
+
+def _members(values: Any) -> dict[str, Any]:
+    """What tensors, or variables, are given: a variable's own members stay, as its slices can be assigned to."""
+    found = {"__array_ufunc__": _ufunc, "__array_function__": _function, "__array__": _array_of(values.__array__)}
+    found |= {name: _number_of(getattr(values, name)) for name in ("__float__", "__complex__")}
+    for sign, ufunc in _SIGNS.items():
+        found[f"__{sign}__"] = _operator(getattr(values, f"__{sign}__"), ufunc, reflected=False)
+        found[f"__r{sign}__"] = _operator(getattr(values, f"__r{sign}__"), ufunc, reflected=True)
+    if values is Tensor:
+        found["__getitem__"] = _indexing(values.__getitem__)
+    return found | {name: member for name, member in MEMBERS.items() if values is Tensor or name not in vars(values)}
+
+
+def _operator(own: Callable[[Any, Any], Any], ufunc: np.ufunc, reflected: bool) -> Callable[[Any, Any], Any]:
+    """An operator that is NumPy's where TensorFlow's takes only operands of one dtype, or no vectors.
+
+    Whoever exchanges operators for a while may put this one back after the block is left: then it is TensorFlow's.
+    """
+
+    def call(x: Any, y: Any) -> Any:
+        number = isinstance(y, int | float) and not isinstance(y, bool)
+        alike = number and (x.dtype.is_floating or x.dtype.is_complex or isinstance(y, int))
+        alike = alike or (is_tensor_like(y) and y.dtype == x.dtype)
+        known = is_tensor_like(y) or isinstance(y, int | float | complex | np.ndarray | np.generic | list)
+        if not numpy_on_tape._depth or not known or (alike and ufunc is not np.matmul):
+            return own(x, y)
+        return ufunc(y, x) if reflected else ufunc(x, y)
+
+    return call
+
+
+def _indexing(own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Indices as NumPy takes them: lists and arrays of places, and masks."""
+
+    def item(x: Any, key: Any) -> Any:
+        return getitem(x, key) if numpy_on_tape._depth else own(x, key)
+
+    return item
+
+
+def _array_of(convert: Callable[..., Any]) -> Callable[..., Any]:
+    """A conversion to an array that refuses tensors which a tape follows."""
+
+    def array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+        _check_not_followed(self, "a NumPy array")
+        return convert(self, dtype, copy)
+
+    return array
+
+
+def _number_of(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same for numbers of Python: `array[0] = tensor` asks for one, as `math.exp(tensor)` does."""
+
+    def number(self: Any) -> Any:
+        _check_not_followed(self, "a number of Python's")
+        return convert(self)
+
+    return number
+
+
+def _check_not_followed(x: Any, what: str) -> None:
+    if numpy_on_tape._depth and is_followed(promotion.tensor(x)):
+        raise TypeError(
+            f"a tensor that a tape records would become {what}, where its gradient is lost: by `array[...] = tensor`, "
+            "np.asarray, np.array, float or a function of the module math. Use np.stack, np.concatenate or np.where on "
+            "tensors, or tensor.numpy() if that is meant"
+        )
 
 
 def _ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     name = ufunc.__name__
     if kwargs.get("out") is not None:
         return _written(ufunc, method, inputs, kwargs)
+    dtype = kwargs.pop("dtype", None) if method == "__call__" else None
     if method == "__call__" and not kwargs:
-        call = _counterpart(name)
+        call = UFUNCS.get(name) or _counterpart(name)
         if call is not None:
-            return call(*(_in_the_tensors_dtype(inputs) if ufunc in _OPERATORS else inputs))
+            y = call(*(_in_the_tensors_dtype(inputs) if ufunc in _OPERATORS else inputs))
+            return y if dtype is None else promotion.cast(y, dtype)
     elif method == "outer" and not kwargs and len(inputs) == 2:
         x, y = map(promotion.tensor, inputs)
         return ufunc(x[(..., *[None] * len(y.dims))], y)
     elif (name, method) in _METHODS:
         kwargs.setdefault("axis", 0)
-        return resolve(f"experimental.numpy.{_METHODS[name, method]}")(*inputs, **kwargs)
+        function = _METHODS[name, method]
+        return (FUNCTIONS.get(function) or resolve(f"experimental.numpy.{function}"))(*inputs, **kwargs)
+    elif (name, method) == ("add", "reduceat") and len(inputs) == 2:
+        return _reduceat(*inputs, **kwargs)
     whole = f"np.{name}" if method == "__call__" else f"np.{name}.{method}"
-    return _with_arrays(getattr(ufunc, method), whole, inputs, kwargs)
+    if method == "at":
+        return _in_place(ufunc.at, whole, inputs, kwargs)
+    kwargs = kwargs if dtype is None else kwargs | {"dtype": dtype}
+    return _with_arrays(getattr(ufunc, method), whole, inputs, kwargs, lost=name not in WITHOUT_DERIVATIVE)
+
+
+def _reduceat(a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """The sums of the parts of `a` that begin at the indices; one that does not begin before the next is an entry."""
+    x = resolve("experimental.numpy.moveaxis")(promotion.tensor(a, dtype), axis, 0)
+    starts = [int(i) for i in np.asarray(indices)]
+    stops = [*starts[1:], x.dims[0]]
+    parts = [
+        resolve("reduce_sum")(x[i:j], 0) if j > i else x[i] for i, j in zip(starts, stops, strict=True)
+    ]
+    return resolve("experimental.numpy.moveaxis")(resolve("stack")(parts), 0, axis)
 
 
 def _function(self: Any, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
     space = function.__module__.removeprefix("numpy").lstrip(".")
     name = f"{space}.{function.__name__}".lstrip(".")
-    call = _ADAPTED.get(name) or _counterpart(name)
+    if name in IN_PLACE:
+        return _in_place(function, f"np.{name}", args, kwargs)
+    call = FUNCTIONS.get(name) or _counterpart(name)
     if call is None or kwargs.get("out") is not None:
-        return _with_arrays(function, f"np.{name}", args, kwargs)
+        return _with_arrays(function, f"np.{name}", args, kwargs, lost=name not in WITHOUT_DERIVATIVE)
     return call(*args, **kwargs)
+
+
+def _in_place(function: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
+    """A function that writes into its first argument."""
+    if is_tensor_like(args[0]):
+        raise TypeError(
+            f"{name} would change a tensor, which cannot be changed. Use np.where or tf.tensor_scatter_nd_update, "
+            "which give a new one"
+        )
+    return _with_arrays(function, name, args, kwargs, lost=True)
 
 
 def _counterpart(name: str) -> Callable[..., Any] | None:
@@ -137,15 +253,15 @@ def _kind(array: Any, other: DType) -> str:
     return np.result_type(np.asarray(array).dtype, other.numpy).kind
 
 
-def _with_arrays(function: Callable[..., Any], name: str, args: Any, kwargs: Any) -> Any:
+def _with_arrays(function: Callable[..., Any], name: str, args: Any, kwargs: Any, lost: bool) -> Any:
+    """NumPy's own function on arrays; `lost` says that a derivative would end there."""
     given = [x for x in nest.flatten((args, kwargs)) if is_tensor_like(x)]
-    if any(map(is_followed, map(promotion.tensor, given))):
-        warnings.warn(
-            f"{name} has no counterpart that a tape records: it computes with arrays, and no gradient goes through it. "
-            "Use a function of gradtape, or tf.custom_gradient around it; tensor.numpy() says that this is meant",
-            stacklevel=4,
+    if lost and any(map(is_followed, map(promotion.tensor, given))):
+        raise TypeError(
+            f"{name}, with these arguments, has no counterpart that a tape records: no gradient would go through it. "
+            "Use a function of gradtape, or tf.custom_gradient around it; tensor.numpy() says that this is meant"
         )
-    args, kwargs = nest.map_structure(lambda x: np.asarray(x) if is_tensor_like(x) else x, (args, kwargs))
+    args, kwargs = nest.map_structure(lambda x: x.numpy() if is_tensor_like(x) else x, (args, kwargs))
     return function(*args, **kwargs)
 
 
@@ -159,50 +275,4 @@ def _written(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
             f"{name}(..., out=array), which `array += tensor` is too, would write what a tape records into a NumPy "
             "array, where it is lost. Use `array = array + tensor`, or tensor.numpy() if that is meant"
         )
-    return _with_arrays(getattr(ufunc, method), name, inputs, kwargs)
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = promotion.tensor(x)
-    if axis is None and ord is not None:
-        axis = tuple(range(len(x.dims)))[-2:] if len(x.dims) > 1 else -1
-    return resolve("linalg.norm")(x, "euclidean" if ord is None else ord, axis, keepdims)
-
-
-def _solve(a: Any, b: Any) -> Any:
-    a, b = promotion.promoted(a, b)
-    return resolve("linalg.solve")(a, b[:, None])[..., 0] if len(b.dims) == 1 else resolve("linalg.solve")(a, b)
-
-
-def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    found = resolve("linalg.svd")(promotion.tensor(a), full_matrices, compute_uv)
-    return (found[1], found[0], resolve("linalg.adjoint")(found[2])) if compute_uv else found
-
-
-def _pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
-    return resolve("experimental.numpy.pad")(array, pad_width, mode, **kwargs)
-
-
-def _column_stack(tup: Any) -> Any:
-    columns = [x[:, None] if len(x.dims) == 1 else x for x in map(promotion.tensor, tup)]
-    return resolve("experimental.numpy.concatenate")(columns, 1)
-
-
-def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    y = resolve("experimental.numpy.moveaxis")(y, axis, -1)
-    if x is not None:
-        x = promotion.tensor(x)
-        x = resolve("experimental.numpy.moveaxis")(x, axis, -1) if len(x.dims) > 1 else x
-        dx = resolve("experimental.numpy.diff")(x)
-    return resolve("experimental.numpy.sum")((y[..., 1:] + y[..., :-1]) * dx / 2, -1)
-
-
-# NumPy's functions whose arguments or results are arranged in another way than TensorFlow's.
-_ADAPTED: dict[str, Callable[..., Any]] = {
-    "column_stack": _column_stack,
-    "linalg.norm": _norm,
-    "linalg.solve": _solve,
-    "linalg.svd": _svd,
-    "pad": _pad,
-    "trapezoid": _trapezoid,
-}
+    return _with_arrays(getattr(ufunc, method), name, inputs, kwargs, lost=True)

@@ -76,7 +76,7 @@ class ChosenJacobians:
         pattern of a sparse one is not counted.
 
         >>> import gradtape as tf
-        >>> x = tf.Variable(tf.range(1000.0))
+        >>> x = tf.Variable(tf.range(1.0, 1001.0))
         >>> with tf.GradientTape() as tape:
         ...     y = x[1:] * x[:-1]
         >>> jacobian = tape.jacobian(y, x, sparse=True)

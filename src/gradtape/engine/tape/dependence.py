@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,10 +188,13 @@ class _Probe:
             weights = [self._weights(i) for i in self._at]
             if not self._are_right(weights):
                 return None
-        matrices = []
+        matrices: list[Any] = []
         for phases in weights:
-            patterns = [None if w is None else w != 0 for w in phases]
-            matrices.append(None if any(p is None for p in patterns) else sum(patterns[1:], patterns[0]))
+            if any(w is None for w in phases):
+                matrices.append(None)
+                continue
+            first, *others = [w != 0 for w in phases]
+            matrices.append(sum(others, first))
         return _Links(matrices, linear=True)
 
     def _run(self, given: dict[int, Any]) -> Any:
@@ -380,13 +383,17 @@ def _by_parts(run: Callable[[Any], Any], shape: tuple[int, ...]) -> Any:
         found = None
         for number in range(math.prod(chosen)):
             own = part == number
-            weights = _of_single_entries(lambda numbers, own=own: run(np.where(own, numbers, 0.0)), size)
+            weights = _of_single_entries(partial(_run_on, run, own), size)
             if weights is None:
                 break
             found = weights if found is None else found + weights
         else:
             return found
     return None
+
+
+def _run_on(run: Callable[[Any], Any], chosen: Any, numbers: Any) -> Any:
+    return run(np.where(chosen, numbers, 0.0))
 
 
 def _by_blocks(run: Callable[[Any], Any], size: int) -> Any:
