@@ -6,6 +6,7 @@ import pytest
 import gradtape as tf
 
 keras = tf.keras
+compute_output_spec = pytest.importorskip("keras.src.backend").compute_output_spec
 
 BUILDS = {
     "tf_initializer": lambda layer: layer.add_weight(shape=(2,), initializer=tf.random_normal_initializer(stddev=1.0)),
@@ -72,3 +73,47 @@ def test_a_symbolic_call_draws_for_the_weights_only(made):
     np.testing.assert_array_equal([scale.w.numpy() for scale in model.scales], expected[:2])
     np.testing.assert_array_equal(tf.random.normal((2,)), expected[2])
     assert int(model.calls) == 0
+
+
+class Misstated(keras.layers.Dense):
+    """A layer whose rule gives the shape it was first asked for, as that of keras-tcn does."""
+
+    def build(self, shape):
+        super().build(shape)
+        self.first = (16, self.units)
+
+    def compute_output_shape(self, shape):
+        return self.first
+
+
+def test_fit_trains_where_a_rule_misstates_the_shape():
+    model = keras.Sequential([keras.Input((3,)), Misstated(4), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["mae"])
+    assert model.fit(np.ones((24, 3)), np.ones((24, 1)), batch_size=8, verbose=0).history.keys() == {"loss", "mae"}
+
+
+def test_the_spec_of_a_model_is_found_by_running_it():
+    model = keras.Sequential([keras.Input((3,)), Misstated(4)])
+    assert compute_output_spec(model, keras.KerasTensor((8, 3))).shape == (8, 4)
+    assert compute_output_spec(model, keras.KerasTensor((None, 3))).shape == (None, 4)
+
+
+@pytest.mark.parametrize("jit_compile", [None, True])
+def test_a_layer_without_build_is_built_inside_a_function(jit_compile):
+    class Both(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(2, kernel_initializer="ones")
+
+        def call(self, inputs):
+            first, second = inputs
+            return self.dense(first) + self.dense(second)
+
+    layer = Both()
+    found = tf.function(lambda x: layer((x, 2 * x)), jit_compile=jit_compile)(tf.ones((3, 4)))
+    np.testing.assert_allclose(found, np.full((3, 2), 12.0))
+    assert layer.built
+    sparse = Both()
+    kept = tf.SparseTensor([[0, 1]], [5.0], (3, 4))
+    found = tf.function(lambda x: sparse((x, x)), jit_compile=jit_compile)(kept)
+    np.testing.assert_allclose(found, [[10.0, 10.0], [0.0, 0.0], [0.0, 0.0]])

@@ -27,12 +27,22 @@ class Batches(EpochIterator):
         self._strategy = strategy
         self._seed = global_seed()
 
+    def __next__(self) -> tuple[int, int, Iterator[Any]]:
+        """The first and the last step of the next execution, and the iterator that has its batches.
+
+        As on TensorFlow, the step itself takes them, after the callbacks have heard that it begins.
+        """
+        return next(self._epoch_iterator)
+
     def _get_iterator(self) -> Any:
         data = self.data_adapter
-        if isinstance(getattr(data, "_dataset", None), tf.distribute.DistributedDataset):
-            return data._dataset
-        if workers_of(self._strategy) is not None and isinstance(getattr(data, "_dataset", None), tf.data.Dataset):
-            return self._strategy.experimental_distribute_dataset(data._dataset)  # which knows how they share it
+        dataset = getattr(data, "_dataset", None)
+        if isinstance(dataset, tf.data.Dataset) and workers_of(self._strategy) is not None:
+            return self._strategy.experimental_distribute_dataset(dataset)  # which knows how they share it
+        if isinstance(dataset, tf.data.Dataset | tf.distribute.DistributedDataset):
+            # Keras begins a pass when an epoch ends, before it is known whether another follows, and drops it when one
+            # does. A dataset counts the passes begun, a generator those of which an element was asked.
+            return dataset
         if self._seed is not None and isinstance(data, ArrayDataAdapter) and data._shuffle:
             return _shuffled(data, self._seed)
         return super()._get_iterator()

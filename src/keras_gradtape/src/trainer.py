@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -113,13 +114,14 @@ class Trainer(base_trainer.Trainer):
         usual = (Trainer.train_step, Trainer.test_step)
         return getattr(step, "__func__", None) in usual and type(self).compute_metrics is Trainer.compute_metrics
 
-    def _steps(self, step: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
-        """A function that runs `step` on each batch of a list, and returns the last result."""
+    def _steps(self, step: Callable[[Any], Any]) -> Callable[[Iterator[Any]], Any]:
+        """A function that takes the batches of one execution from an iterator, runs `step` on each, and returns the
+        last result; `StopIteration` if there is no batch left."""
         compiled, as_batch = self._compiled(step), self._batches()
 
-        def function(batches: Any) -> Any:
-            logs = None
-            for batch in batches:
+        def function(iterator: Iterator[Any]) -> Any:
+            logs = compiled(as_batch(next(iterator)))
+            for batch in itertools.islice(iterator, self.steps_per_execution - 1):
                 logs = compiled(as_batch(batch))
             return logs
 
@@ -135,14 +137,14 @@ class Trainer(base_trainer.Trainer):
         return lambda data: tree.map_structure(distribution.global_batch, _as_tensors(data))
 
     def make_train_function(self, force: bool = False) -> Any:
-        """Sets `train_function`, which takes a list of batches."""
+        """Sets `train_function`, which takes an iterator over batches."""
         self._join_distribution()
         if self.train_function is None or force:
             self.train_function = self._steps(self.train_step)
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
-        """Sets `test_function`, which takes a list of batches."""
+        """Sets `test_function`, which takes an iterator over batches."""
         self._join_distribution()
         if self.test_function is None or force:
             self.test_function = self._steps(self.test_step)
@@ -162,15 +164,18 @@ class Trainer(base_trainer.Trainer):
         return self.predict_function
 
     def _build_for(self, iterator: Any = None, data_batch: Any = None) -> None:
-        """Makes the variables of model, metrics, loss and optimizer, if that can be done without data.
+        """Creates the variables of model, metrics, loss and optimizer ahead where devices or replicas share them.
 
-        What cannot, such as a model without `call` that has its own `train_step`, makes them in its first step.
+        Elsewhere the first step creates them, as on TensorFlow: a batch read ahead begins another pass through a
+        dataset, and `call` may take more than `x`, as in a model with a `train_step` of its own.
         """
+        strategy = self._distribute_strategy
+        if strategy is None and distribution.current() is None:
+            return
         if data_batch is not None:
             data_batch = _as_tensors(data_batch)
-        strategy = self._distribute_strategy
         if strategy is not None and iterator is not None:
-            data_batch = replicas.first_part(next(iter(iterator))[2][0])
+            data_batch = replicas.first_part(next(next(iter(iterator))[2]))
         try:
             with nullcontext() if strategy is None or place.strategy is strategy else strategy.scope():
                 self._symbolic_build(iterator=iterator, data_batch=data_batch)
@@ -246,10 +251,10 @@ class Trainer(base_trainer.Trainer):
             callbacks.on_epoch_begin(epoch)
             heard = _hear_of_batches(callbacks)
             with epoch_iterator.catch_stop_iteration():
-                for begin_step, end_step, batches in epoch_iterator:
+                for begin_step, end_step, iterator in epoch_iterator:
                     if heard:
                         callbacks.on_train_batch_begin(begin_step)
-                    logs = self.train_function(batches)
+                    logs = self.train_function(iterator)
                     if heard:
                         callbacks.on_train_batch_end(end_step, logs)
                     if self.stop_training:
@@ -318,9 +323,9 @@ class Trainer(base_trainer.Trainer):
         logs: Any = {}
         self.reset_metrics()
         with epoch_iterator.catch_stop_iteration():
-            for begin_step, end_step, batches in epoch_iterator:
+            for begin_step, end_step, iterator in epoch_iterator:
                 callbacks.on_test_batch_begin(begin_step)
-                logs = self.test_function(batches)
+                logs = self.test_function(iterator)
                 callbacks.on_test_batch_end(end_step, logs)
                 if self.stop_evaluating:
                     break
@@ -352,8 +357,9 @@ class Trainer(base_trainer.Trainer):
         callbacks.on_predict_begin()
         outputs: list[Any] = []
         with epoch_iterator.catch_stop_iteration():
-            for begin_step, end_step, batches in epoch_iterator:
+            for begin_step, end_step, iterator in epoch_iterator:
                 callbacks.on_predict_batch_begin(begin_step)
+                batches = [next(iterator), *itertools.islice(iterator, self.steps_per_execution - 1)]
                 found = self.predict_function(batches)
                 outputs.append(tree.map_structure(convert_to_numpy, found))
                 callbacks.on_predict_batch_end(end_step, {"outputs": found})
@@ -393,7 +399,7 @@ class Trainer(base_trainer.Trainer):
         self._build_for(data_batch=data)
         function = make_function()
         self.reset_metrics()
-        logs = pythonify_logs(function([data]))
+        logs = pythonify_logs(function(iter([data])))
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
     def predict_on_batch(self, x: Any) -> Any:
@@ -425,7 +431,9 @@ def _has_batches(iterator: Batches) -> bool:
     """Whether there is any data: Keras warns of that where it runs out, and a step is never made."""
     iterator.reset()
     with iterator.catch_stop_iteration():
-        return any(True for _ in iterator)
+        for _, _, batches in iterator:
+            next(batches)
+            return True
     return False
 
 

@@ -23,6 +23,7 @@ from gradtape.core.tensor import constant
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.convert import own_read, readable, register, to_tensor
 from gradtape.engine.run.randomness import Streams, drawing_from
+from gradtape.graph.trace.traced import TracedTensor
 
 from .. import distribution, replicas
 from .. import sparse as sparse_tensors
@@ -128,13 +129,17 @@ def shape(x):
 def compute_output_spec(fn, *args: Any, **kwargs: Any):
     """What `fn` returns for symbolic arguments, as symbolic tensors.
 
-    A model made of layers asks their rules. All else is run on zeros; where a size is not known, with two sizes, and
-    what differs between the results is not known either: small sizes for the first axis, the batch, larger ones where a
-    window has to fit. Nobody is told of what happens meanwhile, no variable changes, and no random number is used up.
+    `fn` is run on zeros, as TensorFlow traces it in a scratch graph: what a layer's `compute_output_shape` says is not
+    asked. Where a size is not known, `fn` is run with two sizes, and what differs between the results is not known
+    either: small sizes for the first axis, the batch, larger ones where a window has to fit. No recorder sees the run,
+    no variable changes, and no random number is used up.
+
+    Under a `keras.distribution`, which TensorFlow does not have, a model made of layers asks their rules: its variables
+    may be too large for one device.
     """
     unknown = [None in x.shape for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
     with dispatch.traced_by(None), StatelessScope(), SymbolicScope(), _unchanged_variables(fn):
-        if _asks_its_layers(fn, args):
+        if distribution.current() is not None and _asks_its_layers(fn, args):
             return fn.compute_output_spec(*args, **kwargs)
         if not any(unknown):
             outputs = _run_on_zeros(fn, args, kwargs, 0, 0)
@@ -163,11 +168,12 @@ def _asks_its_layers(fn: Any, args: tuple[Any, ...]) -> bool:
 
 def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any:
     def filled(x: Any) -> Any:
-        if not isinstance(x, KerasTensor):
+        sparse = x.sparse if isinstance(x, KerasTensor) else isinstance(x, tf.SparseTensor) and _is_traced(x.values)
+        if not (sparse or isinstance(x, KerasTensor) or _is_traced(x)):
             return x
         dims = tuple((size if axis else batch) if n is None else n for axis, n in enumerate(x.shape))
         dtype = dtypes.as_dtype(x.dtype)
-        if x.sparse:
+        if sparse:
             count = int(0 not in dims)
             return tf.SparseTensor(np.zeros((count, len(dims)), np.int64), np.zeros(count, dtype.numpy), dims)
         if dtype is dtypes.string:
@@ -176,6 +182,11 @@ def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any
 
     args, kwargs = tree.map_structure(filled, (args, kwargs))
     return drawing_from(Streams(0), functools.partial(fn, **kwargs), args)
+
+
+def _is_traced(x: Any) -> bool:
+    """Whether it is a tensor of a function that is being traced: a layer is built by a call inside of it."""
+    return isinstance(x, TracedTensor)
 
 
 @contextlib.contextmanager
