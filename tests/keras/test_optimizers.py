@@ -112,3 +112,46 @@ def test_a_cast_of_a_python_number_goes_by_way_of_tensorflows_dtype(x):
     np.testing.assert_array_equal(keras.ops.cast(x, "float64"), rounded)
     np.testing.assert_array_equal(keras.ops.convert_to_tensor(x, "float64"), np.array(x))
     np.testing.assert_array_equal(keras.ops.cast(np.array(x), "float64"), np.array(x))
+
+
+def make_clipped(optimizer, **options):
+    return getattr(keras.optimizers, optimizer)(learning_rate=0.1, **options)
+
+
+@pytest.fixture
+def tensorflow_numerics():
+    tf.config.enable_tensorflow_numerics()
+    yield
+    tf.config.enable_tensorflow_numerics(False)
+
+
+def embedding_losses(optimizer, options, run_eagerly):
+    keras.utils.set_random_seed(2)
+    x = np.array([[1, 2, 2, 5], [2, 2, 3, 1], [7, 7, 7, 7], [0, 1, 2, 3]])  # rows that are named twice
+    y = np.array([[1.0], [2.0], [-1.0], [0.5]], "float32")
+    model = keras.Sequential([keras.layers.Embedding(9, 3), keras.layers.Flatten(), keras.layers.Dense(1)])
+    model.compile(make_clipped(optimizer, **options), "mse", run_eagerly=run_eagerly)
+    return model.fit(x, y, batch_size=2, epochs=3, shuffle=False, verbose=0).history["loss"]
+
+
+@pytest.mark.usefixtures("tensorflow_numerics")
+@pytest.mark.parametrize("run_eagerly", [False, True])
+@pytest.mark.parametrize(
+    ("optimizer", "options", "losses"),  # as on TensorFlow 2.21
+    [
+        ("Adam", {}, [1.47664, 0.32015, 0.30945]),
+        ("Adamax", {}, [1.47862, 0.60998, 0.20909]),
+        ("RMSprop", {}, [1.60187, 0.89034, 1.20252]),
+        ("Ftrl", {}, [1.53753, 1.42428, 1.14539]),
+        ("Adam", {"clipnorm": 0.1}, [1.47664, 0.33197, 0.32803]),
+        ("Adam", {"global_clipnorm": 0.1}, [1.47324, 0.53638, 0.21645]),
+        ("SGD", {"clipvalue": 0.1}, [1.47341, 1.34253, 1.20614]),
+    ],
+)
+def test_embeddings_train_to_tensorflows_numbers_if_asked(optimizer, options, losses, run_eagerly):
+    np.testing.assert_allclose(embedding_losses(optimizer, options, run_eagerly), losses, rtol=1e-4)
+
+
+def test_embeddings_train_as_with_dense_gradients_otherwise():
+    assert not tf.config.tensorflow_numerics_enabled()
+    np.testing.assert_allclose(embedding_losses("Adam", {}, False), [1.47317, 0.53611, 0.26677], rtol=1e-4)

@@ -59,3 +59,27 @@ def test_dropout_keeps_the_mean_and_its_gradient():
     assert abs(np.asarray(y).mean() - 3) < 0.3
     assert set(np.unique(g.round(4))) == {0.0, np.float32(1.3333)}
     assert (np.asarray(y) == np.asarray(y)[:, :1]).all()
+
+
+def test_draws_without_a_seed_are_tensorflows():
+    keras.utils.set_random_seed(7)  # the numbers are those of TensorFlow 2.21
+    for expected in ([-1.502846, -0.191098], [-0.134855, -0.037304], [-0.958386, 1.353534]):
+        np.testing.assert_allclose(random.normal((2,)), expected, atol=1e-5)
+    np.testing.assert_allclose(random.uniform((2,)), [0.749817, 0.540304], atol=1e-5)
+    assert np.asarray(random.randint((3,), 0, 100)).tolist() == [51, 47, 82]
+    assert np.asarray(random.randint((3,), 0, 100, dtype="uint8")).tolist() == [80, 29, 47]
+    np.testing.assert_allclose(random.beta((2,), 2.0, 3.0), [0.32385, 0.339651], atol=1e-5)
+    assert np.asarray(random.shuffle(np.arange(6))).tolist() == [4, 1, 3, 0, 2, 5]
+    assert random.SeedGenerator(1).state.dtype == "int64"
+
+
+def test_bounds_of_float64_are_rounded_as_on_tensorflow_if_asked():
+    tf.config.enable_tensorflow_numerics()
+    try:
+        rounded = random.uniform((2,), 0.1, 0.7, dtype="float64", seed=3)
+    finally:
+        tf.config.enable_tensorflow_numerics(False)
+    np.testing.assert_allclose(rounded, [0.4403818083536352, 0.2549213853582146], rtol=1e-15)
+    exact = np.asarray(random.uniform((2,), 0.1, 0.7, dtype="float64", seed=3))
+    unit = np.asarray(random.uniform((2,), dtype="float64", seed=3))
+    np.testing.assert_allclose(exact, 0.1 + unit * (0.7 - 0.1), rtol=1e-14)

@@ -15,6 +15,7 @@ from typing import Any
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
+from gradtape.core.numerics import numerics
 from gradtape.core.owners import Owner
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.source_lines import caller
@@ -66,6 +67,15 @@ class OptimizerExtension(Owner):
     def assign_sub(self, variable: Any, value: Any) -> None:
         """Subtracts from a variable, or from the rows that slices name."""
         _assign(super().assign_sub, tf.Variable.scatter_sub, variable, value)  # type: ignore[misc]
+
+    def _clip_gradients(self, grads: Any) -> Any:
+        """Clips gradients; with TensorFlow's numerics, the entries of slices before they are added up, as there."""
+        norm, value = self.clipnorm, self.clipvalue  # type: ignore[attr-defined]
+        if numerics.like_tensorflow and norm:
+            return [g if g is None else tf.clip_by_norm(g, norm) for g in grads]
+        if numerics.like_tensorflow and value:
+            return [g if g is None else tf.clip_by_value(g, -value, value) for g in grads]
+        return super()._clip_gradients(grads)  # type: ignore[misc]
 
     def _backend_update_step(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
         if replicas.chosen() is None or in_stateless_scope():

@@ -12,6 +12,7 @@ from keras.src.random.seed_generator import make_default_seed as make_default_se
 
 import gradtape as tf
 from gradtape import Tensor
+from gradtape.core.numerics import numerics
 from gradtape.engine.run.namespace import ops
 
 from .ops.core import cast
@@ -19,8 +20,9 @@ from .ops.core import dense_tensor as convert_to_tensor
 
 
 def _seed(seed: Any) -> Tensor:
-    """Two integers, from a generator or from the user."""
-    return cast(seed if isinstance(seed, Tensor) else draw_seed(seed), "int64")
+    """Two integers of 32 bits, from a generator or from the user, as Keras makes them for TensorFlow."""
+    drawn = seed if isinstance(seed, Tensor) else draw_seed(seed)
+    return drawn if drawn.dtype is tf.int32 else cast(tf.math.floormod(drawn, tf.int32.max - 1), "int32")
 
 
 def _float(dtype: Any) -> Any:
@@ -32,6 +34,8 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, se
 
 
 def uniform(shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
+    if numerics.like_tensorflow:  # where Keras casts the bounds, and Python's floats are first made float32
+        minval, maxval = (tf.cast(bound, _float(dtype)) for bound in (minval, maxval))
     return tf.random.stateless_uniform(tuple(shape), _seed(seed), minval, maxval, _float(dtype))
 
 
@@ -44,7 +48,7 @@ def categorical(logits: Any, num_samples: int, dtype: Any = "int32", seed: Any =
 
 
 def randint(shape: Any, minval: Any, maxval: Any, dtype: Any = "int32", seed: Any = None) -> Tensor:
-    drawn = "int32" if standardize_dtype(dtype) in ("int8", "uint8", "int16", "uint16", "int32") else "int64"
+    drawn = "int32" if standardize_dtype(dtype) == "int32" else "int64"
     low, high = (cast(convert_to_tensor(bound), drawn) for bound in (minval, maxval))
     return cast(tf.random.stateless_uniform(tuple(shape), _seed(seed), low, high, drawn), dtype)
 
@@ -85,7 +89,8 @@ def binomial(shape: Any, counts: Any, probabilities: Any, dtype: Any = None, see
 def beta(shape: Any, alpha: Any, beta: Any, dtype: Any = None, seed: Any = None) -> Tensor:
     """`a / (a + b)` of numbers with gamma distributions."""
     shape, dtype = tuple(shape), _float(dtype)
-    first, second = tf.unstack(tf.random.split(_seed(seed), 2))
+    first = _seed(seed)
+    second = first + 12  # as Keras chooses it for TensorFlow
     wide = tf.float32 if dtype.size < 4 else dtype
     a, b = _gamma(shape, alpha, wide, first), _gamma(shape, beta, wide, second)
     return cast(a / (a + b), dtype)

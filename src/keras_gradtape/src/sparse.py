@@ -19,6 +19,7 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.api.sparse.arithmetic import both_filled
+from gradtape.core.numerics import numerics
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.convert import to_tensor
 from gradtape.engine.run.namespace import ops
@@ -94,13 +95,16 @@ def summed(x: Any) -> Any:
 
 
 def on_values(linear: bool = False) -> Any:
-    """Extends `f(x)` with f(0) = 0; unless it is linear, rows that stand twice are added before."""
+    """Extends `f(x)` with f(0) = 0; unless it is linear, rows that stand twice are added before.
+
+    On TensorFlow they are not: an optimizer there squares the entries of a gradient one by one.
+    """
 
     def extended(f: Any) -> Any:
         @functools.wraps(f)
         def call(x):
             if type(x) is not Tensor and isinstance(x, _KINDS):
-                x = x if linear else summed(x)
+                x = x if linear or numerics.like_tensorflow else summed(x)
                 return like(x, f(x.values))
             return f(x)
 

@@ -9,17 +9,20 @@ from typing import Any
 
 from ...core import devices as machine
 from ...core.devices import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
+from ...core.numerics import numerics
 
 NAMESPACES = ("config", "config.experimental", "config.threading", "config.optimizer")
 __all__ = [
     "LogicalDevice", "LogicalDeviceConfiguration", "PhysicalDevice", "enable_op_determinism",
-    "enable_tensor_float_32_execution", "experimental_functions_run_eagerly", "experimental_run_functions_eagerly",
+    "enable_tensor_float_32_execution", "enable_tensorflow_numerics", "experimental_functions_run_eagerly",
+    "experimental_run_functions_eagerly",
     "functions_run_eagerly", "get_device_details", "get_inter_op_parallelism_threads",
     "get_intra_op_parallelism_threads", "get_jit", "get_logical_device_configuration", "get_memory_growth",
     "get_memory_info", "get_memory_usage", "get_soft_device_placement", "get_visible_devices", "list_logical_devices",
     "list_physical_devices", "reset_memory_stats", "run_functions_eagerly", "set_inter_op_parallelism_threads",
     "set_intra_op_parallelism_threads", "set_jit", "set_logical_device_configuration", "set_memory_growth",
     "set_soft_device_placement", "set_visible_devices", "tensor_float_32_execution_enabled",
+    "tensorflow_numerics_enabled",
 ]  # fmt: skip
 
 _settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": ""}
@@ -224,6 +227,31 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
     >>> tf.config.experimental.enable_tensor_float_32_execution(True)
     """
     machine.set_tensor_float_32(bool(enabled))
+
+
+def enable_tensorflow_numerics(enabled: bool = True) -> None:
+    """Gives TensorFlow's numbers where gradtape's differ on purpose, or gradtape's own again.
+
+    docs/coming-from-tensorflow.md lists what it changes. Call it before the first function is traced: those traced
+    before keep their numbers. `GRADTAPE_TENSORFLOW_NUMERICS=1` in the environment does the same without a call.
+
+    >>> import gradtape as tf
+    >>> tf.config.enable_tensorflow_numerics()
+    >>> tf.config.tensorflow_numerics_enabled()
+    True
+    >>> tf.config.enable_tensorflow_numerics(False)
+    """
+    numerics.like_tensorflow = bool(enabled)
+
+
+def tensorflow_numerics_enabled() -> bool:
+    """Whether numbers are TensorFlow's where gradtape's differ on purpose: see `enable_tensorflow_numerics`.
+
+    >>> import gradtape as tf
+    >>> tf.config.tensorflow_numerics_enabled()
+    False
+    """
+    return numerics.like_tensorflow
 
 
 def tensor_float_32_execution_enabled() -> bool:

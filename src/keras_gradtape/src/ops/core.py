@@ -301,8 +301,8 @@ def unstack(x, num=None, axis=0):
 
 
 def random_seed_dtype():
-    """The dtype of the state of a seed generator."""
-    return "uint32"
+    """The dtype of the state of a seed generator: TensorFlow's, since the state's arithmetic is in it."""
+    return "int64"
 
 
 def custom_gradient(f):
