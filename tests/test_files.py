@@ -127,8 +127,52 @@ def test_summaries_are_written_by_functions_too(tmp_path):
 
 
 def events(folder):
-    """The scalars in the event file of a folder."""
-    return [(value.tag, step, value.simple_value) for step, value in summaries(folder)]
+    """The scalars in the event file of a folder: tensors for the plugin of scalars, as TensorFlow 2 writes them."""
+    found = []
+    for step, value in summaries(folder):
+        assert value.WhichOneof("value") == "tensor"
+        assert value.metadata.plugin_data.plugin_name == "scalars"
+        number = tf.io.parse_tensor(value.tensor.SerializeToString(), tf.float32)
+        found.append((value.tag, step, float(number)))
+    return found
+
+
+# What TensorFlow 2.21 writes for these summaries: the metadata and the tensor of each, serialized.
+RECORDED = {
+    "scalar": (b"\n\t\n\x07scalars\x1a\x08a *loss*", b'\x08\x01\x12\x00"\x04\x00\x00\x80>'),
+    "histogram": (
+        b"\n\x0c\n\nhistograms\x1a\x04hist",
+        b'\x08\x02\x12\x08\x12\x02\x08\x03\x12\x02\x08\x03"H\x00\x00\x00\x00\x00\x00\xf0?VUUUUU\xfd?\x00\x00\x00\x00'
+        b"\x00\x00\xf0?VUUUUU\xfd?VUUUUU\x05@\x00\x00\x00\x00\x00\x00\xf0?VUUUUU\x05@\x00\x00\x00\x00\x00\x00\x0c@"
+        b"\x00\x00\x00\x00\x00\x00\x00@",
+    ),
+    "text": (
+        b"\n\x06\n\x04text\x1a\x01x",
+        b"\x08\x07\x12\x08\x12\x02\x08\x02\x12\x02\x08\x02B\x01aB\x01bB\x01cB\x01d",
+    ),
+    "audio": (
+        b"\n\x0b\n\x05audio\x12\x02\x10\x0b\x1a\x03snd",
+        b"\x08\x07\x12\x08\x12\x02\x08\x01\x12\x02\x08\x02B0RIFF(\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"
+        b"@\x1f\x00\x00\x80>\x00\x00\x02\x00\x10\x00data\x04\x00\x00\x00\x00\x80\x00@B\x00",
+    ),
+}
+
+
+def test_summaries_are_tensorflows_byte_by_byte(tmp_path):
+    pytest.importorskip("tensorboardX")
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    with writer.as_default(step=2):
+        tf.summary.scalar("scalar", 0.25, description="a *loss*")
+        tf.summary.histogram("histogram", [1.0, 2.0, 3.0, 3.5], buckets=3, description="hist")
+        tf.summary.text("text", [["a", "b"], ["c", "d"]], description="x")
+        tf.summary.audio("audio", [[[-2.0], [0.5]], [[0.0], [0.0]]], 8000, max_outputs=1, description="snd")
+        with pytest.raises(ValueError, match="Unknown encoding: 'mp3'"):
+            tf.summary.audio("audio", [[[0.0]]], 8000, encoding="mp3")
+        with pytest.raises(ValueError, match="rank 3"):
+            tf.summary.audio("audio", [[0.0]], 8000)
+    writer.close()
+    found = {v.tag: (v.metadata.SerializeToString(), v.tensor.SerializeToString()) for _, v in summaries(tmp_path)}
+    assert found == RECORDED
 
 
 def summaries(folder):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+import gradtape as tf
+from gradtape.api.summary.events import plugin_metadata, tensor_event
 from gradtape.api.summary.scalars import written
-from gradtape.api.summary.tensors import tensor_event
 from gradtape.engine.run.convert import to_tensor
 
 
@@ -21,6 +22,7 @@ def write_model(name: str, data: Any, step: Any = None) -> Any:
         return False
 
     def event(tag: str, value: Any) -> Any:
-        return tensor_event(tag, "graph_keras_model", np.array(value.numpy(), object), content=b"1")
+        metadata = plugin_metadata("graph_keras_model", content=b"1")
+        return tensor_event(tag, np.array(value.numpy(), object), tf.string, metadata)
 
     return written(name, step, lambda: to_tensor(configuration), event)

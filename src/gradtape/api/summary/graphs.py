@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core import wire
+from ...core import dtypes, wire
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...graph.function.function import Function
 from ...graph.ir.operations import FunctionGraph, GraphDef
+from .events import plugin_metadata, tensor_event
 from .scalars import current, written_as
-from .tensors import tensor_event
 
 NAMESPACES = ("summary",)
 __all__ = ["graph", "trace_export", "trace_off", "trace_on"]
@@ -104,7 +104,8 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
     found = b"".join(wire.field(4, wire.field(2, _encoded(one.as_graph_def()))) for one in tracing.graphs.values())
 
     def event(tag: str, _: Tensor) -> Any:
-        return tensor_event(tag, "graph_run_metadata_graph", np.array(found, object), content=b"1")
+        metadata = plugin_metadata("graph_run_metadata_graph", content=b"1")
+        return tensor_event(tag, np.array(found, object), dtypes.string, metadata)
 
     written_as(name, step, lambda: to_tensor(0), event)
     trace_off()

@@ -15,6 +15,7 @@ from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..runtime.system import py_function
+from .events import plugin_metadata, tensor_event
 
 NAMESPACES = ("summary",)
 __all__ = [
@@ -149,9 +150,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
         return value
 
     def event(tag: str, value: Tensor) -> Any:
-        from tensorboardX.summary import scalar
-
-        return scalar(tag, float(value), tag, description or "")
+        return tensor_event(tag, np.asarray(value.array), value.dtype, plugin_metadata("scalars", description))
 
     return written(name, step, number, event)
 

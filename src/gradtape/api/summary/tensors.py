@@ -10,13 +10,14 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ..io.tensors import encoded
+from .events import plugin_metadata, tensor_event
 from .scalars import written, written_as
 
 NAMESPACES = ("summary",)
-__all__ = ["histogram", "image", "text", "write"]
+__all__ = ["audio", "histogram", "image", "text", "write"]
 
 _BUCKETS = 30
+_WAV = b"\x10\x0b"  # the message of the audio plugin of TensorBoard: field 2, the encoding, is 11
 
 
 def histogram(name: str, data: Any, step: Any = None, buckets: Any = None, description: str | None = None) -> Tensor:
@@ -31,7 +32,9 @@ def histogram(name: str, data: Any, step: Any = None, buckets: Any = None, descr
     count = _BUCKETS if buckets is None else int(buckets)
 
     def event(tag: str, numbers: Tensor) -> Any:
-        return tensor_event(tag, "histograms", _counts(numbers.numpy().ravel(), count), description)
+        return tensor_event(
+            tag, _counts(numbers.numpy().ravel(), count), dtypes.float64, plugin_metadata("histograms", description)
+        )
 
     return written(name, step, lambda: ops.cast(to_tensor(data), dtype=dtypes.float64), event)
 
@@ -76,9 +79,53 @@ def image(name: str, data: Any, step: Any = None, max_outputs: Any = 3, descript
             codecs.encode_png(color.convert_image_dtype(one, dtypes.uint8, saturate=True)).numpy()
             for one in value[: int(max_outputs)]
         ]
-        return tensor_event(tag, "images", np.array([b"%d" % width, b"%d" % height, *files], object), description)
+        parts = np.array([b"%d" % width, b"%d" % height, *files], object)
+        return tensor_event(tag, parts, dtypes.string, plugin_metadata("images", description))
 
     return written(name, step, images, event)
+
+
+def audio(
+    name: str,
+    data: Any,
+    sample_rate: Any,
+    step: Any = None,
+    max_outputs: Any = 3,
+    encoding: str | None = None,
+    description: str | None = None,
+) -> Tensor:
+    """Writes the first `max_outputs` clips of `data`, `(clips, frames, channels)` between -1 and 1, as WAV files.
+
+    Returns whether they were written.
+
+    Args:
+      sample_rate: frames per second.
+      encoding: "wav", the only one there is.
+
+    >>> import gradtape as tf
+    >>> bool(tf.summary.audio("voice", tf.zeros((1, 100, 1)), 8000, step=1))
+    False
+
+    There was no writer: see `create_file_writer`.
+    """
+    if encoding not in (None, "wav"):
+        raise ValueError(f"Unknown encoding: {encoding!r}. Expected 'wav'")
+
+    def clips() -> Tensor:
+        value = to_tensor(data)
+        if len(value.dims) != 3:
+            raise ValueError(f"Tensor must have rank 3. Received rank {len(value.dims)}, shape {value.dims}")
+        return value
+
+    def event(tag: str, value: Tensor) -> Any:
+        from ..io.audio import encode_wav
+
+        files = [encode_wav(clip, sample_rate).numpy() for clip in value[: int(max_outputs)]]
+        labeled = np.empty((len(files), 2), object)  # each clip has a label, which TensorFlow 2 leaves empty
+        labeled[:, 0], labeled[:, 1] = files, b""
+        return tensor_event(tag, labeled, dtypes.string, plugin_metadata("audio", description, _WAV))
+
+    return written(name, step, clips, event)
 
 
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
@@ -98,7 +145,7 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
         return value
 
     def event(tag: str, value: Tensor) -> Any:
-        return tensor_event(tag, "text", np.array(value.numpy(), object), description)
+        return tensor_event(tag, np.array(value.numpy(), object), dtypes.string, plugin_metadata("text", description))
 
     return written(name, step, strings, event)
 
@@ -118,29 +165,6 @@ def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: s
     """
 
     def event(tag: str, value: Tensor) -> Any:
-        from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
-        from tensorboardX.proto.tensor_pb2 import TensorProto
-
-        told = SummaryMetadata.FromString(metadata) if isinstance(metadata, bytes) else metadata
-        found = TensorProto.FromString(encoded(np.asarray(value.array), value.dtype))
-        return Summary(value=[Summary.Value(tag=tag, metadata=told, tensor=found)])
+        return tensor_event(tag, np.asarray(value.array), value.dtype, metadata)
 
     return written_as(tag, step, lambda: to_tensor(tensor), event)
-
-
-def tensor_event(
-    tag: str, plugin: str, array: np.ndarray[Any, Any], description: str | None = None, content: bytes = b""
-) -> Any:
-    """The summary that holds an array of float64 or of bytes, with what its plugin is told."""
-    from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
-    from tensorboardX.proto.tensor_pb2 import TensorProto
-    from tensorboardX.proto.tensor_shape_pb2 import TensorShapeProto
-
-    shape = TensorShapeProto(dim=[TensorShapeProto.Dim(size=n) for n in array.shape])
-    if array.dtype == object:
-        tensor = TensorProto(dtype="DT_STRING", tensor_shape=shape, string_val=array.ravel().tolist())
-    else:
-        tensor = TensorProto(dtype="DT_DOUBLE", tensor_shape=shape, tensor_content=array.tobytes())
-    plugin_data = SummaryMetadata.PluginData(plugin_name=plugin, content=content)
-    metadata = SummaryMetadata(plugin_data=plugin_data, summary_description=description or "")
-    return Summary(value=[Summary.Value(tag=tag, metadata=metadata, tensor=tensor)])

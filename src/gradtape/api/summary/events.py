@@ -1,0 +1,28 @@
+"""Summaries in TensorFlow 2's form: a tensor, and the metadata that names the plugin of TensorBoard that shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import DType
+from ..io.tensors import encoded
+
+
+def plugin_metadata(plugin: str, description: str | None = None, content: bytes = b"") -> Any:
+    """A `SummaryMetadata` for a plugin, with the plugin's own message."""
+    from tensorboardX.proto.summary_pb2 import SummaryMetadata
+
+    plugin_data = SummaryMetadata.PluginData(plugin_name=plugin, content=content)
+    return SummaryMetadata(plugin_data=plugin_data, summary_description=description or "")
+
+
+def tensor_event(tag: str, array: np.ndarray[Any, Any], dtype: DType, metadata: Any) -> Any:
+    """The summary that holds an array; `metadata` is a `SummaryMetadata`, a serialized one, or None."""
+    from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
+    from tensorboardX.proto.tensor_pb2 import TensorProto
+
+    parsed = SummaryMetadata.FromString(metadata) if isinstance(metadata, bytes) else metadata
+    tensor = TensorProto.FromString(encoded(array, dtype))
+    return Summary(value=[Summary.Value(tag=tag, metadata=parsed, tensor=tensor)])
