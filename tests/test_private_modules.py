@@ -60,6 +60,32 @@ def test_libraries_find_what_they_import(script):  # noqa: F811
     assert done.stdout == "all of it\n", done.stderr
 
 
+@with_keras
+def test_initializers_that_a_library_makes_while_it_is_imported_draw_nothing(script):  # noqa: F811
+    done = gradtape("run", script(
+        """
+        import random
+        import keras
+        import tf_keras
+        random.seed(1)
+        before = random.getstate()
+        made = [tf_keras.initializers.RandomNormal(stddev=0.1), tf_keras.initializers.he_uniform()]
+        assert random.getstate() == before
+        assert isinstance(keras.initializers.RandomNormal(seed=1), tf_keras.initializers.RandomNormal)
+        assert isinstance(made[0], keras.initializers.RandomNormal)
+        first, again = (made[1]((2, 3)).numpy().tolist() for _ in range(2))
+        assert first == again and random.getstate() != before
+        given = tf_keras.initializers.RandomNormal(seed=3)((2,)).numpy().tolist()
+        assert given == keras.initializers.RandomNormal(seed=3)((2,)).numpy().tolist()
+        config = keras.initializers.serialize(made[1])
+        assert config["module"] == "keras.initializers" and config["config"]["seed"] is None
+        assert type(keras.initializers.deserialize(config)) is keras.initializers.HeUniform
+        print("all of it")
+        """
+    ))  # fmt: skip
+    assert done.stdout == "all of it\n", done.stderr
+
+
 def test_classes_of_a_library_are_variables_and_tensors_beside_other_things(script):  # noqa: F811
     done = gradtape("run", script(
         """

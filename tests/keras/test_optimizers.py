@@ -1,5 +1,7 @@
 """Optimizers as TensorFlow's users call them."""
 
+import logging
+
 import numpy as np
 import pytest
 
@@ -155,3 +157,17 @@ def test_embeddings_train_to_tensorflows_numbers_if_asked(optimizer, options, lo
 def test_embeddings_train_as_with_dense_gradients_otherwise():
     assert not tf.config.tensorflow_numerics_enabled()
     np.testing.assert_allclose(embedding_losses("Adam", {}, False), [1.47317, 0.53611, 0.26677], rtol=1e-4)
+
+
+def test_a_warning_of_retracing_names_what_the_program_calls(caplog):
+    def train(optimizer):
+        v = tf.Variable([1.0, 2.0])
+        for _ in range(4):
+            optimizer.apply_gradients([(2.0 * v, v)])
+
+    with caplog.at_level(logging.WARNING, "gradtape"):
+        for _ in range(12):
+            train(keras.optimizers.Nadam(0.1))
+    texts = [record.getMessage() for record in caplog.records if "retracing" in record.getMessage()]
+    assert all("Nadam.apply_gradients in train (test_optimizers.py:" in text for text in texts)
+    assert texts

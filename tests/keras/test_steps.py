@@ -1,6 +1,7 @@
 """How `fit` runs its steps: planned on NumPy first, compiled by XLA where batches of a shape keep coming."""
 
 import gc
+import logging
 import tracemalloc
 
 import numpy as np
@@ -36,6 +37,14 @@ def test_what_comes_often_is_compiled_and_gives_the_same():
         found[way] = [*history["loss"], *history["mae"], *model.evaluate(x, y, batch_size=4, verbose=0)]
     np.testing.assert_allclose(found["auto"], found[False], rtol=1e-4)
     np.testing.assert_allclose(found["auto"], found[True], rtol=1e-4)
+
+
+def test_a_line_is_logged_when_xla_compiles_a_step(caplog):
+    x, y = data(40 * 4)
+    with caplog.at_level(logging.INFO, "gradtape"):
+        network().fit(x, y, epochs=2, batch_size=4, verbose=0)
+    (text,) = [record.getMessage() for record in caplog.records if "XLA compiles" in record.getMessage()]
+    assert text.startswith("after 32 batches of one shape, XLA compiles Trainer.train_step for it")
 
 
 def test_logs_that_come_late_are_those_of_their_step():

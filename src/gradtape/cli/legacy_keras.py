@@ -7,6 +7,7 @@ Keras 2. What only Keras 2 has raises an error that names it.
 from __future__ import annotations
 
 import importlib
+import inspect
 import types
 from functools import cache
 from typing import Any
@@ -84,11 +85,63 @@ def _written() -> dict[str, dict[str, Any]]:
     functions = {name: _no_layer_function(name) for name in ("dense", "conv1d", "conv2d", "flatten", "dropout")}
     classes = {name: getattr(layers, name) for name in ("Dense", "Dropout", "Flatten", "Conv1D", "Conv2D", "Layer")}
     return {
+        "initializers": _initializers(keras.initializers),
         "optimizers": {"Optimizer": _optimizer(keras.optimizers.Optimizer)},
         "optimizers.legacy": {**kinds, "Optimizer": LegacyOptimizer},
         "__internal__.utils": {"register_symbolic_tensor_type": lambda cls: None},  # Keras 3 has symbols of its own
         _LEGACY_LAYERS: {**functions, **classes, "BatchNormalization": layers.BatchNormalization},
     }
+
+
+def _initializers(module: Any) -> dict[str, type]:
+    """The random initializers by all their names, as `_late` makes them."""
+    made: dict[type, type] = {}
+    found: dict[str, type] = {}
+    for name, kind in vars(module).items():
+        if isinstance(kind, type) and "seed" in inspect.signature(kind).parameters:
+            found[name] = made[kind] = made.get(kind) or _late(kind)
+    return found
+
+
+def _late(base: Any) -> type:
+    """A random initializer that draws its seed at its first use, as Keras 2's do.
+
+    Keras 3's draw it from Python's `random` when they are made: a library that makes one while it is imported, as a
+    default argument, would change the initial weights of the program that imports it.
+    """
+    from keras.src import api_export
+    from keras.src.random.seed_generator import make_default_seed
+
+    class Kind(type(base)):  # type: ignore[misc]
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, base) if cls is Late else super().__instancecheck__(instance)
+
+    class Late(base, metaclass=Kind):  # type: ignore[misc]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            given = inspect.signature(base).bind(*args, **options).arguments
+            self._draws = given.get("seed") is None
+            super().__init__(**given | ({"seed": 0} if self._draws else {}))
+            if self._draws:
+                self._init_seed = None  # what a configuration tells
+
+        @property
+        def seed(self) -> Any:
+            """The seed; drawn now, if none was given."""
+            if self._draws:
+                self._seed, self._draws = make_default_seed(), False
+            return self._seed
+
+        @seed.setter
+        def seed(self, value: Any) -> None:
+            self._seed = value
+
+    Late.__name__, Late.__qualname__, Late.__module__, Late.__doc__ = (
+        base.__name__, base.__qualname__, base.__module__, base.__doc__,
+    )  # fmt: skip
+    # A model that holds one is saved under the name of Keras 3's own class, and loaded with it.
+    if (public := api_export.get_name_from_symbol(base)) is not None:
+        api_export.REGISTERED_OBJS_TO_NAMES[Late] = public
+    return Late
 
 
 def _optimizer(base: Any) -> type:

@@ -6,6 +6,7 @@ traced, after a few eager ones: then it is one run of a graph instead of a dozen
 
 from __future__ import annotations
 
+import os
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
@@ -170,6 +171,10 @@ def _traced(optimizer: Any, variables: tuple[Any, ...]) -> Any:
             for g, variable in zip(gradients, variables, strict=True):
                 alive().update_step(g, variable, learning_rate)  # type: ignore[union-attr]
 
+        # A warning of retracing is to name what the program has called, and where.
+        file, line, function = caller()
+        update.__name__ = f"{type(optimizer).__name__}.apply_gradients"
+        update.__qualname__ = f"{update.__name__} in {function} ({os.path.basename(file)}:{line})"
         known[key] = tf.function(update, autograph=False)
     elif not callable(found):
         known[key] = found + 1

@@ -58,13 +58,14 @@ def best(step: Step, logs_late: bool, has_convolutions: bool) -> Step:
     """The step planned on NumPy, and compiled by XLA for what comes often, if there is XLA and it is the faster one."""
     if has_convolutions or importlib.util.find_spec("jax") is None:
         return planned(step)
-    return _First(planned(step), compiled(step, logs_late))
+    return _First(getattr(step, "__qualname__", "the step"), planned(step), compiled(step, logs_late))
 
 
 class _First:
     """The one function for batches whose shape is rare, the other for those that come often."""
 
-    def __init__(self, rare: Step, often: Step) -> None:
+    def __init__(self, name: str, rare: Step, often: Step) -> None:
+        self._name = name
         self._rare = rare
         self._often = often
         self._seen: dict[Any, int] = {}
@@ -77,6 +78,12 @@ class _First:
             return self._rare(data)
         if count > _OFTEN + 2:  # the first call has traced it, the second has compiled it
             return self._often(data)
+        if count == _OFTEN + 1:
+            logger.info(
+                "after %d batches of one shape, XLA compiles %s for it; this and the next batch take longer. "
+                "compile(jit_compile=False) leaves the step on NumPy",
+                _OFTEN, self._name,
+            )  # fmt: skip
         try:
             return self._often(data)
         except Exception as error:  # nobody has asked for XLA: what it does not know is left to NumPy
