@@ -105,14 +105,14 @@ class DeviceVariable(Variable):
 
     def _replace(self, new: Tensor) -> None:
         trace = thread.trace
+        if trace is None and type(new) is not DeviceTensor:
+            new = sent(self._read.module, new)  # before recorders are told: later reads share this memory
         for r in dispatch.listeners():
             r.mark_of(self, None)
             r.assigned(self, new)
         if trace is not None:
             trace.write(self, new)
             return
-        if type(new) is not DeviceTensor:
-            new = sent(self._read.module, new)
         with updating:
             self._read = on_device(new.module, new.buffer, self.dtype)  # type: ignore[attr-defined]
 

@@ -129,6 +129,8 @@ class Updates(Parts):
 
     def _replace(self, new: Tensor) -> None:
         trace = thread.trace
+        if trace is None and type(new) is not Tensor:
+            new = new.cpu()  # before recorders are told: later reads share this memory
         array = None if trace is not None else new.array
         for r in dispatch.listeners():
             r.mark_of(self, None)

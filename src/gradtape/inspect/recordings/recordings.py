@@ -144,7 +144,7 @@ class _Leaves:
         """The key of a value, if it is a constant that is to be an input."""
         if not isinstance(x, Tensor) or not self._constants:
             return x
-        return self._constants.get(id(x)) or self._constants.get(id(x.array)) or x
+        return self._constants.get(id(x)) or self._constants.get(id(x.buffer)) or x
 
     def _place(self, at: int | None, x: Any, key: Key) -> Key:
         """Where a source or target stands: if no step gives it, it is a leaf."""
@@ -163,12 +163,12 @@ class _Leaves:
         if at in leaves:
             return at
         if isinstance(x, Tensor):
-            same = [y for y in used if isinstance(y, Tensor) and (y is x or y.array is x.array)]
+            same = [y for y in used if isinstance(y, Tensor) and (y is x or y.buffer is x.buffer)]
             if at is None and same:
                 key = ("input", name)
                 self.values[key] = wrap(x.array, x.dtype)
                 for each in (x, *same):
-                    self._constants[id(each)] = self._constants[id(each.array)] = key
+                    self._constants[id(each)] = self._constants[id(each.buffer)] = key
                 self._held = (*getattr(self, "_held", ()), x, *same)  # whose ids must not be those of others
                 return key
         raise ValueError(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from .witness import TracingLog
 
@@ -46,7 +46,7 @@ class VariableReads:
                 if id(variable) in positions:
                     p = positions[id(variable)]
                     if before is not None and type(value) in REAL and p not in self._updates:
-                        self.initial.setdefault(p, wrap(before, variable.dtype))
+                        self.initial.setdefault(p, before)
                     self._add_update(p, _storage(value), value)
                 count, variable, value, before = next(assignments)
             for x in noted[3]:

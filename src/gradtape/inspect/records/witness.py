@@ -19,7 +19,7 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from ...core import scopes
-from ...core.tensor import Tensor, when_made
+from ...core.tensor import Tensor, when_made, wrap
 from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import note
@@ -250,7 +250,7 @@ class TracingLog(NotingLog):
         self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` made it forget, and where
         self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
         # How many records came before, the variable, the value, and the array that the variable held until then.
-        self.assignments: list[tuple[int, Any, Tensor, Any]] = []
+        self.assignments: list[tuple[int, Any, Tensor, Tensor | None]] = []
         self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
         self.unrecorded: dict[int, Unrecorded] = {}  # by the `id` of the first output
         self._followed: set[int] = set()  # the ids of the outputs of these, all of which live as long as this log
@@ -264,7 +264,7 @@ class TracingLog(NotingLog):
     def assigned(self, variable: Any, value: Tensor) -> None:
         """Notes what a variable becomes, which reads of it give from now on."""
         super().assigned(variable, value)
-        self.assignments.append((len(self.ops), variable, value, getattr(variable, "_array", None)))
+        self.assignments.append((len(self.ops), variable, value, _present_value(variable)))
 
     @unobtrusive()
     def overwritten(self, variable: Any) -> None:
@@ -378,3 +378,12 @@ class TracingLog(NotingLog):
     @unobtrusive()
     def _note_exit_line(self, i: int) -> None:
         self.exit_lines[i] = _here(4)
+
+
+def _present_value(variable: Any) -> Tensor | None:
+    """The value of a variable in one place, as a tensor that shares its memory; None for other kinds of variables."""
+    held = getattr(variable, "_held", None)
+    if type(held) is DeviceTensor:
+        return held
+    array = getattr(variable, "_array", None)
+    return None if array is None else wrap(array, variable.dtype)
