@@ -205,6 +205,18 @@ def test_missing_gradients_are_explained_as_they_happen(script):
     assert "`c`" in explained.stderr and "watch" in explained.stderr and "script.py:4" in explained.stderr
 
 
+def test_an_exit_code_tells_that_something_was_explained(script):
+    lost = "import tensorflow as tf; v = tf.Variable([-1.0])\nwith tf.GradientTape() as t: y = tf.nn.relu(v)\n"
+    lost = script(f"{lost}t.gradient(y, v)\nraise SystemExit(0)\n")
+    done = gradtape("run", "--trace", "--exit-code", lost)
+    assert done.returncode == 3 and "dead ReLU" in done.stderr
+    assert gradtape("run", "--trace", "--exit-code", script("print(1)", "sound.py")).returncode == 0
+    assert gradtape("run", "--trace", "--exit-code", script(BROADCAST, "lost.py")).returncode == 3
+    assert gradtape("run", "--trace", "--exit-code", script(BROADCAST, "lost.py"), "fails").returncode == 1
+    alone = gradtape("run", "--exit-code", lost)
+    assert alone.returncode == 2 and "--trace" in alone.stderr
+
+
 BROADCAST = """\
     import sys
     import tensorflow as tf

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import gradtape
 
+REPORTED = 3  # the exit code of `run --trace --exit-code` when something was explained
 _EXIT_CODES = "exit codes: 0 all is well, 1 something was found (check, doctor), 2 the command was not understood"
 
 
@@ -57,11 +58,18 @@ def _parser() -> _Parser:
     run = commands.add_parser(
         "run",
         help="run a program with gradtape in the place of TensorFlow",
-        usage="gradtape run [--trace] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
+        usage="gradtape run [--trace [--exit-code]] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
         description="Runs a program as `python` does, but `import tensorflow` and `import keras` find gradtape. "
         "Nothing outside of the program's process, and the processes it spawns by multiprocessing, changes.",
     )
-    run.add_argument("--trace", action="store_true", help="explain each gradient that is None, as it happens")
+    run.add_argument(
+        "--trace", action="store_true", help="explain each gradient that is None, zero or not finite, as it happens"
+    )
+    run.add_argument(
+        "--exit-code",
+        action="store_true",
+        help=f"with --trace: exit with {REPORTED} if something was explained and the program itself did not fail",
+    )
     kind = run.add_mutually_exclusive_group()
     kind.add_argument("-m", dest="kind", action="store_const", const="module", help="SCRIPT is the name of a module")
     kind.add_argument("-c", dest="kind", action="store_const", const="command", help="SCRIPT is Python code")
@@ -155,8 +163,12 @@ def _parser() -> _Parser:
 def _run(options: argparse.Namespace) -> int:
     from .run import run
 
+    if options.exit_code and not options.trace:
+        print("gradtape run: --exit-code says whether --trace has explained something: give both", file=sys.stderr)
+        return 2
+
     def program() -> None:
-        run(options.target, options.arguments, kind=options.kind, trace=options.trace)
+        run(options.target, options.arguments, kind=options.kind, trace=options.trace, exit_code=options.exit_code)
 
     if "GRADTAPE_LAUNCHED" in os.environ:
         from gradtape.distribution.cluster import run_as_rank

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, NamedTuple, NoReturn
 
+from . import REPORTED
 from .stand_in import serve
 
 
@@ -32,8 +33,14 @@ class Program(NamedTuple):
     loader: Any = None
 
 
-def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool = False) -> None:
-    """Runs `target`, a script, folder or archive, or of `kind` "module" or "command", with `arguments`."""
+def run(
+    target: str, arguments: list[str], *, kind: str = "script", trace: bool = False, exit_code: bool = False
+) -> None:
+    """Runs `target`, a script, folder or archive, or of `kind` "module" or "command", with `arguments`.
+
+    With `trace`, gradients are explained; if there was something to explain and the program has not failed, and
+    `exit_code` is true, the process exits with `REPORTED`.
+    """
     serve()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     sys.modules["__mp_main__"] = main  # what multiprocessing calls it, where classes come back from other processes
@@ -47,8 +54,15 @@ def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool 
         if sys.version_info < (3, 14):
             about["__annotations__"] = {}
         vars(main).update(about)
-        with _explanations() if trace else contextlib.nullcontext():
-            exec(program.code, vars(main))
+        found: list[Any] = []
+        try:
+            with _explanations() if trace else contextlib.nullcontext(found) as found:
+                exec(program.code, vars(main))
+        except SystemExit as error:
+            if error.code or not (exit_code and found):
+                raise
+        if exit_code and found:
+            raise SystemExit(REPORTED)
     except BaseException as error:
         _leave_out_this_file(error)
         raise
