@@ -28,12 +28,13 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     >>> tf.constant(0, shape=[1, 3]).numpy()
     array([[0, 0, 0]], dtype=int32)
     """
+    if hasattr(value, "_as_tensor"):  # a variable is taken for an array, which has no derivative and may be cast
+        read = value.value()
+        value = ops.stop_gradient(read if dtype is None else ops.cast(read, dtype=as_dtype(dtype)))
     if dtype is None:
         tensor = convert.to_constant(value)
     else:
         dtype = as_dtype(dtype)
-        if hasattr(value, "_as_tensor") and value.dtype is not dtype:
-            value = ops.stop_gradient(ops.cast(value.value(), dtype=dtype))  # taken for an array, which may be cast
         tensor = convert.to_constant(value, dtype)
     tensor = dispatch.made_of_nothing(tensor)
     if shape is None:
