@@ -14,6 +14,7 @@ from ..core import dtypes, errors, nest
 from ..core.composites import CompositeTensor
 from ..core.tensor import Tensor, wrap
 from ..engine.registry.devices import REAL, staying
+from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
 from ..state.specs import TypeSpec
@@ -82,6 +83,8 @@ def as_leaf(value: Any) -> Any:
         tensor = to_tensor(value)
     if type(tensor) not in REAL:
         raise Untraceable("a dataset is made of the tensors of a function")
+    if tensor.mark is not None:
+        dispatch.left(tensor, "a dataset")
     return wrap(tensor.array, tensor.dtype)
 
 

@@ -223,6 +223,9 @@ class Log(Recorder):
         """Notes that the value at a position became a variable's, which has a past of its own."""
         self.left(value, variable)
 
+    def refuse_watch(self, source: Any) -> None:
+        """A tensor or variable without derivatives, as one of integers, was to be watched: see `TracingLog`."""
+
     def within(self, budget: int | float, spill: Any) -> None:
         """A budget for what is kept, which only a log of its own kind keeps to: see `budgets`."""
 

@@ -217,6 +217,8 @@ class GradientTape(dispatch.Block, Inspection, Jacobians, Hessians, GradientsApa
                 self._log.watch_variable(leaf)
             elif leaf.dtype.differentiable:
                 self._log.watch(leaf)
+            if not leaf.dtype.differentiable:
+                self._log.refuse_watch(leaf)
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.run.source_lines import Line
-from ...graph.ir.graph import Graph, Node, Value
+from ...graph.ir.graph import Graph, Node, Value, all_nodes
 
 
 def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
@@ -15,6 +15,13 @@ def cut_inside(op: Any, argument: int) -> tuple[Any, Line | None] | None:
     graph: Graph = op.forward
     node = _first_constant(graph, graph.all_inputs[argument])
     return None if node is None else (node.op, node.line)
+
+
+def python_inside(op: Any) -> Line | None:
+    """Where a call of a function runs Python (`tf.py_function`), which may compute beside all tapes."""
+    if getattr(op, "family", None) != "call":
+        return None
+    return next((node.line for node in all_nodes(op.forward) if node.op.name == "py_function"), None)
 
 
 def _first_constant(graph: Graph, start: Value) -> Node | None:

@@ -14,17 +14,30 @@ from typing import Any
 from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...core.tensor import Tensor
+from ...engine.run import dispatch
 from ...engine.run.dispatch import note
 from ...engine.run.source_lines import users_frame
 from ...engine.tape.log import Log, positions_in
 from ...engine.tape.questions import differentiable
-from ..records.reading import Reading
-from ..records.witness import Event, Gradient, TracingLog, witness
+from ..records.reading import Reading, short
+from ..records.witness import Event, Gradient, Sweep, TracingLog, witness
 from .calls import cut_inside
-from .provenance import Step, ancestors, descendants, path_between, step_of
+from .provenance import Step, ancestors, descendants, elsewhere, first_node_between, path_between, step_of
 from .reasons import Cause as Cause
 from .reasons import Explanation, Reason
-from .wording import Where, known_name, line_of, listed, name_of_target, names_of_sources, phrase, user_of
+from .skipped_code import skipped_use
+from .wording import (
+    Where,
+    expression,
+    is_in_layer,
+    known_name,
+    line_of,
+    listed,
+    name_of_target,
+    names_of_sources,
+    phrase,
+    user_of,
+)
 from .zeros import why_zero
 
 
@@ -53,31 +66,32 @@ def reasons_for(
     if log is None and not tape._entered:
         raise RuntimeError("Cannot explain: this GradientTape was never entered. Use `with tape:` first")
     found = [differentiable(source, "source") for source in sources]
-    return [_Question(tape, log, targets, s, n, frame).answer() for s, n in zip(found, names, strict=True)]
+    return [
+        _Question(tape, log, targets, s, n, frame, is_in_layer(asked)).answer()
+        for s, n, asked in zip(found, names, sources, strict=True)
+    ]
 
 
 class _Question:
     """Why one source has the gradient it has."""
 
     def __init__(
-        self, tape: Any, log: Log | None, targets: list[Any], source: Any, name: str, frame: Any
+        self, tape: Any, log: Log | None, targets: list[Any], source: Any, name: str, frame: Any, of_layer: bool
     ) -> None:
         self.tape = tape
         self.targets = targets
         self.source = source
         self.name = name
         self.frame = frame  # of the user's code that asks
+        self.of_layer = of_layer  # whether the source is a variable of a Keras layer
         self.log: Any = log
 
     def answer(self) -> Reason:
         source = self.source
+        if (reason := self._by_not_trainable()) is not None:
+            return reason
         if not source.dtype.differentiable:
-            return self._say(
-                Cause.INTEGER,
-                f"its dtype is {source.dtype.name}, and only floating and complex numbers have derivatives. Make it "
-                "of floating numbers, such as 3.0 instead of 3, or use tf.cast before the tape records it",
-                self._first_use(),
-            )
+            return self._integer()
         if self.log is None:
             return self._say(
                 Cause.RELEASED,
@@ -89,12 +103,51 @@ class _Question:
         (at,) = self.log.positions([source])
         if at is not None and any(at in ancestors(self.log, end) for end in self._ends()):
             return self._connected(at)
-        for look in (self._by_overwriting, self._by_path, self._by_reset, self._by_kind):
+        for look in (self._by_overwriting, self._by_path, self._by_graph, self._by_reset, self._by_kind):
             reason = look(at)
             if reason is not None:
                 return reason
         assert at is not None
         return self._by_exits(at) or self._by_earlier_records(at) or self._by_no_path()
+
+    def _integer(self) -> Reason:
+        refused = self.log.refused if isinstance(self.log, TracingLog) else ()
+        watched_at = next((where for x, where in refused if x is self.source or _is_same_value(x, self.source)), None)
+        watched = "" if watched_at is None else f", so tape.watch({self.name}) has no effect"
+        return self._say(
+            Cause.INTEGER,
+            f"its dtype is {self.source.dtype.name}, and only floating and complex numbers have derivatives{watched}. "
+            "Make it of floating numbers, such as 3.0 instead of 3, or use tf.cast before the tape records it",
+            watched_at or self._first_use(),
+        )
+
+    def _by_not_trainable(self) -> Reason | None:
+        """The source is a variable that is not trained, and nothing else has to be known."""
+        source = self.source
+        if isinstance(source, Tensor) or source.trainable or self.log is None:
+            return None
+        if source.dtype.differentiable and self.log.positions([source]) != [None]:
+            return None
+        advice = "Call tape.watch on it first"
+        if self.of_layer:
+            advice = (
+                "It is the state of a layer, such as a moving average, a count or what adapt() has measured, which "
+                "gradients do not change. Ask for the model's trainable_variables instead of its weights or variables"
+            )
+        return self._say(
+            Cause.NOT_TRAINABLE,
+            f"it is not trainable, so the tape does not watch it by itself. {advice}",
+            self._first_use_in_block(),
+        )
+
+    def _first_use_in_block(self) -> Where:
+        """The same for the first op that ran while the tape was recording."""
+        for step in (self._path(None) or [])[1:]:
+            if isinstance(step, int):
+                return self.log.reference(step)
+            if self.log.key in step.recording:
+                return step.reference
+        return None
 
     def _say(self, cause: Cause, sentence: str, where: Where = None) -> Reason:
         return Reason(f"`{self.name}`", cause, sentence, line_of(where))
@@ -119,12 +172,27 @@ class _Question:
     def _by_no_path(self) -> Reason:
         """Nothing leads from the source to the target: what does?"""
         log = self.log
+        if (foreign := self._on_another_tape()) is not None:
+            return foreign
+        if (stale := self._by_stale_value()) is not None:
+            return stale
+        if (reason := self._by_inner_gradient()) is not None:
+            return reason
         below = set().union(*(ancestors(log, end) for end in self._ends()))
         names = [known_name(v, self.frame) for v, at in log.variable_positions() if at in below]
-        others = [f"another variable `{name}`" if name == self.name else f"`{name}`" for name in names]
-        others += ["a watched tensor"] * sum(at in below for at in log.watched)
-        where = next((log.reference(end) for end in self._ends()), None) if isinstance(log, TracingLog) else None
+        others = [f"`{name}`" for name in names] + ["a watched tensor"] * sum(at in below for at in log.watched)
+        where = self._target_reference()
         target = name_of_target(self.targets, self.frame)
+        if (reason := self._by_code_that_did_not_run(target, where)) is not None:
+            return reason
+        if self.name in names:  # the variable of a copy, or of an earlier step
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            return self._say(
+                Cause.NO_PATH,
+                f"{target} does not depend on it: {target} depends on another variable `{self.name}`{more}, as a copy "
+                "of a model has, or a variable that was made anew. Ask for these, or compute the target from it",
+                where,
+            )
         if others:
             return self._say(
                 Cause.NO_PATH,
@@ -135,6 +203,48 @@ class _Question:
         return self._say(
             Cause.NO_PATH, f"{target} does not depend on it: no recorded op leads from it to the target", where
         )
+
+    def _target_reference(self) -> Where:
+        """Where the target was computed, on the tape or beside it."""
+        if not isinstance(self.log, TracingLog):
+            return None
+        for end in self._ends():
+            return self.log.reference(end)
+        made = [note(target.marks, witness.key) for target in self.targets if isinstance(target, Tensor)]
+        return next((event.reference for event in made if event is not None and event.op is not None), None)
+
+    def _by_code_that_did_not_run(self, target: str, where: Where) -> Reason | None:
+        """The source's name stands in a loop that ran zero times, or in a branch that was not taken."""
+        if not isinstance(self.log, TracingLog) or self.frame is None:
+            return None
+        ran = {line[:2] for noted in self.log.notes.values() if (line := line_of(noted[0])) is not None}
+        asked_at = line_of((self.frame.f_code, self.frame.f_lasti))
+        skipped = skipped_use(self.name, asked_at, ran, self.log.positions([self.source]) == [None])
+        if skipped is None:
+            return None
+        computed = "" if (line := line_of(where)) is None else f" ({short(line)})"
+        return self._say(
+            Cause.NO_PATH,
+            f"{target}{computed} does not depend on it: it is used in line {skipped.use} only if {skipped.condition}",
+            skipped.line,
+        )
+
+    def _by_inner_gradient(self) -> Reason | None:
+        """The target depends on the gradient of an inner tape, whose target depends on the source, and that not."""
+        log = self.log
+        if not isinstance(log, TracingLog):
+            return None
+        for sweep in reversed(log.sweeps):
+            if (forward := _linear_use(sweep, self.source)) is not None:
+                op, where = forward
+                call = user_of(Gradient, sweep.reference)
+                return self._say(
+                    Cause.LINEAR,
+                    f"{call} does not depend on it: in what is differentiated there, {phrase(op, where)} uses it in a "
+                    "linear way, or only adds it, which leaves no trace in the derivative",
+                    where,
+                )
+        return None
 
     def _by_overwriting(self, at: int | None) -> Reason | None:
         """A constant was assigned to the variable, on a tape that follows assignments."""
@@ -176,19 +286,55 @@ class _Question:
                 "none. GradientTape(trace=True) tells which",
             )
         cause, sentence, where, _ = why_zero(Reading(self.tape, self.targets, [self.source]), at)
-        if where is not None and cause == Cause.NO_RULE:
-            op, parents, *_ = self.log.records[where]
+        if where is not None and cause in (Cause.NO_RULE, Cause.INTEGER):
+            record = self.log.records[where]
+            op, parents, *_ = self.log.records[record] if type(record) is int else record
             for argument, parent in enumerate(parents):
                 cut = cut_inside(op, argument) if parent >= 0 and at in ancestors(self.log, parent) else None
                 if cut is not None:
                     return self._at_constant(*cut)
-        line = self.log.line(where) if where is not None and isinstance(self.log, TracingLog) else None
+        line = self.log.blamed(where) if where is not None and isinstance(self.log, TracingLog) else None
         return self._say(Cause(cause), sentence, line)
 
     def _by_path(self, at: int | None) -> Reason | None:
         """From the way to the target that the witness saw: its first step that was not recorded."""
         path = self._path(at)
         return None if path is None else self._first_unrecorded(path, at)
+
+    def _by_graph(self, at: int | None) -> Reason | None:
+        """In a function: from the way to the target in its graph, the first node of it before or after the block."""
+        log, trace = self.log, dispatch.thread.trace
+        if trace is None or not isinstance(log, TracingLog) or not log.node_spans:
+            return None
+        if at is not None:
+            below = descendants(log, at)
+            starts = [y for noted in log.notes.values() for y in _outputs(noted) if log.position(y) in below]
+        else:
+            starts = [self.source if isinstance(self.source, Tensor) else trace.first_reads.get(id(self.source))]
+        node, number = first_node_between(trace.nodes, starts, self.targets)
+        spans = log.node_spans
+        if node is None or getattr(node.op, "vjp", None) is None:
+            return None
+        title = user_of(node.op, node.line)
+        if number < spans[0][0]:
+            return self._before_tape(title, node.line)
+        if len(spans[-1]) > 1 and number >= spans[-1][1]:
+            return self._after_block(title, node.line)
+        return None
+
+    def _before_tape(self, title: str, where: Where) -> Reason:
+        return self._say(
+            Cause.BEFORE_TAPE,
+            f"{title} used it before the tape's block began. Move that computation into the `with` block",
+            where,
+        )
+
+    def _after_block(self, title: str, where: Where) -> Reason:
+        return self._say(
+            Cause.AFTER_BLOCK,
+            f"{title} used it after the tape's block had ended. Move that computation into the `with` block",
+            where,
+        )
 
     def _path(self, at: int | None, log: Log | None = None) -> list[Step] | None:
         """The way from the source to a target, through what was recorded and what was seen beside it."""
@@ -245,13 +391,33 @@ class _Question:
             log.reference(at) if isinstance(log, TracingLog) else None,
         )
 
+    def _by_stale_value(self) -> Reason | None:
+        """The target was computed from a value that an earlier tape has recorded, which depends on the source."""
+        marks = [target.marks for target in self.targets if isinstance(target, Tensor)]
+        for other, at in elsewhere(self.log, marks):
+            (start,) = other.positions([self.source])
+            if start is not None and start in ancestors(other, at) and other.ended_before(self.log):
+                where = other.reference(at)
+                return self._say(
+                    Cause.BEFORE_TAPE,
+                    f"{user_of(other.records[other.records[at] if type(other.records[at]) is int else at][0], where)} "
+                    "used it in the block of an earlier tape. To this tape that value is a constant: compute it in "
+                    "this block too, in every step",
+                    where,
+                )
+        return None
+
     def _linear(self, step: Event) -> Reason:
         """A gradient that the tape has seen, and that does not depend on the source."""
+        sweeps = self.log.sweeps if isinstance(self.log, TracingLog) else []
+        uses = (_linear_use(sweep, self.source) for sweep in reversed(sweeps) if sweep.reference == step.reference)
+        forward = next((use for use in uses if use is not None), None)
+        linear = "what is differentiated" if forward is None else phrase(*forward)
         return self._say(
             Cause.LINEAR,
-            f"{user_of(step.op, step.reference)} gives the same whatever it is: what is differentiated is linear in "
-            "it, at least in pieces, as with tf.nn.relu. So the second derivative is zero",
-            step.reference,
+            f"{user_of(step.op, step.reference)} gives the same whatever it is: {linear} is linear in it, at least in "
+            "pieces, as tf.nn.relu is. So the second derivative is zero. A smooth function, such as tf.tanh, has one",
+            step.reference if forward is None else forward[1],
         )
 
     def _unwatched_then(self, at: int | None, op: Any, where: Where) -> Reason | None:
@@ -285,23 +451,23 @@ class _Question:
                 line,
             )
         if spans and step.clock < spans[0][0]:
-            return self._say(
-                Cause.BEFORE_TAPE,
-                f"{title} used it before the tape's block began. Move that computation into the `with` block",
-                line,
-            )
+            return self._before_tape(title, line)
         if spans and len(spans[-1]) == 2 and step.clock > spans[-1][1]:
-            return self._say(
-                Cause.AFTER_BLOCK,
-                f"{title} used it after the tape's block had ended. Move that computation into the `with` block",
-                line,
-            )
+            return self._after_block(title, line)
         return self._say(Cause.STOPPED, f"{title} used it while recording was stopped (tape.stop_recording)", line)
 
     def _at_constant(self, op: Any, line: Where) -> Reason:
         """A value on the tape went into an op that the tape was told of and did not record."""
         if op.name == "stop_gradient":
-            return self._say(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the way to the target", line)
+            text = expression(line, op)
+            if text is None or "stop_gradient" in text or not text.startswith(("tf.constant", "constant")):
+                return self._say(Cause.STOP_GRADIENT, "tf.stop_gradient cuts the way to the target", line)
+            return self._say(
+                Cause.STOP_GRADIENT,
+                f"`{text}` makes a constant of its value, which cuts the way to the target. Use it as it is, or "
+                "tf.convert_to_tensor",
+                line,
+            )
         if op.vjp is not None:
             return self._say(
                 Cause.INTEGER,
@@ -340,12 +506,6 @@ class _Question:
             return self._unknown_tensor() if at is None else self._later_than_target(at)
         if at is not None:
             return None
-        if not source.trainable:
-            return self._say(
-                Cause.NOT_TRAINABLE,
-                "it is not trainable, so the tape does not watch it by itself. Call tape.watch on it first",
-                self._first_use(),
-            )
         if not log.watches_variables:
             return self._say(
                 Cause.NEVER_WATCHED,
@@ -408,8 +568,8 @@ class _Question:
             i, by = max(exits, key=lambda e: (self._weight(e[1], reached), e[0]))
             return self._at_exit(by, log.exit_lines.get(i) if isinstance(log, TracingLog) else None)
         if not self._ends():
-            if (elsewhere := self._on_another_tape()) is not None:
-                return elsewhere
+            if (foreign := self._on_another_tape() or self._by_stale_value()) is not None:
+                return foreign
             used = "what was computed from it" if len(below) > 1 else "it"
             return self._say(
                 Cause.OUTSIDE_BLOCK,
@@ -453,11 +613,25 @@ class _Question:
                     "predict gives NumPy arrays, which no tape follows. Call the model itself: model(x)",
                     line,
                 )
+            if by == "a dataset":
+                return self._say(
+                    Cause.DATASET,
+                    "its value went into a dataset (tf.data), and no tape records what becomes of it there: the "
+                    "elements are constants. Compute what depends on it from the batches, or slice the tensor itself",
+                    line,
+                )
             if by == "tf.Variable":
                 return self._say(
                     Cause.ASSIGN,
                     "it is the initial value of a new tf.Variable, which starts anew: gradients go to the variable, "
                     "not to its initial value. Make variables before the tape",
+                    line,
+                )
+            if "numpy_function(" in (expression(where) or ""):
+                return self._say(
+                    Cause.NOT_DIFFERENTIABLE,
+                    f"`{expression(where)}` is on the way to the target, and has no derivative. Use TensorFlow's "
+                    "functions, or tf.py_function with TensorFlow's functions inside",
                     line,
                 )
             how = {"NumPy": "a NumPy function or np.array", "numpy()": ".numpy()"}.get(by, by)
@@ -479,6 +653,35 @@ class _Question:
         return self._at_constant(by, where)
 
 
+def _outputs(noted: Any) -> Sequence[Tensor]:
+    """The outputs of a record, of which a log has made a note."""
+    return noted[1] if type(noted[1]) is tuple else (noted[1],)
+
+
+def _is_same_value(x: Any, source: Any) -> bool:
+    """Whether two tensors of a function that is being traced are the same one."""
+    place = getattr(x, "place", None)
+    return place is not None and place is getattr(source, "place", None)
+
+
+def _linear_use(sweep: Sweep, source: Any) -> tuple[Any, Where] | None:
+    """The op in what an inner tape has differentiated that is linear in the source: the first on the way."""
+    inner = sweep.log
+    (start,) = inner.positions([source])
+    ends = [at for target in sweep.targets if (at := inner.position(target)) is not None]
+    if start is None or not ends:
+        return None
+    below = descendants(inner, start)
+    path = [at for at in sorted(set().union(*(ancestors(inner, end) for end in ends))) if at in below and at != start]
+    found = [(inner.records[at][0], inner.reference(at)) for at in path if type(inner.records[at]) is tuple]
+    kinks = [use for use in found if use[0].name in _KINKS]
+    return next(iter(kinks or found), None)
+
+
+# Ops that are linear in pieces: their second derivative is zero.
+_KINKS = {
+    "relu", "relu6", "leaky_relu", "maximum", "minimum", "abs", "where", "max", "min", "max_pool", "sign", "masked",
+}  # fmt: skip
 _TRACE_HINT = ". GradientTape(trace=True) or gradtape.inspect.tracing() tells which, and where"
 _COMPARISONS = {
     "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "is_nan", "is_inf", "is_finite",
@@ -486,6 +689,7 @@ _COMPARISONS = {
 }  # fmt: skip
 _INSTEAD = {
     "argmax": " A softmax is a smooth argmax",
+    "argmin": " A softmax of the negative values is a smooth argmin",
     "rint": " x + tf.stop_gradient(tf.round(x) - x) passes gradients straight through",
     "floor": " x + tf.stop_gradient(tf.floor(x) - x) passes gradients straight through",
     "one_hot": " Its indices are integers",

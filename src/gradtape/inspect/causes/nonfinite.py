@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.run.dispatch import note
 from ...engine.run.source_lines import Line
 from ...engine.tape.inspection import public_name
 from ..records.reading import Reading, short, source_text
+from ..records.witness import witness
 from .inside_calls import OPENED, replayed
 from .remedies import Scene, backward_remedy, forward_remedy
 
@@ -149,10 +151,38 @@ def _has_nan(array: Any) -> bool:
 
 def _computed(symptom: str, event: Any, value: Any) -> Diagnosis:
     """An op made it whose inputs are not on the tape."""
+    event = _likely_origin(event)
     remedy = "It is not on the tape, which knows no more: tf.debugging.check_numerics finds it in what goes in there."
     return Diagnosis(
         False, symptom, "outside", event.op.name, None, event.line, _first_bad(value), {}, _count(value), remedy
     )
+
+
+# Ops that make infinities or NaNs of numbers that are in order, and those that hand on what they are given.
+_SINGULAR = {
+    "log", "log2", "log10", "log1p", "div", "reciprocal", "sqrt", "rsqrt", "power_half", "pow", "exp", "expm1", "acos",
+    "asin", "atanh", "acosh", "erfinv", "ndtri", "xdivy", "cholesky", "inv", "solve", "slogdet", "logsumexp",
+    "parse_number", "decode_csv", "euclidean_norm",
+}  # fmt: skip
+
+
+def _likely_origin(event: Any) -> Any:
+    """The op behind an event that is known for infinities and NaNs, if there is one alone; else the event itself.
+
+    The values on the way are not known any more: where several ops might have done it, none is named.
+    """
+    if event.op.name in _SINGULAR:
+        return event
+    found, front = [], [event]
+    for _ in range(_STEPS_BACK):
+        behind = [e for each in front for mark in each.inputs if (e := note(mark, witness.key)) is not None and e.op]
+        found += [e for e in behind if e.op.name in _SINGULAR]
+        front = [e for e in behind if e.op.name not in _SINGULAR]
+    lines = {e.reference for e in found}
+    return found[0] if len(lines) == 1 else event
+
+
+_STEPS_BACK = 8
 
 
 def _given(reading: Reading, symptom: str, at: int, value: Any, name: str) -> Diagnosis:

@@ -6,11 +6,11 @@ A step is a position on the tape or an `Event` of the witness.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...engine.run.dispatch import note
-from ...engine.tape.log import Log
+from ...engine.tape.log import Log, positions_in
 from ..records.witness import Event, TracingLog, witness
 
 Step = int | Event
@@ -64,6 +64,32 @@ def path_between(log: Log, end: Step, is_start: Callable[[Step], bool]) -> list[
     return None
 
 
+def elsewhere(log: Log, marks: Iterable[Any]) -> Iterator[tuple[TracingLog, int]]:
+    """The values that other tapes have recorded, and what has these marks was computed from: their logs and positions.
+
+    Only the tapes of the last few steps are still known: see `TracingLog`.
+    """
+    queue = deque(marks)
+    seen: set[int] = set()
+    while queue:
+        mark = queue.popleft()
+        if mark is None or id(mark) in seen:
+            continue
+        seen.add(id(mark))
+        for other, at in positions_in(mark):
+            if other is not log and isinstance(other, TracingLog):
+                yield other, at
+        event: Event | None = note(mark, witness.key)
+        if event is not None:
+            queue.extend(event.inputs)
+        if (position := note(mark, log.key)) is None:
+            continue
+        for before in ancestors(log, position):
+            noted = log.notes.get(before)
+            if noted is not None:
+                queue.extend(x.marks for x in noted[3] if note(x.marks, log.key) is None)
+
+
 def _identity(step: Step) -> int:
     """Positions are themselves; an event, whose fields may be compared at length, is its address."""
     return step if isinstance(step, int) else -id(step)
@@ -94,3 +120,23 @@ def ancestors(log: Log, end: int) -> set[int]:
                 found.add(p)
                 stack.append(p)
     return found
+
+
+def first_node_between(
+    nodes: Sequence[Any], starts: Iterable[Any], ends: Iterable[Any]
+) -> tuple[Any, int] | tuple[None, int]:
+    """The first node on the shortest way in a graph from one of the tensors `starts` to one of `ends`; its number."""
+    first = {place for x in starts if (place := getattr(x, "place", None)) is not None}
+    makers = {place: i for i, node in enumerate(nodes) for place in node.outputs}
+    queue = deque(makers[place] for x in ends if (place := getattr(x, "place", None)) in makers)
+    seen = set(queue)
+    while queue:
+        i = queue.popleft()
+        for place in nodes[i].inputs:
+            if place in first:
+                return nodes[i], i
+            before = makers.get(place)
+            if before is not None and before not in seen:
+                seen.add(before)
+                queue.append(before)
+    return None, -1

@@ -39,6 +39,7 @@ class Cause(StrEnum):
     NO_RULE = "the rule gives none"
     LINEAR = "linear"
     NO_PATH = "no path"
+    NO_SOURCES = "no sources"
     RELEASED = "tape released"
 
 

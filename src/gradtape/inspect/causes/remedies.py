@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,26 @@ from typing import Any
 import numpy as np
 
 from ...engine.tape.inspection import public_name
-from ..records.reading import Reading
+from ..records.reading import Reading, source_text
 
 _PROBABILITIES = {"softmax", "sigmoid"}
 _SQUARES = {"square", "half_square", "power_2", "mul", "squared_difference"}
 
 _EAGERLY = "It is inside this function: tf.config.run_functions_eagerly(True) records what it does op by op."
+
+
+_IN_FLOAT32 = (
+    "Keep sums, losses and softmaxes in float32, or use bfloat16; Keras' mixed_float16 policy scales the loss for you."
+)
+_MATRICES = {
+    "cholesky": "The derivative of a Cholesky factor is infinite where the matrix is singular. Add jitter to its "
+    "diagonal: k + 1e-6 * tf.eye(n).",
+    "eigh": "Eigenvectors of equal eigenvalues have no derivative. Use the eigenvalues alone, or add a small random "
+    "symmetric matrix, which tells them apart.",
+    "svd": "Singular vectors of equal or zero singular values have no derivative. Use the singular values alone "
+    "(compute_uv=False), or add a small random matrix, which tells them apart.",
+    "qr": "The derivative of a QR decomposition needs a matrix of full rank. Add a small random matrix.",
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +59,31 @@ class Scene:
             front = {user for at in front for user in self.reading.users(at)}
             for at in front:
                 yield self.reading.operation(at).name
+
+    @property
+    def small(self) -> str:
+        """A number that is small, and not zero, in the op's dtype."""
+        return "1e-4" if self.dtype == np.float16 else "1e-7"
+
+    @property
+    def smaller(self) -> str:
+        """One under a root."""
+        return "1e-4" if self.dtype == np.float16 else "1e-12"
+
+    @property
+    def vanished(self) -> str:
+        """In half precision, what is to be said of a number that should keep away from zero and has not."""
+        if self.dtype != np.float16:
+            return ""
+        literal = self._literal_that_vanishes()
+        which = "An epsilon such as 1e-8" if literal is None else f"The epsilon {literal}"
+        return f" {which} is 0 in float16, whose smallest number is 6e-8. Use 1e-4, or compute this in float32."
+
+    def _literal_that_vanishes(self) -> str | None:
+        """A number in the line of the program that is zero in half precision."""
+        line = source_text(self.reading.line(self.at))
+        found = re.findall(r"(?<![\w.])\d*\.?\d+e-\d+|(?<![\w.])0\.0\d+", line, re.IGNORECASE)
+        return next((text for text in found if float(text) and not float(np.float16(float(text)))), None)
 
     @property
     def family(self) -> str:
@@ -81,7 +121,10 @@ def forward_remedy(scene: Scene) -> str:
         least = -1 if op == "log1p" else 0
         if x < least:
             return f"{called} is not defined below {least}. Check where the negative number comes from."
-        return f"{called}({least}) is -inf. Use {called}(tf.maximum(x, 1e-7)), or tf.math.xlogy for x * log(y)."
+        return (
+            f"{called}({least}) is -inf. Use {called}(tf.maximum(x, {scene.small})), or tf.math.xlogy for x * log(y)."
+            f"{scene.vanished}"
+        )
     if op == "exp" and "div" in scene.after(3):
         return (
             "This looks like a softmax by hand: exp overflows for large logits. Use tf.nn.softmax, or for a loss "
@@ -93,7 +136,9 @@ def forward_remedy(scene: Scene) -> str:
         largest = math.log(float(np.finfo(scene.dtype).max)) if scene.dtype.kind == "f" else math.inf
         return f"{called} overflows beyond about {largest:.0f} in {scene.dtype}. Clip its input, or use logarithms."
     if op in ("div", "reciprocal", "rsqrt", "xdivy"):
-        return "A division by zero. Use tf.math.divide_no_nan, or add a small number to the divisor."
+        if scene.dtype == np.float16 and (scene.second if op in ("div", "xdivy") else x):
+            return f"A quotient beyond 65504, where float16 ends. {_IN_FLOAT32}"
+        return f"A division by zero. Use tf.math.divide_no_nan, or add a small number to the divisor.{scene.vanished}"
     if op in ("sqrt", "power_half"):
         return "The square root of a negative number. Rounding can make a variance negative: tf.maximum(x, 0.0) first."
     if op == "pow":
@@ -102,13 +147,20 @@ def forward_remedy(scene: Scene) -> str:
         if x == 0:
             return "0 to a negative power is infinite. Add a small number to the base."
         return "The power overflows. Check the exponent, or work with logarithms."
+    if op == "cholesky":
+        return (
+            "The matrix is not positive definite, be it by rounding alone. Add jitter to its diagonal, "
+            "k + 1e-6 * tf.eye(n), or more, compute it in float64, and check that it is symmetric."
+        )
+    if op in ("inv", "solve", "triangular_solve", "slogdet", "det", "pinv", "lu"):
+        return (
+            "The matrix is singular, or nearly so. Add a small multiple of tf.eye(n) to it, compute it in float64, or "
+            "use tf.linalg.lstsq or tf.linalg.pinv."
+        )
     if op in ("asin", "acos", "atanh", "acosh", "erfinv", "ndtri"):
         return f"{called} is not finite for this input. tf.clip_by_value keeps it inside its domain."
     if scene.dtype == np.float16 or op == "cast":
-        return (
-            "float16 ends at 65504. Keep sums, losses and softmaxes in float32, or use bfloat16; Keras' "
-            "mixed_float16 policy scales the loss for you."
-        )
+        return f"float16 ends at 65504. {_IN_FLOAT32}"
     return (
         "The numbers grew until they overflowed. Lower the learning rate, normalise the inputs, or clip the gradients "
         "(tf.clip_by_global_norm)."
@@ -120,19 +172,27 @@ def backward_remedy(scene: Scene) -> str:
     op, x, called = scene.op, scene.x, public_name(scene.op)
     if op in ("sqrt", "power_half") and "sum" in scene.before(1) and _SQUARES.intersection(scene.before(2)):
         return (
-            "A norm has no derivative at 0: it is infinite there. Use tf.sqrt(tf.maximum(sum_of_squares, 1e-12)), or "
-            "the squared norm."
+            "A norm has no derivative at 0: it is infinite there. Use tf.sqrt(tf.maximum(sum_of_squares, "
+            f"{scene.smaller})), or the squared norm.{scene.vanished}"
         )
+    if op in _MATRICES:
+        return _MATRICES[op]
     if op == "euclidean_norm":
-        return "A norm has no derivative at 0. Add a small number: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)."
+        return f"A norm has no derivative at 0. Add a small number: tf.sqrt(tf.reduce_sum(x * x) + {scene.smaller})."
     if op in ("sqrt", "power_half", "rsqrt"):
-        return f"The derivative of {called} is infinite at 0. Use {called}(tf.maximum(x, 1e-12))."
+        return (
+            f"The derivative of {called} is infinite at 0. Use {called}(tf.maximum(x, {scene.smaller}))."
+            f"{scene.vanished}"
+        )
     if op == "pow":
         if x == 0:
             return "A power below 1 has an infinite derivative at 0. Add a small number to the base."
         return "The derivative of a power with respect to its exponent needs a positive base. Use tf.abs, or clip it."
     if op in ("log", "log2", "log10", "div", "reciprocal", "log1p"):
-        return f"The derivative of {called} is not finite here. Keep its input away from 0: tf.maximum(x, 1e-7)."
+        return (
+            f"The derivative of {called} is not finite here. Keep its input away from 0: tf.maximum(x, {scene.small})."
+            f"{scene.vanished}"
+        )
     if op in ("asin", "acos", "atanh", "acosh"):
         return f"{called} has an infinite derivative at the edge of its domain. tf.clip_by_value keeps away from it."
     if scene.family == "call":

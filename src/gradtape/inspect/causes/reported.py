@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
 from typing import Any, TextIO
 
 import numpy as np
@@ -24,16 +25,25 @@ from ...engine.tape.inspection import new_block
 from ...graph.function.watched import look
 from ..records import witness
 from ..records.again import Question
-from ..records.reading import Reading, known_array
+from ..records.reading import Reading, known_array, short
 from ..records.unobtrusive import unobtrusive
+from .calls import python_inside
+from .control import skipped_control
 from .explain import reasons_for
 from .nonfinite import Diagnosis, diagnose
+from .provenance import ancestors
 from .reasons import Cause, Reason
-from .wording import listed, names_of_sources, phrase
-from .zeros import why_zero
+from .wording import known_name, line_of, listed, names_of_sources, phrase, written_sources
+from .zeros import NEVER_BEGINS, OF_ONE_ELEMENT, Stays, why_zero
 
 _LOOKS = 3  # at something that is wrong and turns out not to deserve words
-_PATIENCE = 10  # zeros in a row, of a gradient that was something before
+_PATIENCE = 10  # zeros in a row, of a gradient that was something before, or is zero by the data
+_IN_PYTHON = (
+    "tf.py_function gives nothing back for it: what its function computes with .numpy(), float() or NumPy is not "
+    "recorded. Use TensorFlow's functions inside"
+)
+_LEAST_SCALE = 256.0  # of a loss in half precision
+_CONFIRMED = 2  # zeros in a row, of one that never was anything else
 # Whose questions are the user's; other modules of gradtape's ask for themselves.
 _VOICES = ("gradtape.api.compat", "gradtape.api.distribute", "gradtape.graph.trace.gradients")
 _ON_THE_WAY = (
@@ -65,16 +75,31 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
         with witness.witnessed(), new_block():
             yield reporter.found
     finally:
+        reporter.finish()
         reporter.listens = False  # functions that were traced here have nodes that look on
         witness.reporters.remove(reporter.answered)
 
 
 class _Asked:
-    """A question that has been answered: who asked, and what things are called there."""
+    """A question that has been answered: who asked, and what things are called there.
+
+    Names are looked for in the code that asks, which takes longer than a small step: only where something is wrong.
+    """
 
     def __init__(self, frame: Any, sources: Sequence[Any]) -> None:
         self.place = (frame.f_code, frame.f_lasti)
-        self.names = [f"`{name}`" for name in names_of_sources(sources, frame)]
+        self.keys = [i if isinstance(x, Tensor) else id(x) for i, x in enumerate(sources)]
+        self._frame = frame
+        self._sources: Sequence[Any] = sources
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What the sources are called."""
+        return [f"`{name}`" for name in names_of_sources(self._sources, self._frame)]
+
+    def let_go(self) -> None:
+        """Forgets the frame and the sources, which nobody will ask for any more."""
+        self._frame, self._sources = None, ()
 
 
 class Reporter:
@@ -103,15 +128,25 @@ class Reporter:
             picked = [sources[i] for i in missing]
             names = [asked.names[i].strip("`") for i in missing]
             self._say(asked, "None", reasons_for(tape, targets, picked, names, frame))
+        if not sources:
+            self._say(asked, "empty", _no_sources(tape, targets, frame))
         present = [i for i, g in enumerate(found) if _values(g) is not None]
         if not present:
             return
         values = [_values(found[i]) for i in present]
         shown = _Look(self, asked, tape, targets, [sources[i] for i in present], present, zeros)
         if all(type(x) in REAL for x in (*values, *targets)):
-            shown.at([known_array(x) for x in values], _opened)
+            shown.at([known_array(x) for x in values], [known_array(x) for x in targets], _opened)
         elif dispatch.thread.trace is not None:
+            assert asked.names  # while the frame is there: the node that looks will need them later
             _look_in_graph(shown, values)
+        asked.let_go()
+
+    @unobtrusive()
+    def finish(self) -> None:
+        """Says what has waited for more evidence, and was not refuted."""
+        for asked, reasons in self._zeros.all_waiting():
+            self._say(asked, "zero", reasons)
 
     def _new(self, asked: _Asked, kind: str, which: Sequence[int]) -> list[int]:
         """Those of the sources that are still to be looked at for this."""
@@ -124,16 +159,18 @@ class Reporter:
 
     def _say(self, asked: _Asked, kind: str, reasons: Sequence[Reason]) -> None:
         alike: dict[Any, list[Reason]] = {}
+        lines = {(reason.cause, reason.sentence): reason.line for reason in reasons if reason.line is not None}
         for reason in reasons:
             self._looks[asked.place, kind, reason.source] = math.inf
-            alike.setdefault((kind, reason.cause, reason.line, reason.sentence), []).append(reason)
+            line = reason.line or lines.get((reason.cause, reason.sentence))
+            alike.setdefault((kind, reason.cause, line, reason.sentence.replace(reason.source, "")), []).append(reason)
         for key, group in alike.items():
             names = listed([reason.source for reason in group])
-            _, cause, line, sentence = key
-            reason = Reason(names, cause, sentence, line)
-            if key in self._said:
+            _, cause, line, _ = key
+            reason = Reason(names, cause, group[0].sentence, line)
+            if key[1:] in self._said:  # be it of gradients of another kind: zeros and NaNs may have one cause
                 continue
-            self._said.add(key)
+            self._said.add(key[1:])
             self.found.append(reason)
             out = sys.stderr if self._stream is None else self._stream
             if out is not None:  # standard error may be closed
@@ -154,55 +191,138 @@ class _Look:
         self.sources = sources
         self.which = which  # of the sources that were asked for
         self.zeros = zeros  # whether they count
-        self.scaled = tape._loss_is_scaled
+        self.scaled = tape._loss_is_scaled or _is_scaled(tape, targets)
 
-    def at(self, arrays: Sequence[Any], opened: Callable[[_Look], AbstractContextManager[Any]]) -> None:
+    def at(
+        self,
+        arrays: Sequence[Any],
+        targets: Sequence[Any],
+        opened: Callable[[_Look], AbstractContextManager[_Opened]],
+    ) -> None:
         """Looks at the gradients, and only then, if something is wrong, at what `opened` gives: the tape to explain."""
         reporter, asked, which = self.reporter, self.asked, self.which
         wrong = [at for at, g in zip(which, arrays, strict=True) if g.dtype.kind in "fcV" and not np.isfinite(g).all()]
         zero = [at for at, g in zip(which, arrays, strict=True) if g.size and not np.any(g)]
+        lost = [] if wrong or zero or self.scaled or all(map(_is_sound_target, targets)) else which
         zero = reporter._zeros.that_matter(asked, which, zero) if self.zeros else []
+        reporter._say(asked, "zero", reporter._zeros.confirmed(asked))
         wrong, zero = reporter._new(asked, "not finite", wrong), reporter._new(asked, "zero", zero)
-        if not wrong and not zero:
+        lost = reporter._new(asked, "finite", lost)
+        if not wrong and not zero and not lost:
             return
-        with opened(self) as tape:
+        with opened(self) as (tape, again):
             if wrong:
                 names = [asked.names[at] for at in wrong]
                 reporter._say(asked, "not finite", _not_finite(tape, names, reporter.found, self.scaled))
+            if lost:
+                names = [asked.names[at] for at in lost]
+                reporter._say(asked, "finite", _of_a_lost_target(_not_finite(tape, names, reporter.found)))
             if zero:
                 places = {which.index(at): asked.names[at] for at in zero}
                 learned = any(reporter._zeros.was_alive(asked, at) for at in zero)
-                reporter._say(asked, "zero", _zero(tape, places, reporter.found, learned))
+                for reason, patience in _zero(tape, places, reporter.found, learned, again):
+                    reporter._zeros.wait(asked, reason, patience)
+                reporter._say(asked, "zero", reporter._zeros.confirmed(asked))
+
+
+# What is opened for an explanation: a tape, and the gradients by its sources when the values that they are computed
+# from have moved; None where that cannot be had.
+_Opened = tuple[Any, "Callable[[], list[Any] | None]"]
 
 
 class _Zeros:
-    """Which gradients of zeros deserve words.
+    """Which gradients of zeros deserve words, and when.
 
     One that has been something else before is most likely an example without an error, a reward or a hit: it is told of
-    when it has been zero ten times in a row.
+    when it has been zero ten times in a row. One that never was may be so by the first batch: its reason waits for the
+    next zeros, or the end of the program, and is dropped when the gradient comes alive.
     """
 
     def __init__(self) -> None:
         self._alive: set[Any] = set()
         self._rows: dict[Any, int] = {}
+        # Reasons that wait, by who asked and for which source: who, the reason, and how many zeros in a row it takes.
+        self._waiting: dict[Any, tuple[_Asked, Reason, int]] = {}
 
     def was_alive(self, asked: _Asked, at: int) -> bool:
         """Whether a gradient was something before."""
-        return (asked.place, asked.names[at]) in self._alive
+        return (asked.place, asked.keys[at]) in self._alive
 
     def that_matter(self, asked: _Asked, which: Sequence[int], zero: Sequence[int]) -> list[int]:
         """Those of the zeros among the sources that were looked at."""
         found = []
         for at in which:
-            key = (asked.place, asked.names[at])
+            key = (asked.place, asked.keys[at])
             if at not in zero:
                 self._alive.add(key)
-                self._rows.pop(key, None)
+                if self._rows:
+                    self._rows.pop(key, None)
+                    self._waiting.pop(key, None)
                 continue
             self._rows[key] = self._rows.get(key, 0) + 1
-            if not self.was_alive(asked, at) or self._rows[key] >= _PATIENCE:
+            if key not in self._waiting and (not self.was_alive(asked, at) or self._rows[key] >= _PATIENCE):
                 found.append(at)
         return found
+
+    def wait(self, asked: _Asked, reason: Reason, patience: int) -> None:
+        """Keeps a reason until the gradient has been zero so many times in a row."""
+        self._waiting[asked.place, asked.keys[asked.names.index(reason.source)]] = (asked, reason, patience)
+
+    def confirmed(self, asked: _Asked) -> list[Reason]:
+        """The reasons that have waited long enough."""
+        keys = [key for key, (by, _, n) in self._waiting.items() if by.place == asked.place and self._rows[key] >= n]
+        return [self._waiting.pop(key)[1] for key in keys]
+
+    def all_waiting(self) -> list[tuple[_Asked, list[Reason]]]:
+        """The reasons that still wait, by who asked."""
+        found: dict[Any, tuple[_Asked, list[Reason]]] = {}
+        for asked, reason, _ in self._waiting.values():
+            found.setdefault(asked.place, (asked, []))[1].append(reason)
+        self._waiting.clear()
+        return [*found.values()]
+
+
+def _is_scaled(tape: Any, targets: Sequence[Any]) -> bool:
+    """Whether a target is a loss times a large power of two, as an optimizer scales it that skips what overflows."""
+    log = tape._log or tape._past
+    noted = log.notes.get(log.position(targets[0])) if len(targets) == 1 else None
+    if noted is None or len(noted[3]) != 2:
+        return False
+    factors = [known_array(x) for x in noted[3]]
+    return any(x.size == 1 and x >= _LEAST_SCALE and np.log2(float(x)).is_integer() for x in factors)
+
+
+def _is_sound_target(value: Any) -> bool:
+    """Whether a target is a number one may minimise; an infinity among several may be that of a mask."""
+    if value.dtype.kind not in "fcV":
+        return True
+    return not np.isnan(value).any() and (value.size != 1 or bool(np.isfinite(value).all()))
+
+
+def _of_a_lost_target(reasons: Sequence[Reason]) -> list[Reason]:
+    """Reasons for a target that is not finite, said of gradients that are."""
+    return [
+        Reason(r.source, r.cause, f"the target is not, so the gradient means nothing: {r.sentence}", r.line)
+        for r in reasons
+    ]
+
+
+def _no_sources(tape: Any, targets: list[Any], frame: Any) -> list[Reason]:
+    """Why nothing was asked for: the list of a model's variables was taken before there were any."""
+    log = tape._log or tape._past
+    ends = [at for target in targets if (at := log.position(target)) is not None]
+    below = set().union(*(ancestors(log, end) for end in ends)) if ends else set()
+    names = [f"`{known_name(v, frame)}`" for v, at in log.variable_positions() if at in below]
+    if not names:
+        return []
+    text, asked_at, taken_at = written_sources(frame)
+    where = "" if taken_at is None or asked_at is None else f" (asked for at {short(asked_at)})"
+    sentence = (
+        f"this list of sources is empty{where}, and the target depends on {listed(names)}. A model has no variables "
+        "before it is built, and a frozen one has no trainable variables: take trainable_variables after the first "
+        "call of the model, or after model.build"
+    )
+    return [Reason(f"`{text}`", Cause.NO_SOURCES, sentence, taken_at or asked_at)]
 
 
 def _is_users_question() -> bool:
@@ -222,7 +342,7 @@ def _values(g: Any) -> Any:
 
 
 @contextmanager
-def _opened(look: _Look) -> Iterator[Any]:
+def _opened(look: _Look) -> Iterator[_Opened]:
     """A tape that can say what happened: the user's, or one that has calls of functions opened."""
     tape = look.tape
     log = tape._log or tape._past
@@ -231,16 +351,19 @@ def _opened(look: _Look) -> Iterator[Any]:
     log.question = (look.targets, before[1] if same else [None] * len(look.targets), look.sources)
     try:
         calls = any(getattr(op, "family", None) == "call" for op in log.ops)
-        opened = _again(look) if calls else None
-        yield tape if opened is None else opened
+        question = _question(look)
+        arrays = [] if question is None else [known_array(x) for x in question.tensors]
+        yield (
+            tape if question is None or not calls else question.again(arrays),
+            lambda: None if question is None else question.moved_gradients(arrays),
+        )
     finally:
         log.question = before
 
 
-def _again(look: _Look) -> Any:
+def _question(look: _Look) -> Question | None:
     try:
-        question = Question(look.tape, look.targets, look.sources)
-        return question.again([known_array(x) for x in question.tensors])
+        return Question(look.tape, look.targets, look.sources)
     except RuntimeError:  # it would run code of the user's again
         return None
 
@@ -286,25 +409,56 @@ class _Named:
         self.name = name or "an op"
 
 
-def _zero(tape: Any, places: dict[int, str], before: Sequence[Reason], learned: bool) -> list[Reason]:
-    """The reasons for sources at these places of the last question, which are called so."""
+def _zero(
+    tape: Any, places: dict[int, str], before: Sequence[Reason], learned: bool, again: Callable[[], list[Any] | None]
+) -> list[tuple[Reason, int]]:
+    """The reasons for sources at these places of the last question, and how many zeros in a row confirm each."""
     reading = Reading(tape)
     if learned and not any(np.any(value) for value in reading.target_values):
         return []  # the loss has become zero: there is nothing more to learn
     if not all(np.isfinite(value).all() for value in reading.target_values):
-        return _not_finite(tape, [*places.values()], before)
-    reasons = []
+        return [(reason, 1) for reason in _not_finite(tape, [*places.values()], before)]
+    reasons: list[tuple[Reason, int]] = []
+    moved: list[Any] | None = None
     for i, name in places.items():
         _, source, at = reading.sources[i]
         lost = None if at is None else why_zero(reading, at)
-        if lost is not None and lost.cause == "the rule gives none":  # a branch, or a loop, that cuts it
+        if lost is None or at is None:
+            continue
+        if lost.cause == "the rule gives none":  # a branch, or a loop, that cuts it
             (reason,) = reasons_for(tape, reading.log.question[0], [source], [name.strip("`")], None)
-            reasons += [reason] if reason.line is not None else []
-        elif lost is not None and lost.cause == "zero" and lost.lasting:
+            skipped = skipped_control(reading, at) if reason.cause in (Cause.NO_PATH, Cause.OUTSIDE_BLOCK) else None
+            if skipped is not None:
+                reasons.append((Reason(name, Cause.ZERO, *skipped), _PATIENCE))
+            elif reason.line is not None:
+                reasons.append((reason, _CONFIRMED))
+        elif lost.cause == "zero" and lost.stays is not Stays.NO:
+            if lost.stays is Stays.IF_STRUCTURAL:
+                moved = again() if moved is None else moved
+                if moved is None or (moved[i] is not None and np.any(moved[i])):
+                    continue
+            python = None if lost.at is None else python_inside(reading.operation(lost.at))
+            if python is not None:
+                reasons.append((Reason(name, Cause.NUMPY, _IN_PYTHON, python), _CONFIRMED))
+                continue
             sentence = lost.sentence.removeprefix("the target depends on it, but the gradient is zero: ")
-            line = None if lost.at is None else reading.log.line(lost.at)  # type: ignore[attr-defined]
-            reasons.append(Reason(name, Cause.ZERO, sentence, line))
-    return reasons
+            line = None if lost.at is None else line_of(reading.log.blamed(lost.at))  # type: ignore[attr-defined]
+            patience = _PATIENCE if lost.stays is Stays.WITH_THIS_DATA else _CONFIRMED
+            reasons.append((Reason(name, Cause.ZERO, sentence, line), patience))
+    return _joined(reasons)
+
+
+def _joined(reasons: list[tuple[Reason, int]]) -> list[tuple[Reason, int]]:
+    """Reasons, of which those that say the same of several weights of a stack of layers have one line, the first."""
+    lines: dict[Any, Line | None] = {}
+    found = []
+    for reason, patience in reasons:
+        if NEVER_BEGINS in reason.sentence or OF_ONE_ELEMENT in reason.sentence:
+            kind = NEVER_BEGINS if NEVER_BEGINS in reason.sentence else OF_ONE_ELEMENT
+            line = lines.setdefault(kind, reason.line)
+            reason = Reason(reason.source, reason.cause, kind, line)
+        found.append((reason, patience))
+    return found
 
 
 # In a graph
@@ -316,12 +470,17 @@ def _look_in_graph(shown: _Look, gradients: Sequence[Tensor]) -> None:
         question = Question(shown.tape, shown.targets, shown.sources)
     except RuntimeError:
         return
+    aims_at = [target for target in shown.targets if isinstance(target, Tensor)]
+    aim_count = len(aims_at)
     shown.tape = None  # the node lives as long as the graph
     shown.targets = shown.sources = []
     count = len(gradients)
 
     @unobtrusive()
     def see(arrays: Sequence[Any]) -> None:
-        shown.at(arrays[:count], lambda _: nullcontext(question.again(arrays[count:])))
+        values, aims, given = arrays[:count], arrays[count : count + aim_count], arrays[count + aim_count :]
+        shown.at(
+            values, aims, lambda _: nullcontext((question.again(given), lambda: question.moved_gradients(given)))
+        )
 
-    look([*gradients, *question.tensors], see, lambda: shown.reporter.listens, lambda: None)
+    look([*gradients, *aims_at, *question.tensors], see, lambda: shown.reporter.listens, lambda: None)

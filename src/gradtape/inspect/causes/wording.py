@@ -97,6 +97,20 @@ def _parsed(text: str) -> ast.expr | None:
 
 
 @lru_cache(32)
+def _tree(file: str, size: int) -> ast.Module | None:
+    """The syntax tree of a file."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
+def syntax_tree(file: str) -> ast.Module | None:
+    """The syntax tree of a file of the program, None if it cannot be read."""
+    return _tree(file, len(linecache.getlines(file)))
+
+
+@lru_cache(32)
 def _expressions(file: str, size: int) -> tuple[str, list[ast.expr]]:
     """The source of a file, and its expressions."""
     source = "".join(linecache.getlines(file))
@@ -214,6 +228,11 @@ def _path(source: Any) -> str | None:
     return path if isinstance(path, str) else None
 
 
+def is_in_layer(variable: Any) -> bool:
+    """Whether a variable is one of Keras': the weight of a layer, or its state."""
+    return _path(variable) is not None
+
+
 def _own_name(source: Any) -> str | None:
     name = None if isinstance(source, Tensor) else getattr(native(source), "name", None)
     return None if not name or name.startswith("Variable") else str(name).partition(":")[0]
@@ -252,6 +271,23 @@ def _written_sources(frame: Any, count: int) -> list[str]:
         return [ast.unparse(part) for part in parts]
     text = ast.unparse(argument)
     return [text] if count == 1 else [f"{text}[{i}]" for i in range(count)]
+
+
+def written_sources(frame: Any) -> tuple[str, Line | None, Line | None]:
+    """The sources as they stand in the call, where that is, and where the name that they have was last given."""
+    call = _call_of(frame)
+    argument = None if call is None else _argument(call, 1, "sources")
+    asked_at = None if frame is None else line_at((frame.f_code, frame.f_lasti))
+    if argument is None or asked_at is None:
+        return "the sources", asked_at, None
+    text = ast.unparse(argument)
+    tree = syntax_tree(asked_at[0]) if isinstance(argument, ast.Name | ast.Attribute) else None
+    given = [
+        node.lineno
+        for node in (() if tree is None else ast.walk(tree))
+        if isinstance(node, ast.Assign) and text in map(ast.unparse, node.targets) and node.lineno <= asked_at[1]
+    ]
+    return text, asked_at, (asked_at[0], max(given), asked_at[2]) if given else None
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:

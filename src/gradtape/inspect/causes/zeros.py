@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,19 +21,26 @@ from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import GradientTape
 from ..records.reading import Reading, known_array
+from ..records.witness import ForwardOp, TracingLog
 from .wording import phrase
 
 
-class Lost(NamedTuple):
-    """What became of a gradient: a cause, a sentence, and the position of the op that made it so.
+class Stays(Enum):
+    """Whether a gradient of zeros is one of this step alone, as at an optimum, or will be zero in later steps too."""
 
-    A zero that is not `lasting` is one of this step: of an optimum, a sum that cancels, a factor that is trained.
-    """
+    NO = "no"  # a sum that cancels, a factor that is trained, a hinge that is satisfied
+    IF_STRUCTURAL = "if it is zero for other values of the variables too"
+    WITH_THIS_DATA = "as long as the data is like this"  # a mask, a weight of zero, a ReLU in a batch of few examples
+    YES = "yes"
+
+
+class Lost(NamedTuple):
+    """What became of a gradient: a cause, a sentence, and the position of the op that made it so."""
 
     cause: str
     sentence: str
     at: int | None = None
-    lasting: bool = True
+    stays: Stays = Stays.YES
 
 
 class Found(NamedTuple):
@@ -40,7 +48,7 @@ class Found(NamedTuple):
 
     because: str
     at: int | None
-    lasting: bool = True
+    stays: Stays = Stays.YES
 
 
 def why_zero(reading: Reading, at: int) -> Lost:
@@ -65,13 +73,21 @@ def why_zero(reading: Reading, at: int) -> Lost:
     found = _why(reading, at)
     inside = "" if found.at is None else f"in {_place(reading, found.at)}, "
     sentence = f"the target depends on it, but the gradient is zero: {inside}{found.because}"
-    return Lost("zero", sentence, found.at, found.lasting)
+    return Lost("zero", sentence, found.at, found.stays)
 
 
 def _place(reading: Reading, at: int) -> str:
     """What an op is called, without what it was given."""
     op = reading.operation(at)
+    forward = forward_op(reading, at)
+    if forward is not None:
+        return phrase(forward.op, forward.reference, short=True)
     return phrase(op, reading.reference(at), short=True) if op is not None else reading.name(at)
+
+
+def forward_op(reading: Reading, at: int) -> ForwardOp | None:
+    """The op of an inner tape whose rule has made the record at a position."""
+    return reading.log.forward_ops.get(_first(reading, at)) if isinstance(reading.log, TracingLog) else None
 
 
 def _first(reading: Reading, at: int) -> int:
@@ -110,6 +126,7 @@ class _End:
     op: str
     y: Any
     reached: Any  # of the argument: where there was a tangent
+    axis: int = -1
 
     @property
     def saturated(self) -> bool:
@@ -117,7 +134,19 @@ class _End:
         return self.y is not None and bool(np.all(np.max(self.y, axis=-1) == 1))
 
 
+_ONE_CLASS = (
+    "it is a softmax over one element, which is 1 whatever it is given. Use a sigmoid for two classes and one output, "
+    "or one output for each class; check the axis too"
+)
+
+
+def _cross_entropy(end: _End) -> str | None:
+    return _ONE_CLASS if end.reached.ndim and end.reached.shape[-1] == 1 else None
+
+
 def _softmax(end: _End) -> str | None:
+    if end.y is not None and end.y.ndim and end.y.shape[end.axis] == 1:
+        return _ONE_CLASS
     if end.saturated:
         return "the softmax is saturated: one probability is exactly 1"
     if end.y is not None and end.y.shape == end.reached.shape and not np.any(end.y[end.reached]):
@@ -128,16 +157,35 @@ def _softmax(end: _End) -> str | None:
 _SMALLER = "Smaller inputs keep it alive, or a loss that takes logits"
 _INSIDE = "Keep it within the bounds, or widen them"
 _ZEROS = "it is multiplied by exact zeros"
+OF_ONE_ELEMENT = (
+    "it is normalised over one element, as by BatchNormalization with a batch of one: less its own mean it is 0 "
+    "whatever it is. Use larger batches, training=False for a single example, or a normalisation over other axes"
+)
+_SATISFIED = "the margin of this hinge is kept by all examples, and nothing is left to be learned from them"
+NEVER_BEGINS = (
+    "the weights on both sides of a product are all zero, so neither gets a gradient, and training never begins. "
+    "Use random initial values, such as Keras' default glorot_uniform, for all but one of them"
+)
+_MEANS = ("mean", "moments", "variance", "std")
+_SUMS = (
+    "sum", "mean", "add", "mul", "div", "divide_no_nan", "square", "half_square", "power_2", "reshape", "squeeze",
+    "identity", "add_n", "cast",
+)  # fmt: skip
 _PRODUCTS = ("mul", "matmul", "contract", "conv", "multiply_no_nan")
 
 # Each is said of an op whose derivative was found to be zero for all numbers that the source leads to.
 _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
     "relu": "every input of relu that it leads to is negative or zero: a dead ReLU. tf.nn.leaky_relu does not die; a "
     "lower learning rate or other initial values help too",
+    "leaky_relu": "every input of leaky_relu that it leads to is negative, where its slope is 0: a dead ReLU. Give it "
+    "a slope (alpha, or Keras' negative_slope)",
     "relu6": "every input of relu6 that it leads to is outside of (0, 6)",
     "sigmoid": f"the sigmoid is saturated: its output is exactly 0 or 1. {_SMALLER}",
     "tanh": f"the tanh is saturated: its output is exactly -1 or 1. {_SMALLER}",
     "softmax": _softmax,
+    "log_softmax": _softmax,
+    "softmax_cross_entropy": _cross_entropy,
+    "sparse_softmax_cross_entropy": _cross_entropy,
     "softplus": "the softplus is saturated at 0",
     "maximum": f"maximum takes the other argument everywhere: the value is clipped. {_INSIDE}",
     "minimum": f"minimum takes the other argument everywhere: the value is clipped. {_INSIDE}",
@@ -147,6 +195,8 @@ _BECAUSE: dict[str, str | Callable[[_End], str | None]] = {
     "matmul": f"{_ZEROS}. Check where they come from",
     "sign": "the derivative of sign is zero everywhere. x + tf.stop_gradient(tf.sign(x) - x) passes gradients straight "
     "through",
+    "imag": "the imaginary part of numbers that are real is 0 whatever they are. Take tf.math.real or tf.abs",
+    "angle": "the angle of numbers that are real is 0 or pi whatever they are. Take tf.math.real or tf.abs",
     "max": "another element is the maximum",
     "min": "another element is the minimum",
     "slice": "only other elements are used",
@@ -172,7 +222,7 @@ class _Search:
             at, reached = waiting.pop()
             users = [user for user in reading.users(at) if user in self.on_path]
             if at in reading.seeds and not users:
-                return Found("the gradient that it starts with (output_gradients) is zero there", at, False)
+                return Found("the gradient that it starts with (output_gradients) is zero there", at, Stays.NO)
             if (cancelling := self.cancelling(at, reached, users)) is not None:
                 return cancelling
             for user in users:
@@ -199,8 +249,29 @@ class _Search:
             parents = self.reading.records[user][1]
             given = [g for p, g in zip(parents, self.reading.vjp(user), strict=True) if p == at and g is not None]
             if (len(users) > 1 or len(given) > 1) and any(np.any(g[reached]) for g in given):
+                if (single := next(filter(self.is_of_one_element, users), None)) is not None:
+                    return Found(OF_ONE_ELEMENT, single)
                 names = " and ".join(dict.fromkeys(self.reading.operation(user).name for user in users))
-                return Found(f"what comes back through its uses ({names}) adds up to zero", user, False)
+                return Found(f"what comes back through its uses ({names}) adds up to zero", user, Stays.NO)
+        return None
+
+    def is_of_one_element(self, user: int) -> bool:
+        """Whether a record is the mean of one element, or a normalisation over one."""
+        inputs = self.reading.inputs(user)
+        x, y = inputs[0] if inputs else None, self.reading.values.get(user)
+        name = self.reading.operation(user).name
+        if x is None or not x.ndim:
+            return False
+        return (name in _MEANS and y is not None and x.size == y.size) or (name == "layer_norm" and x.shape[-1] == 1)
+
+    def mean_before(self, at: int, steps: int = 3) -> int | None:
+        """A mean of one element that a value was computed with, a few steps back."""
+        front = {at}
+        for _ in range(steps):
+            for each in sorted(front):
+                if self.reading.operation(each) is not None and self.is_of_one_element(self.reading.first(each)):
+                    return self.reading.first(each)
+            front = {p for each in front for p in self.reading.parents(each)}
         return None
 
     def pushed(self, user: int, at: int, reached: Any) -> list[Any]:
@@ -239,14 +310,90 @@ class _Search:
         name = self.reading.operation(user).name
         if name in _PRODUCTS and (found := self.by_zeros(user, at)) is not None:
             return found
-        return Found(self.because(user, reached), user, self.is_flat(user, at, reached))
+        if self.is_hinge(user):
+            return Found(_SATISFIED, user, Stays.NO)
+        if (stuck := self.stuck_at_zero(user, at)) is not None:
+            return stuck
+        if not self.is_flat(user, at, reached):
+            single = self.mean_before(user)
+            return (
+                Found(self.because(user, at, reached), user, Stays.IF_STRUCTURAL)
+                if single is None
+                else Found(OF_ONE_ELEMENT, single)
+            )
+        if self.is_of_one_element(user):
+            return Found(OF_ONE_ELEMENT, user)
+        x = self.reading.values.get(at)
+        is_small_batch = x is not None and x.ndim > 1 and x.shape[0] < _MANY_EXAMPLES
+        depends_on_data = name in _PRODUCTS or name in ("where", "masked") or is_small_batch
+        return Found(self.because(user, at, reached), user, Stays.WITH_THIS_DATA if depends_on_data else Stays.YES)
 
-    def because(self, user: int, reached: Any) -> str:
+    def is_hinge(self, user: int) -> bool:
+        """Whether a record is a hinge that is satisfied: a margin, cut off at zero, that the target only sums.
+
+        Such a loss is at its minimum there: what it would teach has been learned.
+        """
+        name = self.reading.operation(user).name
+        y = self.reading.values.get(user)
+        if name not in ("relu", "maximum") or y is None or np.any(y):
+            return False
+        before, names = {user}, set[str]()
+        for _ in range(4):
+            before = {p for each in before for p in self.reading.parents(each)}
+            names.update(op.name for each in before if (op := self.reading.operation(each)) is not None)
+        if names.isdisjoint(("sub", "squared_difference")) and not names.issuperset(("neg", "add")):
+            return False
+        after = [self.reading.operation(each).name for each in self.after(user)]
+        return all(name in _SUMS for name in after) and not {"sum", "mean"}.isdisjoint(after)
+
+    def after(self, at: int) -> list[int]:
+        """The records on the way from a position to the targets."""
+        found, reached = [], {at}
+        for each in self.reading.path:
+            record = self.reading.records[each]
+            if each > at and type(record) is tuple and not reached.isdisjoint(record[1]):
+                reached.update(range(each, each + len(record[3] or (None,))))
+                found.append(each)
+        return found
+
+    def stuck_at_zero(self, user: int, at: int) -> Found | None:
+        """A ReLU of exact zeros, which are there as a variable is zero and, as this derivative is zero, stays so."""
+        if self.reading.operation(user).name not in ("relu", "relu6") or not self.is_zero(at):
+            return None
+        leaf = self.zero_leaf(at)
+        return Found(NEVER_BEGINS, user) if leaf is not None and self.gets_nothing(leaf) else None
+
+    def zero_leaf(self, at: int) -> int | None:
+        """The leaf that a value of zeros comes from, by way of others."""
+        while self.reading.records[at] is not None:
+            before = next((p for p in self.reading.parents(at) if self.is_zero(p)), None)
+            if before is None:
+                return None
+            at = before
+        return at
+
+    def gets_nothing(self, leaf: int) -> bool:
+        """Whether a gradient was asked for by a leaf, and is zero too."""
+        g = self.reading.cotangents.get(leaf)
+        return g is not None and not np.any(g)
+
+    def because(self, user: int, at: int, reached: Any) -> str:
         """What is to be said of an op that makes nothing of a tangent."""
         name = self.reading.operation(user).name
+        forward = forward_op(self.reading, user)
+        if forward is not None and self.reading.records[user][1].index(at) in forward.saved:
+            return (
+                f"the derivative of {forward.op.name}, which an inner tape has taken, does not change with it: its "
+                "second derivative is zero, as that of all that is linear in pieces. Smooth functions, such as "
+                "tf.tanh, tf.nn.softplus or tf.nn.gelu, have one"
+            )
+        if forward is not None:
+            name = forward.op.name
         because = _BECAUSE.get(name)
         if callable(because):
-            because = because(_End(name, self.reading.values.get(user), reached))
+            note = self.reading.log.notes.get(user)
+            axis = -1 if note is None else note[4].get("axis", -1)
+            because = because(_End(name, self.reading.values.get(user), reached, axis))
         if because is not None:
             return because
         return f"the derivative of {name} is exactly zero for the values that it leads to"
@@ -257,14 +404,22 @@ class _Search:
         while made is not None and self.reading.records[made] is not None:
             before = next((p for p in self.reading.parents(made) if self.is_zero(p)), None)
             if before is None:
+                if (single := self.mean_before(made)) is not None:
+                    return Found(OF_ONE_ELEMENT, single)
                 made = _first(self.reading, made)
+                y = self.reading.values[made]
+                is_small_batch = y.ndim > 1 and y.shape[0] < _MANY_EXAMPLES
+                lasts = Stays.WITH_THIS_DATA if is_small_batch else Stays.YES
+                stays = lasts if self.is_flat(made) else Stays.IF_STRUCTURAL
                 if (said := _BECAUSE.get(self.reading.operation(made).name)) is not None and isinstance(said, str):
-                    return Found(said, made, self.is_flat(made))
-                return Found(f"{_ZEROS}, which {_place(self.reading, made)} gives", product, self.is_flat(made))
+                    return Found(said, made, stays)
+                return Found(f"{_ZEROS}, which {_place(self.reading, made)} gives", product, stays)
             made = before
         if made is None:
             return None
-        return Found(f"{_ZEROS}, the value of {self.reading.name(made)}", product, False)  # which is trained itself
+        if self.gets_nothing(made):
+            return Found(NEVER_BEGINS, product)
+        return Found(f"{_ZEROS}, the value of {self.reading.name(made)}", product, Stays.NO)  # which is trained itself
 
     def is_zero(self, at: int) -> bool:
         """Whether the value at a position is known to be zero in every entry."""
@@ -301,6 +456,9 @@ class _Search:
         """Something arrives at the op at `user`, its derivative is not zero, and nothing goes on."""
         name = self.reading.operation(user).name
         g = self.cotangent(user)
+        if name in ("cast", "complex") and np.iscomplexobj(g) and not np.any(g.real):
+            taken = next((i for i in self.after(user) if self.reading.operation(i).name in ("imag", "angle")), user)
+            return Found(str(_BECAUSE["imag" if taken == user else self.reading.operation(taken).name]), taken)
         if name == "softmax" and np.all(g == g.flat[0]):
             return Found("the target depends on all outputs of the softmax alike, and they always add up to 1", user)
         if any(given is not None and np.any(given) for given in self.reading.vjp(user, scale=_MUCH)):
@@ -313,10 +471,11 @@ class _Search:
             f"neither the gradient that arrives at {name} nor its derivative is zero, but their products cancel, or "
             f"are too small for {g.dtype}",
             user,
-            False,
+            Stays.NO,
         )
 
 
+_MANY_EXAMPLES = 8  # in a batch, in all of which a living network is hardly dead
 _MUCH = 1024.0  # a scale of the loss that saves what underflows
 
 

@@ -7,9 +7,11 @@ only; and what a call of a function did is seen line by line, though a tape has 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
@@ -23,11 +25,36 @@ from .repeated import Key, Step, steps_of
 from .unobtrusive import unobtrusive
 from .witness import Event, TracingLog, witness
 
+_STEPS_BACK = 8  # of what was computed beside a tape in a function
+
+
+def _maker_of(place: Any, makers: Mapping[Any, Any], steps: int) -> Event | None:
+    """The node that made a value of a graph, and those before it, as a witness would have seen them."""
+    node = makers.get(place)
+    if node is None or node.line is None or not steps:
+        return None
+    behind = [_maker_of(v, makers, steps - 1) for v in node.inputs]
+    marks = tuple([(witness.key, event, None) for event in behind if event is not None])
+    return Event(node.op, marks, None, node.line, 0, 0, (), 1)
+
+
+class Control(NamedTuple):
+    """A branch or a loop that was run again: what it took and gave, and its line."""
+
+    op: Any
+    inputs: Sequence[Tensor]
+    outputs: Sequence[Tensor]
+    line: Line | None
+
 
 class RepeatedLog(TracingLog):
     """The log of what is run again: the lines are those of the first time."""
 
     now: LineReference | Line | None = None
+
+    def __init__(self, watch_accessed_variables: bool = True) -> None:
+        super().__init__(watch_accessed_variables)
+        self.controls: list[Control] = []
 
     @unobtrusive()
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
@@ -75,6 +102,7 @@ class Question:
         self._scopes = {key: log.scope(key if type(key) is int else key[0]) for key in first}
         called = {at for at, op in enumerate(log.ops) if getattr(op, "family", None) == "call"}
         self._where = {at: noted[0] for at, noted in log.notes.items() if at not in called}
+        self._forward_ops = dict(log.forward_ops)
         self._variables = [(variable, at) for variable, at in log.variable_positions() if at >= 0]
         self._targets = [log.position(target) for target in targets]
         self._sources = [at for _, _, at in reading.sources]
@@ -90,7 +118,7 @@ class Question:
         self._weights = [None if g is None else self._key_of(g) for g in weights]
         trace = dispatch.thread.trace
         makers = {} if trace is None else {place: node for node in trace.nodes for place in node.outputs}
-        self._makers = [makers.get(getattr(x, "place", None)) for x in self.tensors]
+        self._makers = [_maker_of(getattr(x, "place", None), makers, _STEPS_BACK) for x in self.tensors]
 
     def _take_leaves(self, log: Any) -> None:
         made = {key for step in self._steps for key in step.outputs}
@@ -123,8 +151,8 @@ class Question:
             key: wrap(array, x.dtype) for key, array, x in zip(self._keys, arrays, self.tensors, strict=True)
         }
         for key, node in zip(self._keys, self._makers, strict=True):
-            if node is not None and node.line is not None:
-                made[key].mark = (witness.key, Event(node.op, (), None, node.line, 0, 0, (), 1), None)
+            if node is not None:
+                made[key].mark = (witness.key, node, None)
         with dispatch.traced_by(None), dispatch.recorded_by(()):
             tape = GradientTape(persistent=True, watch_accessed_variables=False)
             log = tape._log = RepeatedLog(False)
@@ -142,7 +170,12 @@ class Question:
                         log.now = self._where.get(step.outputs[0], step.line)
                         log.scopes.append((len(log.ops), self._scopes[step.outputs[0]]))
                         given = [x if isinstance(x, Tensor) else made[x] for x in step.inputs]
-                        made.update(zip(step.outputs, step.run(given), strict=True))
+                        if (forward := self._forward_ops.get(step.outputs[0])) is not None:
+                            log.forward_ops[len(log.ops)] = forward
+                        outputs = step.run(given)
+                        made.update(zip(step.outputs, outputs, strict=True))
+                        if getattr(step.op, "family", None) == "control":
+                            log.controls.append(Control(step.op, given, outputs, step.line))
             finally:
                 graphs.when_replayed = before
             weights = [None if g is None else made[g] for g in self._weights]
@@ -150,3 +183,17 @@ class Question:
             sources = [variables.get(at, made[at]) for at in self._sources]
             log.question = ([made[at] for at in self._targets], weights, sources)
         return tape
+
+    def moved_gradients(self, arrays: Sequence[Any]) -> list[Any]:
+        """The gradients when the variables, and what else is watched, have moved a little: an array each, or None."""
+        rng = np.random.default_rng(0)
+
+        def moved(key: Key, array: Any) -> Any:
+            if type(key) is not int or array.dtype.kind != "f":
+                return array
+            noise = rng.uniform(0.01, 0.1, array.shape) * np.where(array < 0, -1.0, 1.0)
+            return (array + noise * (1.0 + np.abs(array))).astype(array.dtype)
+
+        tape = self.again([moved(key, array) for key, array in zip(self._keys, arrays, strict=True)])
+        reading = Reading(tape)
+        return [None if at is None else reading.cotangents.get(at) for _, _, at in reading.sources]

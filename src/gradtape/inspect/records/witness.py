@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import threading
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
@@ -23,12 +24,13 @@ from ...core.tensor import Tensor, when_made, wrap
 from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import note
-from ...engine.run.source_lines import Line, LineReference, here, line_at
+from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
 from ...engine.tape import inspection
 from ...engine.tape.log import Log, new_key
 from .noting import NotingLog
-from .unobtrusive import unobtrusive
+from .unobtrusive import say_once, unobtrusive
 
+_RECENT_LOGS = 4  # whose values may be met again: two steps of a program with two tapes
 _MOST_STEPS = 2000  # of a computation that nobody records, the last ones are remembered
 
 _tick = itertools.count(1).__next__
@@ -39,8 +41,16 @@ _holders = 0
 def _here(depth: int) -> LineReference | Line:
     """Where something happens: where a graph has it from, if it is one that is run again in a trace."""
     trace = dispatch.thread.trace
-    line: Line | None = None if trace is None else trace.line
-    return here(depth + 1) if line is None else line
+    if trace is not None and trace.line is not None:
+        return trace.line
+    frame = users_frame(depth + 1)
+    return frame.f_code, frame.f_lasti
+
+
+def _node_count() -> int:
+    """How many nodes the graph that is being traced has."""
+    trace = dispatch.thread.trace
+    return 0 if trace is None else len(trace.nodes)
 
 
 class Event(NamedTuple):
@@ -72,6 +82,8 @@ class Gradient:
 
 
 _new = tuple.__new__
+_thread = threading.get_ident
+_STEPS = Event._fields.index("steps")
 _MADE = (None, (), None, None, 0, 0, (), 0)  # of what was made nothing is asked but whether it is the same
 
 
@@ -90,6 +102,7 @@ class Witness(dispatch.Recorder):
         self.key = new_key(self)
         self.feeding = _Feeding()
         self.traces_all = 0  # by how many every tape that is made now is wanted to be a traced one
+        self.recent: deque[Any] = deque(maxlen=_RECENT_LOGS)  # the logs of the last tapes, in a block of `witnessed`
         self.fed: dict[int, tuple[Any, Event]] = {}  # the variables that functions of datasets have read, by their ids
 
     @unobtrusive()
@@ -101,13 +114,25 @@ class Witness(dispatch.Recorder):
             if isinstance(g, Tensor) and not any(note(g.marks, key) is not None for key in recording):
                 g.mark = (self.key, self._event(Gradient, (*marks, g.marks), None), g.marks)
 
-    @unobtrusive()
+    # The methods that are told of every op are guarded by themselves: a call of a guard would be a good part of them.
+
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: Any = None) -> None:
         """Marks the outputs as computed by `op` from the inputs."""
-        marks = tuple([self.mark_in(x) for x in inputs])
-        event = self._event(op, marks, None)
-        for y in outputs if type(outputs) is tuple else (outputs,):
-            y.mark = (self.key, event, y.marks)
+        try:
+            key = self.key
+            marks = []
+            for x in inputs:
+                if x.mark is None:
+                    x.mark = self.made(x)
+                marks.append(x.marks)
+            event = self._event(op, tuple(marks), None)
+            if type(outputs) is tuple:
+                for y in outputs:
+                    y.mark = (key, event, y.marks)
+            else:
+                outputs.mark = (key, event, outputs.marks)
+        except Exception:
+            say_once("Witness.record")
 
     def constant(self, op: Any, inputs: Sequence[Tensor], outputs: Any) -> None:
         """The same for an op without a derivative."""
@@ -117,12 +142,6 @@ class Witness(dispatch.Recorder):
         """The mark of a tensor that is made from what is none."""
         return (self.key, _new(Event, _MADE), None)
 
-    def mark_in(self, x: Tensor) -> Any:
-        """The mark of an input, which may be met here for the first time."""
-        if x.mark is None:
-            x.mark = self.made(x)
-        return x.marks
-
     def event_of(self, x: Tensor) -> Event:
         """What made a tensor, as far as is known."""
         event: Event | None = note(x.marks, self.key)
@@ -131,20 +150,28 @@ class Witness(dispatch.Recorder):
             x.mark = (self.key, event, x.marks)
         return event
 
-    @unobtrusive(otherwise=lambda self, variable, rest: rest)
     def mark_of(self, variable: Any, rest: Any) -> Any:
         """The mark of a value that is read from `variable`."""
-        event = self._event(None, (), variable)
-        if self.feeding.depth:
-            self.fed[id(variable)] = (variable, event)
-        return (self.key, event, rest)
+        try:
+            event = self._event(None, (), variable)
+            if self.feeding.depth:
+                self.fed[id(variable)] = (variable, event)
+            return (self.key, event, rest)
+        except Exception:
+            say_once("Witness.mark_of")
+            return rest
 
     def _event(self, op: Any, marks: tuple[Any, ...], variable: Any) -> Event:
-        deepest = max((e.steps for mark in marks if (e := note(mark, self.key)) is not None), default=0)
+        deepest = 0
+        for mark in marks:
+            before = note(mark, self.key)
+            if before is not None and before[_STEPS] > deepest:
+                deepest = before[_STEPS]
         if deepest > _MOST_STEPS:
             marks, deepest = (), 0
-        recording = tuple([r.key for r in dispatch.thread.recorders])
-        return Event(op, marks, variable, _here(4), _tick(), threading.get_ident(), recording, deepest + 1)
+        recorders = dispatch.thread.recorders
+        recording = tuple([r.key for r in recorders]) if recorders else ()
+        return _new(Event, (op, marks, variable, _here(3), _tick(), _thread(), recording, deepest + 1))
 
 
 witness = Witness()
@@ -157,6 +184,16 @@ def _answered(tape: Any, targets: list[Any], sources: list[Any], found: list[Any
     if reporters:
         reporters[-1](tape, targets, sources, found, none, zeros)
     witness.answered(tape, targets, sources, found)
+    _tell_outer_tapes(tape, targets)
+
+
+@unobtrusive()
+def _tell_outer_tapes(tape: Any, targets: Sequence[Any]) -> None:
+    """Tells the tapes that record the sweep of an inner tape which question that sweep has answered."""
+    inner = tape._log or tape._past
+    for outer in dispatch.thread.recorders:
+        if outer.traces and outer is not inner and isinstance(inner, TracingLog):
+            outer.note_sweep(Sweep(_here(4), inner, tuple(targets), len(outer.ops)))
 
 
 def start(of_all: bool = False) -> None:
@@ -182,6 +219,7 @@ def stop(of_all: bool = False) -> None:
             dispatch.set_witness(None)
             inspection.when_asked = None
             witness.fed.clear()
+            witness.recent.clear()
             when_made(None)
             scopes.when_changed(None)
 
@@ -229,6 +267,23 @@ class Unrecorded(NamedTuple):
     reference: LineReference | Line
 
 
+class ForwardOp(NamedTuple):
+    """The op of an inner tape whose rule has made a record: where it ran, and which of the record's inputs it saved."""
+
+    op: Any
+    reference: LineReference | Line
+    saved: tuple[int, ...]
+
+
+class Sweep(NamedTuple):
+    """The backward sweep of an inner tape, which an outer tape records: where it was asked for, and of what."""
+
+    reference: LineReference | Line
+    log: TracingLog
+    targets: tuple[Any, ...]
+    stop: int  # the position on the outer tape that follows its last record
+
+
 class TracingLog(NotingLog):
     """A log that notes of each record its source line, its output, and the time; of what it does not record, it tells.
 
@@ -245,8 +300,11 @@ class TracingLog(NotingLog):
         self.origins: dict[int, Event] = {}  # of leaves that are outputs of ops without a derivative
         self.thread = threading.get_ident()
         self.spans: list[list[int]] = []
+        self.node_spans: list[list[int]] = []  # the same, in nodes of the graph that was being traced
         self.scopes: list[tuple[int, tuple[str, ...]]] = [(0, ())]  # from which position on, the scopes it belongs to
         self.started = perf_counter_ns()
+        if witness.traces_all:
+            witness.recent.append(self)
         self.before_reset: list[tuple[TracingLog, LineReference]] = []  # what `tape.reset()` made it forget, and where
         self.overwritten_at: dict[int, LineReference] = {}  # of a variable, by its `id`: where it became a constant
         # How many records came before, the variable, the value, and the array that the variable held until then.
@@ -254,6 +312,10 @@ class TracingLog(NotingLog):
         self.watched_tensors: dict[int, Tensor] = {}  # by position: those that no op may use
         self.unrecorded: dict[int, Unrecorded] = {}  # by the `id` of the first output
         self._followed: set[int] = set()  # the ids of the outputs of these, all of which live as long as this log
+        self.sweeps: list[Sweep] = []  # of inner tapes
+        # Of records that the rule of an inner tape's op has made: that op, and where it was recorded.
+        self.forward_ops: dict[int, ForwardOp] = {}
+        self.refused: list[tuple[Any, LineReference | Line]] = []  # integers that were to be watched, and where
 
     @unobtrusive()
     def succeeds(self, before: Log) -> None:
@@ -271,9 +333,59 @@ class TracingLog(NotingLog):
         """A value that is not on the tape became a variable's, whose assignments are followed."""
         self.overwritten_at[id(variable)] = here(4)
 
+    @unobtrusive()
+    def refuse_watch(self, source: Any) -> None:
+        """A tensor or variable of integers was to be watched."""
+        self.refused.append((source, _here(3)))
+
+    def note_sweep(self, sweep: Sweep) -> None:
+        """Finds the op of the inner tape behind each record of its sweep, by the tensors that the op has saved.
+
+        The sweep goes backwards, so the records of a later op come first.
+        """
+        self.sweeps.append(sweep)
+        inner = sweep.log
+        savers: dict[int, list[int]] = {}  # by the id of a tensor: the positions of the ops that have saved it
+        for at, saved in enumerate(inner.saved):
+            for x in saved if type(saved) is tuple else (saved,):
+                if isinstance(x, Tensor):
+                    savers.setdefault(id(x), []).append(at)
+        start = sweep.stop
+        while start and (start - 1 not in self.notes or self.notes[start - 1][0] == sweep.reference):
+            start -= 1
+        last = len(inner.saved)
+        for at in range(start, sweep.stop):
+            noted = self.notes.get(at)
+            if noted is None:
+                continue
+            found = [(x, f) for x in noted[3] for f in savers.get(id(x), ()) if f <= last]
+            if not found:
+                continue
+            name = self.records[at][0].name
+            # The op of the same name, as a product in the rule of a product; or else that which made what it saved.
+            alike = [f for _, f in found if inner.records[f][0].name == name]
+            own = [f for x, f in found if inner.position(x) == f]
+            last = max(alike or own or [f for _, f in found])
+            where = inner.reference(last)
+            if where is not None:
+                saved_by = [i for i, x in enumerate(noted[3]) if last in savers.get(id(x), ())]
+                self.forward_ops[at] = ForwardOp(inner.records[last][0], where, tuple(saved_by))
+
+    def blamed(self, at: int) -> LineReference | Line | None:
+        """Where the record at a position was written down: of one that an inner tape's sweep made, the forward op."""
+        first = self.parents[at][0] if self.ops[at] is None and self.parents[at] is not None else at
+        return self.forward_ops[first].reference if first in self.forward_ops else self.reference(at)
+
+    def ended_before(self, other: Log) -> bool:
+        """Whether its recording had ended when that of another began."""
+        if not isinstance(other, TracingLog) or not self.spans or not other.spans:
+            return False
+        return len(self.spans[-1]) > 1 and self.spans[-1][1] < other.spans[0][0]
+
     def resumes(self) -> None:
         """Recording begins, or goes on."""
         self.spans.append([_tick()])
+        self.node_spans.append([_node_count()])
         self._note_scope()
 
     @unobtrusive()
@@ -284,20 +396,30 @@ class TracingLog(NotingLog):
         """Recording ends, perhaps for a while."""
         if self.spans and len(self.spans[-1]) == 1:
             self.spans[-1].append(_tick())
+            self.node_spans[-1].append(_node_count())
 
-    @unobtrusive()
     def _note(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Notes what was recorded, at the position that the first output has; of what was not, tells the witness."""
-        first = outputs[0] if type(outputs) is tuple else outputs
-        at = self.position(first)
-        if type(first) is DeviceTensor:
-            first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
-        if at is not None:
-            self.notes[at] = (_here(3), outputs, perf_counter_ns(), inputs, attrs)
-        else:
-            if (made := note(first.marks, witness.key)) is None or made.op is None:
-                witness.record(op, inputs, outputs)  # `constant` has not told
-            self._note_unrecorded(len(self.ops), op, inputs, outputs, attrs)
+        try:
+            first = outputs[0] if type(outputs) is tuple else outputs
+            mark, key = first.mark, self.key
+            at = (mark if first.home is key else None) if type(mark) is int else note(mark, key)
+            if type(first) is DeviceTensor:
+                first.module.synchronize()  # a device works on while Python goes on: the time is that of the work
+            if at is not None:
+                trace = dispatch.thread.trace  # as `_here` does
+                if trace is None or trace.line is None:
+                    frame = users_frame(3)
+                    where = (frame.f_code, frame.f_lasti)
+                else:
+                    where = trace.line
+                self.notes[at] = (where, outputs, perf_counter_ns(), inputs, attrs)
+            else:
+                if (made := note(first.marks, witness.key)) is None or made.op is None:
+                    witness.record(op, inputs, outputs)  # `constant` has not told
+                self._note_unrecorded(len(self.ops), op, inputs, outputs, attrs)
+        except Exception:
+            say_once("TracingLog._note")
 
     def record(self, op: Any, inputs: Sequence[Tensor], outputs: Any, attrs: dict[str, Any]) -> None:
         """Records any op, if it has a derivative and one of its inputs is on the tape."""

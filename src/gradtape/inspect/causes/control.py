@@ -1,0 +1,40 @@
+"""A branch that was not taken, or a loop that ran zero times, on the way from a source to the target.
+
+In a function both are ops, and the gradient for what they did not use is zero, not None.
+"""
+
+from __future__ import annotations
+
+from ...engine.run.source_lines import Line
+from ..records.again import Control, RepeatedLog
+from ..records.reading import Reading
+from .provenance import descendants
+
+
+def skipped_control(reading: Reading, at: int) -> tuple[str, Line | None] | None:
+    """What is to be said of the branch or loop that takes what was computed from `at` and does nothing with it."""
+    log = reading.log
+    if not isinstance(log, RepeatedLog):
+        return None
+    below = descendants(log, at)
+    for control in log.controls:
+        if not _is_used(log, control, below):
+            continue
+        if control.op.name == "loop":
+            if _ran_zero_times(control):
+                return "the loop that uses it ran zero times, so the target does not depend on it", control.line
+        else:
+            return "the branch that uses it was not taken, so the target does not depend on it", control.line
+    return None
+
+
+def _is_used(log: RepeatedLog, control: Control, below: set[int]) -> bool:
+    """Whether a value of `below` goes in, and none comes out."""
+    taken = any(log.position(x) in below for x in control.inputs)
+    return taken and not any(log.position(y) in below for y in control.outputs)
+
+
+def _ran_zero_times(control: Control) -> bool:
+    """Whether a loop gave back what it was given."""
+    given = {id(x) for x in control.inputs}
+    return all(id(y) in given or not y.dims or not y.dims[0] for y in control.outputs)
