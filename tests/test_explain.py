@@ -171,8 +171,8 @@ def cast_to_integers() -> Any:
 def an_integer_constant() -> Any:
     x = tf.constant(10)
     with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = x * x  # here
+        tape.watch(x)  # here
+        y = x * x
     return tape, y, x
 
 

@@ -5,6 +5,7 @@ The programs are run in this process, by what the command uses.
 
 import contextlib
 import io
+import logging
 import os
 import sys
 import warnings
@@ -34,7 +35,11 @@ def said(tmp_path, monkeypatch):
         code = compile(program, str(file), "exec", dont_inherit=True)
         with contextlib.redirect_stderr(io.StringIO()) as stderr, contextlib.redirect_stdout(io.StringIO()):
             with warnings.catch_warnings(action="ignore"), ends, _explanations() as found:
-                exec(code, {"__name__": "__main__"})
+                logging.disable(logging.WARNING)  # TensorFlow's own, as of a watched integer
+                try:
+                    exec(code, {"__name__": "__main__"})
+                finally:
+                    logging.disable(logging.NOTSET)
         return stderr.getvalue(), found
 
     return run

@@ -267,3 +267,115 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean((vectors - y) ** 2)
 gradients = tape.gradient(loss, chooser.trainable_variables + table.trainable_variables)
 """)
+
+lost("integers_that_were_watched", "None", "integer", ("`x`", "int32", "tape.watch(x) has no effect"), """
+x = tf.constant([1, 2, 3])
+with tf.GradientTape() as tape:
+    tape.watch(x)  # here
+    y = tf.reduce_sum(tf.cast(x, tf.float32) ** 2)
+print(tape.gradient(y, x))
+""")
+
+lost("watched_tokens_in_a_function", "None", "integer", ("`tokens`", "tape.watch(tokens) has no effect"), """
+embedding = tf.Variable(tf.ones((10, 4)))
+
+@tf.function
+def saliency(tokens):
+    with tf.GradientTape() as tape:
+        tape.watch(tokens)  # here
+        score = tf.reduce_sum(tf.gather(embedding, tokens))
+    return tape.gradient(score, tokens) is None
+
+saliency(tf.constant([1, 2, 3]))
+""")
+
+lost("a_dataset_of_features_inside_the_block", "None", "dataset.map", ("net/", "went into a dataset"), """
+net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)], name="net")
+x = np.ones((8, 2), "float32")
+with tf.GradientTape() as tape:
+    features = net(x)
+    loss = 0.0
+    for batch in tf.data.Dataset.from_tensor_slices(features).batch(4):  # here
+        loss += tf.reduce_mean(batch ** 2)
+gradients = tape.gradient(loss, net.trainable_variables)
+""")
+
+lost("a_constant_of_a_variable", "None", "stop_gradient", ("`w`", "`tf.constant(w)` makes a constant"), """
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    p = tf.constant(w)  # here
+    loss = tf.reduce_sum(p ** 2)
+print(tape.gradient(loss, w))
+""")
+
+lost("a_numpy_function_without_a_function", "None", "not differentiable", ("`w`", "tf.numpy_function(np.sin"), """
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.numpy_function(np.sin, [w], tf.float32)  # here
+    loss = tf.reduce_sum(y)
+print(tape.gradient(loss, w))
+""")
+
+lost("the_codes_of_a_quantised_autoencoder", "None", "not differentiable", ("encoder/", "tf.argmin"), """
+encoder = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)], name="encoder")
+decoder = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)], name="decoder")
+codebook = tf.random.normal((4, 2))
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        z = encoder(x)
+        distance = tf.reduce_sum((z[:, None] - codebook[None]) ** 2, -1)
+        nearest = tf.argmin(distance, axis=1)  # here
+        loss = tf.reduce_mean((decoder(tf.gather(codebook, nearest)) - x) ** 2)
+    return tape.gradient(loss, encoder.trainable_variables + decoder.trainable_variables)
+
+step(tf.random.normal((6, 3)))
+""")
+
+lost("a_latent_sample_of_numpy", "None", "left for NumPy or Python", ("enc/", "NumPy"), """
+enc = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(4)], name="enc")
+dec = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(4)], name="dec")
+x = tf.random.normal((8, 4))
+with tf.GradientTape() as tape:
+    mean, log_variance = tf.split(enc(x), 2, axis=1)
+    z = np.random.normal(mean, np.exp(0.5 * log_variance)).astype("float32")  # here
+    loss = tf.reduce_mean((dec(z) - x) ** 2)
+gradients = tape.gradient(loss, enc.trainable_variables + dec.trainable_variables)
+""")
+
+lost("a_metric_for_a_loss", "None", "assign", ("net/",), """
+net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)], name="net")
+average = tf.keras.metrics.Mean()
+x, y = tf.ones((4, 2)), tf.ones((4, 1))
+with tf.GradientTape() as tape:
+    for i in range(2):
+        average(tf.reduce_mean((net(x) - y) ** 2))  # here
+    loss = average.result()
+gradients = tape.gradient(loss, net.trainable_variables)
+""")
+
+lost("the_labels_that_a_function_gives", "None", "not differentiable", ("`points`", "tf.argmin(distance, 1)"), """
+points, centers = tf.Variable(tf.ones((10, 2))), tf.constant([[0.0, 1.0], [2.0, 3.0]])
+
+@tf.function
+def labels(p):
+    distance = tf.reduce_sum((p[:, None] - centers) ** 2, -1)
+    return tf.argmin(distance, 1)  # here
+
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.gather(centers, labels(points)) ** 2)
+print(tape.gradient(loss, points))
+""")
+
+lost("a_python_number_in_a_py_function", "zero", "left for NumPy or Python", ("`w`", "tf.py_function"), """
+w = tf.Variable(2.0)
+
+@tf.function
+def square():
+    return tf.py_function(lambda x: float(x) ** 2, [w], tf.float32) * 3.0  # here
+
+with tf.GradientTape() as tape:
+    loss = square()
+print(tape.gradient(loss, w))
+""")

@@ -350,3 +350,81 @@ def step():
 
 step()
 """)
+
+lost("a_nan_in_a_target_that_is_linear", "finite", "not finite", ("`w`", "the target is not", "NaN", "Clean"), """
+w = tf.Variable([1.0, 2.0])
+y = tf.constant([1.0, float("nan")])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w * 2.0 - y)  # here
+print(tape.gradient(loss, w))
+""")
+
+lost("a_nan_that_is_only_added", "finite", "not finite", ("`w`", "the target is not", "tf.math.log(alpha)"), """
+w, alpha = tf.Variable([1.0, 2.0]), tf.constant(-1.0)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w ** 2) + tf.math.log(alpha)  # here
+print(tape.gradient(loss, w))
+""")
+
+lost("an_infinite_loss_of_a_later_step", "finite", "not finite", ("`w`", "the target is not", "tf.math.log"), """
+w = tf.Variable([1.0, 2.0])
+
+@tf.function
+def step(p):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w ** 2) + tf.reduce_sum(tf.math.log(p))  # here
+    return tape.gradient(loss, w)
+
+step(tf.constant([0.5, 0.1]))
+step(tf.constant([0.5, 0.0]))
+""")
+
+lost("an_epsilon_under_a_root_in_half_precision", "not finite", "not finite", ("`x`", "1e-8 is 0 in float16"), """
+x = tf.Variable([0.0, 0.0], dtype=tf.float16)
+with tf.GradientTape() as tape:
+    length = tf.sqrt(tf.reduce_sum(x * x) + 1e-8)  # here
+print(tape.gradient(length, x))
+""")
+
+lost("an_epsilon_in_a_quotient_in_half_precision", "not finite", "not finite", ("`x`", "1e-8 is 0 in float16"), """
+x, s = tf.Variable([0.0, 0.0], dtype=tf.float16), tf.constant([0.0, 1.0], tf.float16)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum((x + 1.0) / (s + 1e-8))  # here
+print(tape.gradient(loss, x))
+""")
+
+lost("an_epsilon_in_a_logarithm_in_half_precision", "not finite", "not finite", ("`p`", "1e-10 is 0 in float16"), """
+p = tf.Variable([0.0, 1.0], dtype=tf.float16)
+with tf.GradientTape() as tape:
+    loss = -tf.reduce_mean(tf.math.log(tf.maximum(p, 1e-10)))  # here
+print(tape.gradient(loss, p))
+""")
+
+lost("a_kernel_matrix_that_is_not_positive", "not finite", "not finite", ("`scale`", "jitter", "tf.eye"), """
+scale = tf.Variable(1.0)
+x = tf.constant([[0.0], [0.0], [1.0]])
+with tf.GradientTape() as tape:
+    k = tf.exp(-0.5 * (x - tf.transpose(x)) ** 2 / scale ** 2) - 0.001 * tf.eye(3)
+    factor = tf.linalg.cholesky(k)  # here
+    loss = tf.reduce_sum(tf.math.log(tf.linalg.diag_part(factor)))
+print(tape.gradient(loss, scale))
+""")
+
+lost("features_divided_by_their_deviation", "not finite", "not finite", ("reg/",), """
+reg = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)], name="reg")
+x = tf.constant([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
+x = (x - tf.reduce_mean(x, 0)) / tf.math.reduce_std(x, 0)  # here
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(reg(x) ** 2)
+gradients = tape.gradient(loss, reg.trainable_variables)
+""")
+
+lost("dead_units_before_a_logarithm", "not finite", "not finite", ("kernel", "tf.math.log(0) is -inf"), """
+low = tf.keras.initializers.Constant(-20.0)
+x = tf.keras.Input((3,))
+h = tf.keras.layers.Dense(4, activation="relu", bias_initializer=low)(x)
+logs = tf.keras.layers.Lambda(lambda t: tf.math.log(t))(h)  # here
+model = tf.keras.Model(x, tf.keras.layers.Dense(1)(logs))
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 3), "float32"), np.ones((4, 1), "float32"), verbose=0)
+""")

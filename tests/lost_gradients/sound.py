@@ -299,3 +299,220 @@ def step(x):
 for x in (1.0, 0.1, 0.5):
     step(tf.constant(x))
 """)
+
+healthy("a_margin_that_is_kept_from_the_start", """
+w, b = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
+x, y = tf.constant([[1.0, 2.0], [-1.0, -3.0]]), tf.constant([1.0, -1.0])
+for _ in range(15):
+    with tf.GradientTape() as tape:
+        margin = y * (tf.reduce_sum(x * w, axis=1) + b)
+        loss = tf.reduce_mean(tf.nn.relu(1.0 - margin)) + 1e-3 * tf.reduce_sum(w ** 2)
+    for v, g in zip([w, b], tape.gradient(loss, [w, b])):
+        v.assign_sub(0.5 * g)
+""")
+
+healthy("triplets_that_are_told_apart", """
+tf.keras.utils.set_random_seed(0)
+net = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+a, p, n = tf.ones((4, 3)), tf.ones((4, 3)) * 1.01, -5.0 * tf.ones((4, 3))
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        near = tf.reduce_sum((net(a) - net(p)) ** 2, 1)
+        far = tf.reduce_sum((net(a) - net(n)) ** 2, 1)
+        loss = tf.reduce_mean(tf.nn.relu(near - far + 0.2))
+    tape.gradient(loss, net.trainable_variables)
+""")
+
+healthy("the_hinge_of_keras_in_fit", """
+model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+model.compile("sgd", "hinge")
+model.fit(np.array([[3.0, 2.0], [-4.0, -2.0]], "float32"), np.array([[1.0], [-1.0]]), epochs=15, verbose=0)
+""")
+
+healthy("pairs_with_a_contrastive_loss", """
+tf.keras.utils.set_random_seed(0)
+embed = tf.keras.layers.Dense(2)
+for i in range(6):
+    a, b = tf.random.normal((6, 3)), tf.random.normal((6, 3)) * 5.0
+    same = tf.constant(np.arange(6) % 2, tf.float32) * float(i > 1)
+    with tf.GradientTape() as tape:
+        d = tf.sqrt(tf.reduce_sum((embed(a) - embed(b)) ** 2, 1) + 1e-9)
+        loss = tf.reduce_mean(same * d ** 2 + (1.0 - same) * tf.square(tf.maximum(0.5 - d, 0.0)))
+    tape.gradient(loss, embed.trainable_variables)
+""")
+
+healthy("branches_in_turns", """
+a, b = tf.Variable(2.0), tf.Variable(3.0)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: a * x, lambda: b * x)
+        loss = tf.reduce_sum(y)
+    return tape.gradient(loss, [a, b])
+
+for i in range(6):
+    step(tf.ones(2) * (-1.0) ** i)
+""")
+
+healthy("a_loop_that_is_empty_now_and_then", """
+w = tf.Variable(0.5)
+
+@tf.function
+def run(n):
+    h = tf.constant(0.0)
+    for i in tf.range(n):
+        h += tf.tanh(w * tf.cast(i, tf.float32))
+    return h
+
+for n in (0, 3, 0, 2):
+    with tf.GradientTape() as tape:
+        loss = run(tf.constant(n)) ** 2
+    tape.gradient(loss, w)
+""")
+
+healthy("a_normalisation_that_was_adapted", """
+norm = tf.keras.layers.Normalization()
+data = np.random.default_rng(0).normal(size=(32, 3)).astype("float32")
+norm.adapt(data)
+model = tf.keras.Sequential([tf.keras.Input((3,)), norm, tf.keras.layers.Dense(1)])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(model(data) ** 2)
+tape.gradient(loss, model.trainable_variables)
+""")
+
+healthy("single_examples_for_a_few_rectified_units", """
+for seed in range(12):
+    tf.keras.utils.set_random_seed(seed)
+    net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3, "relu"), tf.keras.layers.Dense(1)])
+    x = tf.random.normal((16, 2))
+    for i in range(16):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((net(x[i:i + 1]) - 1.0) ** 2)
+        gradients = tape.gradient(loss, net.trainable_variables)
+""")
+
+healthy("a_reward_that_comes_late", """
+tf.keras.utils.set_random_seed(0)
+policy = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(8, "tanh"), tf.keras.layers.Dense(2)])
+for episode in range(8):
+    with tf.GradientTape() as tape:
+        log_probability = tf.nn.log_softmax(policy(tf.random.normal((5, 3))))
+        loss = -tf.reduce_mean(log_probability[:, 0]) * float(episode % 4 == 3)
+    tape.gradient(loss, policy.trainable_variables)
+""")
+
+healthy("a_weight_of_the_loss_that_is_warmed_up", """
+tf.keras.utils.set_random_seed(0)
+x, y = tf.random.normal((8, 3)), tf.random.normal((8, 1))
+trunk, main, extra = tf.keras.layers.Dense(4, "tanh"), tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
+for layer in (main, extra):
+    layer(trunk(x))
+
+@tf.function
+def step(weight):
+    with tf.GradientTape() as tape:
+        h = trunk(x)
+        loss = tf.reduce_mean((main(h) - y) ** 2) + weight * tf.reduce_mean((extra(h) - y) ** 2)
+    return tape.gradient(loss, [v for layer in (trunk, main, extra) for v in layer.trainable_variables])
+
+for i in range(6):
+    step(tf.constant(max(0.0, (i - 3) * 0.1)))
+""")
+
+healthy("an_adapter_that_begins_with_zeros", """
+weights, a, b = tf.random.normal((4, 4)), tf.Variable(tf.random.normal((4, 2))), tf.Variable(tf.zeros((2, 4)))
+x, y = tf.random.normal((8, 4)), tf.random.normal((8, 4))
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((x @ weights + x @ a @ b - y) ** 2)
+tape.gradient(loss, [a, b])
+""")
+
+healthy("residual_blocks_that_begin_as_nothing", """
+tf.keras.utils.set_random_seed(0)
+x = tf.keras.Input((6,))
+h = tf.keras.layers.BatchNormalization(gamma_initializer="zeros")(tf.keras.layers.Dense(6, "relu")(x))
+model = tf.keras.Model(x, tf.keras.layers.Dense(1)(x + h))
+model.compile("sgd", "mse")
+model.fit(np.random.default_rng(0).normal(size=(8, 6)).astype("float32"), np.ones((8, 1)), verbose=0)
+""")
+
+healthy("a_bias_before_batch_normalisation", """
+tf.keras.utils.set_random_seed(0)
+layers = [tf.keras.layers.Dense(4), tf.keras.layers.BatchNormalization(), tf.keras.layers.ReLU()]
+model = tf.keras.Sequential([tf.keras.Input((3,)), *layers, tf.keras.layers.Dense(1)])
+model.compile("adam", "mse")
+x = np.random.default_rng(0).normal(size=(16, 3)).astype("float32")
+model.fit(x, x[:, :1], batch_size=2, epochs=2, verbose=0)
+""")
+
+healthy("a_first_batch_of_zeros", """
+w = tf.Variable([[1.0], [2.0]])
+for x in ([[0.0, 0.0]], [[1.0, 2.0]], [[0.0, 1.0]]):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((tf.constant(x) @ w - 1.0) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+""")
+
+healthy("absolute_values_that_reach_their_least", """
+w = tf.Variable([0.5, -0.5])
+for _ in range(30):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.abs(w))
+    w.assign_sub(0.125 * tape.gradient(loss, w))
+""")
+
+healthy("experts_of_which_one_is_chosen", """
+tf.keras.utils.set_random_seed(0)
+gate, experts = tf.keras.layers.Dense(2), [tf.keras.layers.Dense(1) for _ in range(2)]
+for i in range(12):
+    x = tf.random.normal((1, 3))
+    with tf.GradientTape() as tape:
+        p = tf.nn.softmax(gate(x))
+        best = tf.argmax(p, 1)[:, None]
+        y = sum(tf.where(best == j, p[:, j:j + 1] * experts[j](x), 0.0) for j in range(2))
+        loss = tf.reduce_mean((y - 1.0) ** 2)
+    tape.gradient(loss, [v for layer in (gate, *experts) for v in layer.trainable_variables])
+""")
+
+healthy("a_critic_with_a_gradient_penalty", """
+tf.keras.utils.set_random_seed(0)
+layers = [tf.keras.layers.Dense(8), tf.keras.layers.LeakyReLU(), tf.keras.layers.Dense(1)]
+critic = tf.keras.Sequential([tf.keras.Input((2,)), *layers])
+
+@tf.function
+def step(real, fake):
+    with tf.GradientTape() as tape:
+        share = tf.random.uniform((8, 1))
+        mixed = share * real + (1.0 - share) * fake
+        with tf.GradientTape() as inner:
+            inner.watch(mixed)
+            score = critic(mixed)
+        slopes = tf.sqrt(tf.reduce_sum(inner.gradient(score, mixed) ** 2, 1) + 1e-12)
+        loss = tf.reduce_mean(critic(fake)) - tf.reduce_mean(critic(real)) + tf.reduce_mean((slopes - 1.0) ** 2)
+    return tape.gradient(loss, critic.trainable_variables)
+
+for _ in range(3):
+    step(tf.random.normal((8, 2)), tf.random.normal((8, 2)) + 1.0)
+""")
+
+healthy("masked_logits_of_which_the_target_holds_infinities", """
+w = tf.Variable([[0.5, -0.5, 1.0]])
+with tf.GradientTape(persistent=True) as tape:
+    logits = tf.where([[True, False, True]], w * 2.0, -np.inf)
+tape.gradient(logits, w)
+""")
+
+healthy("a_scaled_loss_that_overflows", """
+tf.keras.mixed_precision.set_global_policy("mixed_float16")
+try:
+    net = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(8, "relu"), tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD(0.01))
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((net(tf.random.normal((8, 4))) - 1.0) ** 2)
+            scaled = optimizer.scale_loss(loss)
+        optimizer.apply_gradients(zip(tape.gradient(scaled, net.trainable_variables), net.trainable_variables))
+finally:
+    tf.keras.mixed_precision.set_global_policy("float32")
+""")

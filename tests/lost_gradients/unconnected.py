@@ -298,3 +298,154 @@ with tf.GradientTape() as tape:
     score = tf.reduce_sum(tf.sigmoid(image @ weights))  # here
 print(tape.gradient(score, image))
 """)
+
+lost("what_is_linear_twice_differentiated", "None", "linear", ("`x`", "`x * 3.0` is linear"), """
+x = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as t2:
+    with tf.GradientTape() as t1:
+        y = tf.reduce_sum(x * 3.0)  # here
+    dy = t1.gradient(y, x)
+print(t2.gradient(dy, x))
+""")
+
+lost("the_bias_in_a_gradient_penalty", "None", "linear", ("bias", "`inner.gradient(score, x)`", "only adds it"), """
+critic = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+x = tf.ones((3, 2))
+with tf.GradientTape() as tape:
+    with tf.GradientTape() as inner:
+        inner.watch(x)
+        score = critic(x)  # here
+    slopes = inner.gradient(score, x)
+    penalty = tf.reduce_mean((tf.norm(slopes, axis=1) - 1.0) ** 2)
+print(tape.gradient(penalty, critic.trainable_variables))
+""")
+
+lost("a_curvature_in_a_function", "None", "linear", ("`x`", "`3.0 * x`"), """
+@tf.function
+def curvature(x):
+    with tf.GradientTape() as t2:
+        t2.watch(x)
+        with tf.GradientTape() as t1:
+            t1.watch(x)
+            y = 3.0 * x + 1.0  # here
+        dy = t1.gradient(y, x)
+    return t2.gradient(dy, x)
+
+print(curvature(tf.constant(2.0)))
+""")
+
+lost("a_loop_of_no_rounds", "None", "no path", ("`w`", "`range(steps)`", "zero times", "a_loop_of_no_rounds.py:9"), """
+w = tf.Variable(2.0)
+steps = 0
+with tf.GradientTape() as tape:
+    y = tf.constant(1.0)
+    for _ in range(steps):  # here
+        y = y * w
+    loss = y * 3.0
+print(tape.gradient(loss, w))
+""")
+
+lost("a_while_loop_of_no_rounds", "None", "no path", ("`w`", "tf.while_loop", "zero times"), """
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    _, y = tf.while_loop(lambda i, y: i < 0, lambda i, y: (i + 1, y * w), [0, tf.constant(1.0)])  # here
+    loss = y * 2.0
+print(tape.gradient(loss, w))
+""")
+
+lost("a_regulariser_that_is_switched_off", "None", "no path", ("`alpha`", "`use_reg`", "not taken"), """
+alpha, w, use_reg = tf.Variable(0.5), tf.Variable([1.0, 2.0]), False
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w ** 2)
+    if use_reg:  # here
+        loss += alpha * tf.reduce_sum(tf.abs(w))
+print(tape.gradient(loss, [w, alpha]))
+""")
+
+lost("the_weights_of_a_normalisation", "None", "not trainable", ("mean", "2 more", "adapt()", "trainable_var"), """
+norm = tf.keras.layers.Normalization()
+data = np.random.default_rng(0).normal(size=(32, 3)).astype("float32")
+norm.adapt(data)
+model = tf.keras.Sequential([tf.keras.Input((3,)), norm, tf.keras.layers.Dense(1)])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(model(data) ** 2)  # here
+gradients = tape.gradient(loss, model.weights)
+""")
+
+lost("a_tape_that_recorded_nothing_of_it", "None", "another tape", ("`loss`", "Ask that one"), """
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape1:
+    loss = w * w  # here
+with tf.GradientTape() as tape2:
+    pass
+print(tape2.gradient(loss, w))
+""")
+
+lost("features_that_are_kept_from_the_first_step", "None", "before the tape", ("`w`", "`x * w`", "earlier tape"), """
+w = tf.Variable([1.0, 2.0])
+kept = {}
+
+def features(x):
+    if "f" not in kept:
+        kept["f"] = x * w  # here
+    return kept["f"]
+
+for step in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(features(tf.constant([1.0, 1.0])) ** 2)
+    gradient = tape.gradient(loss, w)
+    if gradient is not None:
+        w.assign_sub(0.1 * gradient)
+""")
+
+lost("a_clone_is_trained", "None", "no path", ("student/", "another variable", "copy"), """
+student = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)], name="student")
+clone = tf.keras.models.clone_model(student)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(clone(tf.ones((3, 2))) ** 2)  # here
+gradients = tape.gradient(loss, student.trainable_variables)
+""")
+
+lost("a_loss_after_the_block_in_a_function", "None", "after the block", ("net/", "`loss_fn(y, prediction)`"), """
+net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)], name="net")
+loss_fn = tf.keras.losses.MeanSquaredError()
+
+@tf.function
+def train_step(x, y):
+    with tf.GradientTape() as tape:
+        prediction = net(x, training=True)
+    loss = loss_fn(y, prediction)  # here
+    return tape.gradient(loss, net.trainable_variables)
+
+train_step(tf.ones((4, 2)), tf.zeros((4, 1)))
+""")
+
+lost("a_forward_pass_before_the_block_in_a_function", "None", "before the tape", ("`w`", "`x * w`"), """
+w = tf.Variable([1.0, 2.0])
+
+@tf.function
+def step(x):
+    hidden = x * w  # here
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(hidden ** 2)
+    return tape.gradient(loss, w)
+
+step(tf.ones(2))
+""")
+
+lost("variables_of_a_model_that_is_not_built", "empty", "no sources", ("`params`", "dense", "model.build"), """
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+net = Net()
+params = net.trainable_variables  # here
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(net(tf.ones((4, 2))) ** 2)
+    gradients = tape.gradient(loss, params)
+""")

@@ -206,3 +206,157 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_sum(vectors[:, 0] * [1.0, 2.0, 3.0])
 print(tape.gradient(loss, a))
 """)
+
+lost("the_second_derivative_of_rectified_units", "zero", "zero", ("`x`", "relu", "second derivative", "tf.tanh"), """
+tf.keras.utils.set_random_seed(0)
+net = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(8, "relu"), tf.keras.layers.Dense(1)])
+x = tf.constant([[0.1], [0.5], [0.9]])
+with tf.GradientTape() as t2:
+    t2.watch(x)
+    with tf.GradientTape() as t1:
+        t1.watch(x)
+        u = net(x)  # here
+    du = t1.gradient(u, x)
+print(t2.gradient(du, x))
+""")
+
+lost("a_loop_of_a_function_without_rounds", "zero", "zero", ("`w`", "zero times"), """
+w = tf.Variable(2.0)
+
+@tf.function
+def power(n):
+    y = tf.constant(1.0)
+    for _ in tf.range(n):  # here
+        y = y * w
+    return y * 3.0
+
+with tf.GradientTape() as tape:
+    loss = power(tf.constant(0))
+print(tape.gradient(loss, w))
+""")
+
+lost("a_branch_of_a_function_that_is_not_taken", "zero", "zero", ("`b`", "not taken"), """
+a, b = tf.Variable(2.0), tf.Variable(3.0)
+
+@tf.function
+def f(x):
+    if x > 0.0:  # here
+        y = a * x
+    else:
+        y = b * x
+    return y
+
+with tf.GradientTape() as tape:
+    loss = f(tf.constant(1.0))
+print(tape.gradient(loss, [a, b]))
+""")
+
+lost("a_cond_that_takes_one_side_in_every_step", "zero", "zero", ("`b`", "not taken"), """
+a, b = tf.Variable(2.0), tf.Variable(3.0)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: a * x, lambda: b * x)  # here
+        loss = tf.reduce_sum(y)
+    return tape.gradient(loss, [a, b])
+
+for _ in range(12):
+    step(tf.ones(2))
+""")
+
+lost("batch_normalisation_of_one_example", "zero", "zero", ("kernel", "batch of one", "larger batches"), """
+tf.keras.utils.set_random_seed(0)
+layers = [tf.keras.layers.Dense(4, use_bias=False), tf.keras.layers.BatchNormalization(), tf.keras.layers.Dense(1)]
+model = tf.keras.Sequential([tf.keras.Input((3,)), *layers])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((model(tf.ones((1, 3)), training=True) - 1.0) ** 2)  # here
+gradients = tape.gradient(loss, model.trainable_variables)
+""")
+
+lost("batches_of_one_in_fit", "zero", "zero", ("kernel", "batch of one"), """
+tf.keras.utils.set_random_seed(0)
+layers = [tf.keras.layers.Dense(4, "tanh"), tf.keras.layers.BatchNormalization(), tf.keras.layers.Dense(1)]
+model = tf.keras.Sequential([tf.keras.Input((3,)), *layers])
+model.compile("sgd", "mse")
+x = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
+model.fit(x, x[:, :1], batch_size=1, verbose=0)  # here
+""")
+
+lost("a_network_of_zeros", "zero", "zero", ("kernel", "2 more", "training never begins", "glorot_uniform"), """
+hidden = tf.keras.layers.Dense(4, "tanh", kernel_initializer="zeros")
+model = tf.keras.Sequential([tf.keras.Input((3,)), hidden, tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+optimizer = tf.keras.optimizers.SGD(0.1)
+x, y = tf.random.normal((8, 3)), tf.random.normal((8, 1))
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)  # here
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""")
+
+lost("rectified_units_of_zeros", "zero", "zero", ("`w1` and 2 more", "training never begins"), """
+w1, b1 = tf.Variable(tf.zeros((3, 4))), tf.Variable(tf.zeros(4))
+w2, b2 = tf.Variable(tf.zeros((4, 1))), tf.Variable(tf.zeros(1))
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        h = tf.nn.relu(tf.ones((8, 3)) @ w1 + b1)  # here
+        loss = tf.reduce_mean((h @ w2 + b2 - 1.0) ** 2)
+    for v, g in zip([w1, b1, w2, b2], tape.gradient(loss, [w1, b1, w2, b2])):
+        v.assign_sub(0.1 * g)
+""")
+
+lost("factors_that_both_begin_with_zeros", "zero", "zero", ("`u` and `v`", "training never begins"), """
+u, v = tf.Variable(tf.zeros((5, 2))), tf.Variable(tf.zeros((4, 2)))
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((tf.matmul(u, v, transpose_b=True) - 1.0) ** 2)  # here
+print(tape.gradient(loss, [u, v]))
+""")
+
+lost("a_softmax_of_one_unit_in_fit", "zero", "zero", ("kernel", "softmax over one element", "sigmoid"), """
+last = tf.keras.layers.Dense(1, activation="softmax")
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(4, "tanh"), last])
+model.compile("adam", "mse")
+x = np.random.default_rng(0).normal(size=(8, 3)).astype("float32")
+model.fit(x, (x[:, :1] > 0).astype("float32"), epochs=2, verbose=0)  # here
+""")
+
+lost("a_softmax_along_the_wrong_axis", "zero", "zero", ("kernel", "tf.nn.softmax", "axis"), """
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(4)])
+with tf.GradientTape() as tape:
+    p = tf.nn.softmax(model(tf.ones((1, 3))), axis=0)  # here
+    loss = tf.reduce_mean((p - 0.5) ** 2)
+gradients = tape.gradient(loss, model.trainable_variables)
+""")
+
+lost("a_single_class", "zero", "zero", ("kernel", "softmax over one element"), """
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+model.compile("adam", tf.keras.losses.CategoricalCrossentropy(from_logits=True))
+model.fit(np.ones((8, 3), "float32"), np.ones((8, 1), "float32"), epochs=2, verbose=0)  # here
+""")
+
+lost("the_imaginary_part_of_a_real_signal", "zero", "zero", ("`x`", "tf.math.imag", "tf.abs"), """
+x = tf.Variable([1.0, 2.0, 3.0, 4.0])
+with tf.GradientTape() as tape:
+    z = tf.cast(x, tf.complex64) * 2.0
+    loss = tf.reduce_sum(tf.math.imag(z))  # here
+print(tape.gradient(loss, x))
+""")
+
+lost("the_power_of_an_imaginary_part", "zero", "zero", ("`x`", "imag"), """
+x = tf.Variable([1.0, 2.0, 3.0, 4.0])
+with tf.GradientTape() as tape:
+    z = tf.cast(x, tf.complex64)
+    loss = tf.reduce_sum(tf.math.imag(z) ** 2)  # here
+print(tape.gradient(loss, x))
+""")
+
+lost("a_leaky_unit_without_a_leak", "zero", "zero", ("net/", "leaky_relu", "negative_slope"), """
+low = tf.keras.initializers.Constant(-2.0)
+layers = [tf.keras.layers.Dense(3, kernel_initializer=low), tf.keras.layers.LeakyReLU(negative_slope=0.0)]
+net = tf.keras.Sequential([tf.keras.Input((2,)), *layers, tf.keras.layers.Dense(1)], name="net")
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((net(tf.ones((8, 2))) - 1.0) ** 2)  # here
+    gradients = tape.gradient(loss, net.trainable_variables)
+""")
