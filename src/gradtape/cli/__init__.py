@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import gradtape
 
-REPORTED = 3  # the exit code of `run --trace --exit-code` when something was explained
+_REPORTED = 3  # the exit code of `run --trace --exit-code` when something was explained
 _EXIT_CODES = "exit codes: 0 all is well, 1 something was found (check, doctor), 2 the command was not understood"
 
 
@@ -68,7 +68,7 @@ def _parser() -> _Parser:
     run.add_argument(
         "--exit-code",
         action="store_true",
-        help=f"with --trace: exit with {REPORTED} if something was explained and the program itself did not fail",
+        help=f"with --trace: exit with {_REPORTED} if something was explained and the program itself did not fail",
     )
     kind = run.add_mutually_exclusive_group()
     kind.add_argument("-m", dest="kind", action="store_const", const="module", help="SCRIPT is the name of a module")
@@ -168,7 +168,13 @@ def _run(options: argparse.Namespace) -> int:
         return 2
 
     def program() -> None:
-        run(options.target, options.arguments, kind=options.kind, trace=options.trace, exit_code=options.exit_code)
+        run(
+            options.target,
+            options.arguments,
+            kind=options.kind,
+            trace=options.trace,
+            exit_code=_REPORTED if options.exit_code else 0,
+        )
 
     if "GRADTAPE_LAUNCHED" in os.environ:
         from gradtape.distribution.cluster import run_as_rank

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, NamedTuple, NoReturn
 
-from . import REPORTED
 from .stand_in import serve
 
 
@@ -34,12 +33,12 @@ class Program(NamedTuple):
 
 
 def run(
-    target: str, arguments: list[str], *, kind: str = "script", trace: bool = False, exit_code: bool = False
+    target: str, arguments: list[str], *, kind: str = "script", trace: bool = False, exit_code: int = 0
 ) -> None:
     """Runs `target`, a script, folder or archive, or of `kind` "module" or "command", with `arguments`.
 
-    With `trace`, gradients are explained; if there was something to explain and the program has not failed, and
-    `exit_code` is true, the process exits with `REPORTED`.
+    With `trace`, gradients are explained; if there was something to explain and the program has not failed, the
+    process exits with `exit_code`.
     """
     serve()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
@@ -62,7 +61,7 @@ def run(
             if error.code or not (exit_code and found):
                 raise
         if exit_code and found:
-            raise SystemExit(REPORTED)
+            raise SystemExit(exit_code)
     except BaseException as error:
         _leave_out_this_file(error)
         raise
