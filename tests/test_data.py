@@ -495,3 +495,245 @@ def test_functions_take_and_return_datasets():
     assert [int(x) for x in doubled(tf.constant(3, tf.int64))] == [0, 2, 4]
     pairs = tf.function(lambda dataset: {"pairs": dataset.batch(2)})
     assert [x.numpy().tolist() for x in pairs(tf.data.Dataset.range(3))["pairs"]] == [[0, 1], [2]]
+
+
+# What follows was found by comparing random pipelines with TensorFlow 2.21 (`tests/fuzz/datasets.py`).
+
+
+def counting(epochs):
+    """A dataset whose passes have the numbers of elements given, and none after those."""
+    left = iter(epochs)
+    return Dataset.from_generator(lambda: iter(range(next(left, 0))), output_signature=tf.TensorSpec([], tf.int32))
+
+
+def test_an_empty_epoch_ends_endless_passes_unless_they_are_shuffled():
+    assert values(counting([3, 0, 3]).repeat().take(5)) == [0, 1, 2]
+    assert values(counting([3, 0, 3]).repeat(3).take(5)) == [0, 1, 2, 0, 1]
+    assert sorted(values(counting([3, 0, 3]).shuffle(10).repeat().take(5))[:3]) == [0, 1, 2]
+    assert len(values(counting([3, 0, 3]).shuffle(10).repeat().take(5))) == 5
+    assert values(numbers(0).shuffle(10).repeat()) == []
+
+
+def test_a_cache_is_complete_after_as_many_elements_as_there_are():
+    made = []
+    data = numbers(3).map(lambda x: made.append(int(x)) or x).cache()
+    iterator = iter(data)
+    assert [int(next(iterator)) for _ in range(3)] == [0, 1, 2]
+    assert values(data) == values(data.take(3)) == [0, 1, 2]
+    assert made == [0, 1, 2]
+
+
+def test_random_access():
+    at = tf.data.experimental.at
+    tf.random.set_seed(1)
+    shuffled = numbers(6).shuffle(2, seed=3)
+    assert [int(at(shuffled, i)) for i in range(6)] == [int(at(shuffled, i)) for i in range(6)] == [5, 3, 0, 1, 2, 4]
+    fixed = numbers(6).shuffle(6, seed=3, reshuffle_each_iteration=False)
+    assert [int(at(fixed, i)) for i in range(6)] == [0, 4, 5, 1, 2, 3]
+    assert values(fixed) == [5, 3, 0, 1, 2, 4]
+    assert at(shuffled.batch(4), 1).numpy().tolist() == [2, 4]
+    data = numbers(6).map(lambda x: x * 2).skip(2).take(3).cache().prefetch(1).concatenate(numbers(2)).shard(2, 0)
+    assert [int(at(data, i)) for i in range(len(data))] == values(data)
+    assert int(at(numbers(3).repeat(2), 4)) == 1
+    assert [int(x) for x in at(Dataset.zip(numbers(), numbers(3)).enumerate(), 2)[1]] == [2, 2]
+    for index in (-1, 6):
+        with pytest.raises(tf.errors.OutOfRangeError, match=r"out of range \[0, 6\)"):
+            at(shuffled, index)
+    with pytest.raises(tf.errors.UnimplementedError, match="FilterDataset"):
+        at(numbers().filter(lambda x: True), 0)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="infinite"):
+        at(numbers().repeat(), 0)
+
+
+def test_what_is_made_of_endless_datasets_is_endless():
+    endless, some = numbers().repeat(), numbers()
+    assert int(endless.group_by_window(lambda x: x % 2, lambda k, g: g.batch(2), 2).cardinality()) == -1
+    lengths = endless.map(lambda n: tf.ones([n]))
+    assert int(lengths.bucket_by_sequence_length(lambda x: tf.size(x), [2], [2, 2]).cardinality()) == -1
+    for datasets in ([endless, endless], [some, endless]):
+        assert int(Dataset.sample_from_datasets(datasets).cardinality()) == -1
+        assert int(Dataset.choose_from_datasets(datasets, numbers(2)).cardinality()) == -1
+    assert int(Dataset.sample_from_datasets([some, some]).cardinality()) == -2
+
+
+def test_options_of_several_datasets_are_merged():
+    first, second = tf.data.Options(), tf.data.Options()
+    first.deterministic, second.deterministic, second.threading.private_threadpool_size = False, True, 3
+    a, b = numbers().with_options(first), numbers().with_options(second)
+    both = [Dataset.zip(a, b), a.concatenate(b), Dataset.sample_from_datasets([a, b])]
+    assert [(x.options().deterministic, x.options().threading.private_threadpool_size) for x in both] == [(True, 3)] * 3
+    assert Dataset.zip(b, a).options().deterministic is False
+
+
+def test_the_state_of_a_scan_keeps_its_types():
+    with pytest.raises(TypeError, match=r"Invalid `scan_func`.*Expected tf.int32, got tf.int64"):
+        values(numbers().scan(0, lambda s, x: (x, x)))
+    with pytest.raises(TypeError, match="a pair"):
+        values(numbers().scan(0, lambda s, x: s))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="structure"):
+        values(numbers().scan(0, lambda s, x: ((s, s), x)))
+    assert values(numbers(3).scan([0.0], lambda s, x: (tf.concat([s, s], 0), tf.size(s)))) == [1, 2, 4]
+
+
+def test_specs_of_empty_datasets():
+    floats = tf.TensorSpec([None], tf.float32)
+    assert numbers(0).map(lambda n: tf.ones([n])).element_spec == floats
+    pair = numbers(0).map(lambda x: (tf.cast(x, tf.float32), tf.ones([2])))
+    assert pair.element_spec == (tf.TensorSpec([]), tf.TensorSpec([2]))
+    assert numbers(0).batch(2).map(lambda x: x * 2).element_spec == tf.TensorSpec([None], tf.int64)
+    assert numbers(0).flat_map(lambda n: Dataset.range(n).batch(2)).element_spec == tf.TensorSpec([None], tf.int64)
+    ragged = numbers(0).map(lambda n: tf.ones([n])).ragged_batch(2)
+    assert ragged.element_spec == tf.RaggedTensorSpec([None, None], tf.float32)
+    assert list(ragged) == []
+    assert numbers(0).window(2).map(lambda w: w.batch(2)).element_spec == tf.data.DatasetSpec(
+        tf.TensorSpec([None], tf.int64)
+    )
+    assert ragged.map(lambda x: x.to_tensor()).element_spec == tf.TensorSpec([None, None], tf.float32)
+    with pytest.raises(tf.errors.OutOfRangeError, match="made-up elements, with NotFoundError"):
+        repr(Dataset.from_tensor_slices(tf.constant([], tf.string)).map(lambda name: tf.io.read_file(name)))
+
+
+def test_specs_of_datasets_in_functions_are_those_of_the_datasets():
+    windows = numbers(6).window(2)
+    assert windows.flat_map(lambda w: w.batch(2)).element_spec == tf.TensorSpec([None], tf.int64)
+    groups = numbers(6).group_by_window(lambda x: x % 2, lambda key, group: group.batch(3), 3)
+    assert groups.element_spec == tf.TensorSpec([None], tf.int64)
+
+
+def test_datasets_of_datasets():
+    twice = numbers(6).window(2).window(2).flat_map(lambda w: w.flat_map(lambda v: v.batch(2)))
+    assert values(twice) == [[0, 1], [2, 3], [4, 5]]
+    batches = numbers(5).window(2).batch(2)
+    assert batches.element_spec == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64), [None])
+    assert [values(window) for window in batches.unbatch()] == [[0, 1], [2, 3], [4]]
+    nested = Dataset.from_tensors((numbers(3), 2, {"a": numbers(2)}))
+    ((first, two, rest),) = list(nested)
+    assert (values(first), int(two), values(rest["a"])) == ([0, 1, 2], 2, [0, 1])
+    with pytest.raises(ValueError, match="rank 0"):
+        Dataset.from_tensor_slices(numbers())
+    with pytest.raises(TypeError, match="datasets of datasets"):
+        numbers().window(2).padded_batch(2)
+
+
+def test_tensor_arrays_as_elements():
+    def array(n):
+        return tf.TensorArray(tf.int64, 3).unstack(n + tf.range(3, dtype=tf.int64))
+
+    data = numbers(2).map(lambda n: (n, {"a": array(n)})).cache()
+    kept = data.repeat(2).filter(lambda n, parts: parts["a"].read(0) > 0)
+    assert [(int(n), parts["a"].stack().numpy().tolist()) for n, parts in kept] == [(1, [1, 2, 3])] * 2
+    assert [x.read(0).numpy() for x in Dataset.from_tensors(array(5)).repeat(2)] == [5, 5]
+    with pytest.raises(TypeError, match="cannot be batched"):
+        list(numbers(2).map(array).batch(2))
+
+
+def test_sparse_batches():
+    data = numbers(3).map(lambda n: tf.range(n) + 1)
+    first, second = data.sparse_batch(2, [5])
+    assert tf.sparse.to_dense(first).numpy().tolist() == [[0] * 5, [1, 0, 0, 0, 0]]
+    assert tf.sparse.to_dense(second).numpy().tolist() == [[1, 2, 0, 0, 0]]
+    assert data.sparse_batch(2, [5]).element_spec == tf.SparseTensorSpec([None, 5], tf.int64)
+    assert len(data.sparse_batch(2, [5])) == 2
+    with pytest.raises(tf.errors.DataLossError, match="larger than the row shape"):
+        list(data.sparse_batch(3, [1]))
+
+
+def reciprocals():
+    return numbers(4).map(lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 1, tf.float32), "x"))
+
+
+def test_elements_after_an_error():
+    """TensorFlow's iterators go on after an error, whatever is between it and the program."""
+    assert values(reciprocals().ignore_errors()) == [-1.0, 1.0, 0.5]
+    assert int(reciprocals().ignore_errors().cardinality()) == -2
+    changed = {
+        "prefetch": reciprocals().prefetch(2),
+        "take": reciprocals().take(3),
+        "repeat": reciprocals().repeat(1),
+        "flat_map": reciprocals().flat_map(lambda x: Dataset.from_tensors(x)),
+        "cache": reciprocals().cache(),
+        "unbatch": reciprocals().map(lambda x: [[x]]).unbatch(),
+    }
+    for name, data in changed.items():
+        found = [float(np.ravel(x)[0]) for x in data.ignore_errors()]
+        assert found == [-1.0, 1.0, 0.5], name
+    assert values(reciprocals().batch(2).ignore_errors()) == [[1.0, 0.5]]
+    assert values(reciprocals().window(2).flat_map(lambda w: w).ignore_errors()) == [1.0, 0.5]
+    assert values(reciprocals().enumerate().ignore_errors()) == [(0, -1.0), (2, 1.0), (3, 0.5)]
+    iterator = iter(reciprocals().scan(0.0, lambda s, x: (s + x, s)).prefetch(1))
+    assert float(next(iterator)) == 0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        next(iterator)
+    assert [float(x) for x in iterator] == [-1.0, 0.0]
+
+
+def test_prefetch_takes_none():
+    assert values(numbers(3).prefetch(None)) == [0, 1, 2]
+
+
+def test_paths_may_be_of_pathlib(tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_text("a\nb\n")
+    assert values(tf.data.TextLineDataset(lines)) == values(tf.data.TextLineDataset([lines])) == [b"a", b"b"]
+    assert values(tf.data.FixedLengthRecordDataset(lines, 2)) == [b"a\n", b"b\n"]
+    assert values(Dataset.list_files(lines)) == values(Dataset.list_files(tmp_path / "*.txt")) == [str(lines).encode()]
+    assert values(numbers(2).cache(tmp_path / "cached")) == [0, 1]
+    assert (tmp_path / "cached.npz").exists()
+    with tf.io.TFRecordWriter(tmp_path / "records") as writer:
+        writer.write(b"one")
+    assert values(tf.data.TFRecordDataset(tmp_path / "records")) == [b"one"]
+
+
+def test_datasets_are_saved_and_loaded(tmp_path):
+    data = numbers(4).map(lambda x: {"a": (x, tf.strings.as_string(x)), "b": tf.cast(tf.range(x), tf.complex64)})
+    data.save(tmp_path / "plain")
+    loaded = Dataset.load(tmp_path / "plain")
+    assert values(loaded) == values(data)
+    assert loaded.element_spec == data.element_spec
+    assert len(loaded) == 4
+    numbers(7).save(str(tmp_path / "shards"), compression="GZIP", shard_func=lambda x: x % 3)
+    in_turn = Dataset.load(
+        str(tmp_path / "shards"), compression="GZIP", reader_func=lambda shards: shards.interleave(lambda x: x, 3)
+    )
+    assert values(in_turn) == list(range(7))
+    assert sorted(values(Dataset.load(str(tmp_path / "shards"), compression="GZIP"))) == list(range(7))
+    with pytest.raises(tf.errors.DataLossError, match="corrupted record"):
+        values(Dataset.load(str(tmp_path / "shards")))
+    with pytest.raises(tf.errors.NotFoundError, match="element_spec file not found"):
+        Dataset.load(tmp_path / "none")
+    numbers(0).save(tmp_path / "empty")
+    assert values(Dataset.load(tmp_path / "empty")) == []
+    ragged = numbers(4).map(tf.range).ragged_batch(2)
+    ragged.save(tmp_path / "ragged")
+    assert [x.to_list() for x in Dataset.load(tmp_path / "ragged")] == [[[], [0]], [[0, 1], [0, 1, 2]]]
+
+
+# `Dataset.range(2).map(lambda x: (x, tf.strings.as_string(x))).save(...)` of TensorFlow 2.21.
+SAVED_BY_TENSORFLOW = {
+    "dataset_spec.pb": b"\xa2\x03\x12\n\x07\x8a\x02\x04\x12\x00\x18\t\n\x07\x8a\x02\x04\x12\x00\x18\x07",
+    "snapshot.metadata": b"\x12\x0241\x18\xe4\xde\xa7\x8e\x90\x8e\x98\x03 \x02*\x02\t\x070\x02\xc0>\x01",
+    "41/00000000.shard/00000000.snapshot": (
+        b'\x0e\x00\x00\x00\x00\x00\x00\x00\xc5\xe5i?\x08\t\x12\x00"\x08\x00\x00\x00\x00\x00\x00\x00\x00\x88+\x95\xea'
+        b'\x08\x00\x00\x00\x00\x00\x00\x00\xff\x86$\x0f\x08\x07\x12\x00"\x02\x010\x0c\x83N\xe8'
+        b'\x0e\x00\x00\x00\x00\x00\x00\x00\xc5\xe5i?\x08\t\x12\x00"\x08\x01\x00\x00\x00\x00\x00\x00\x00\xa0\xbd\xdfT'
+        b'\x08\x00\x00\x00\x00\x00\x00\x00\xff\x86$\x0f\x08\x07\x12\x00"\x02\x011\xbbgO\xe6'
+    ),
+}
+
+
+def test_what_tensorflow_saved_is_loaded(tmp_path):
+    for name, data in SAVED_BY_TENSORFLOW.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    loaded = Dataset.load(tmp_path)
+    assert values(loaded) == [(0, b"0"), (1, b"1")]
+    assert loaded.element_spec == (tf.TensorSpec([], tf.int64), tf.TensorSpec([], tf.string))
+    assert len(loaded) == 2
+
+
+def test_snapshots(tmp_path):
+    made = []
+    data = numbers(3).map(lambda x: made.append(int(x)) or x).snapshot(tmp_path)
+    next(iter(data))
+    assert values(data) == values(data) == values(numbers(9).snapshot(tmp_path)) == [0, 1, 2]
+    assert len(made) <= 3 + 2 * 3  # the specs, a pass that was left, and one that wrote

@@ -1,82 +1,87 @@
-"""`prefetched`: elements made ahead in a thread of their own, which ends when nobody waits for them any more."""
+"""`Prefetched`: elements made ahead in a thread of their own, which ends when its consumer is dropped.
+
+The two sides share nothing but two queues of C, whose operations are atomic: a KeyboardInterrupt may come between any
+two lines of the consumer, and neither leaves the thread waiting nor the consumer without what it waits for. (Of a
+`threading.Condition`, an interrupt inside of `wait` may leave the lock taken, and then nobody can end the thread.)
+"""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Iterator
+from queue import SimpleQueue
 from typing import Any
 
-NOTHING = object()
+from .steps import END, Failure
+
+_NEXT, _STOP = object(), object()  # what the consumer asks for
 
 
-class _Buffer:
-    """What the thread has made and the consumer not yet taken."""
+class _Channel:
+    """What producer and consumer share."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.ready: deque[Any] = deque()
-        self.changed = threading.Condition()
-        self.dropped = False  # by the consumer
-        self.ended = False  # by the producer, with or without an error
-        self.error: BaseException | None = None
-
-    def put(self, element: Any) -> bool:
-        """Whether the element is wanted; waits until there is room for it."""
-        with self.changed:
-            while len(self.ready) >= self.size and not self.dropped:
-                self.changed.wait()
-            self.ready.append(element)
-            self.changed.notify()
-            return not self.dropped
-
-    def end(self, error: BaseException | None) -> None:
-        with self.changed:
-            self.ended, self.error = True, error
-            self.changed.notify()
-
-    def take(self) -> Any:
-        """The next element; `NOTHING` when there are no more."""
-        with self.changed:
-            while not self.ready and not self.ended:
-                self.changed.wait()
-            if self.ready:
-                self.changed.notify()
-                return self.ready.popleft()
-            if self.error is not None:
-                raise self.error
-            return NOTHING
-
-    def drop(self) -> None:
-        with self.changed:
-            self.dropped = True
-            self.ready.clear()
-            self.changed.notify()
+    def __init__(self, elements: Iterator[Any]) -> None:
+        self.source = [elements]  # until a producer has taken it: a call that is interrupted may start a second one
+        self.requests: SimpleQueue[Any] = SimpleQueue()
+        self.ready: SimpleQueue[Any] = SimpleQueue()
+        self.ended = False
 
 
-def _fill(elements: Iterator[Any], buffer: _Buffer) -> None:
-    error: BaseException | None = None
+def _produce(channel: _Channel) -> None:
+    """Makes an element for each request, until there are none or the consumer has gone."""
     try:
-        for element in elements:
-            if not buffer.put(element):
+        elements = channel.source.pop()
+    except IndexError:
+        return
+    try:
+        while channel.requests.get() is _NEXT:
+            try:
+                element = next(elements, END)
+            except Exception as error:  # which the consumer sees at its place; elements may follow, as in TensorFlow
+                element = Failure(error)
+            if element is END:
                 break
+            channel.ready.put(element)
             del element
-    except BaseException as raised:  # whatever it is, the consumer is to see it
-        error = raised
+    except BaseException as error:  # whatever it is, the consumer is to see it
+        channel.ready.put(Failure(error))
     finally:
         close = getattr(elements, "close", None)
         if close is not None:
             close()  # here, where the generators have run, and not when the consumer happens to let go of them
-        buffer.end(error)
+        channel.ended = True
+        channel.ready.put(END)
 
 
-def prefetched(elements: Iterator[Any], size: int) -> Iterator[Any]:
+class Prefetched(Iterator[Any]):
     """The same elements, of which up to `size` are made before they are asked for. An error is raised at its place."""
-    buffer = _Buffer(size)
-    threading.Thread(target=_fill, args=(elements, buffer), name="gradtape-prefetch", daemon=True).start()
-    del elements  # the thread alone closes it
-    try:
-        while (element := buffer.take()) is not NOTHING:
-            yield element
-    finally:
-        buffer.drop()
+
+    def __init__(self, elements: Iterator[Any], size: int) -> None:
+        self._channel = _Channel(elements)
+        self._started = False
+        for _ in range(size):
+            self._channel.requests.put(_NEXT)
+
+    def __next__(self) -> Any:
+        channel = self._channel
+        if not self._started:
+            threading.Thread(target=_produce, args=(channel,), name="gradtape-prefetch", daemon=True).start()
+            self._started = True
+        if channel.ended and channel.ready.empty():
+            raise StopIteration
+        channel.requests.put(_NEXT)  # before taking: an interrupt in between makes one element more, and not one less
+        found = channel.ready.get()
+        if found is END:
+            raise StopIteration
+        if type(found) is Failure:
+            raise found.error
+        return found
+
+    def close(self) -> None:
+        """Ends the thread after the element that it is making."""
+        self._channel.requests.put(_STOP)
+
+    def __del__(self) -> None:
+        channel = getattr(self, "_channel", None)  # None if an interrupt came before it was there
+        if channel is not None:
+            channel.requests.put(_STOP)

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..core import dtypes, errors, nest
 from ..engine.run.convert import to_array, to_tensor
-from ..state.specs import TensorSpec
+from ..state.specs import SparseTensorSpec, TensorSpec
 from . import grouping
 from .calls import dataset_of
-from .pipeline import UNKNOWN_CARDINALITY
+from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .sources import Sources
 from .specs import DatasetSpec
-from .structure import batch_spec, leaves, mapped, packed, row_spec
+from .structure import batch_spec, leaves, mapped, own_copy, packed, row_spec
 
 
 class Batching(Sources):
@@ -44,6 +44,14 @@ class Batching(Sources):
             lambda elements: grouping.batches(elements, size, drop, self._known(may_run=False)),
             size=_divided(self._size, size, drop),
             specs=lambda given: mapped(lambda spec: batch_spec(spec, size if drop else None), given),
+            element_at=lambda at, index: next(
+                grouping.batches(
+                    map(at, range(index * size, min((index + 1) * size, self._size))),
+                    size,
+                    False,
+                    self._known(may_run=False),
+                )
+            ),
         )
         made._rows = made._batch_size = size
         return made
@@ -97,6 +105,8 @@ class Batching(Sources):
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
 
         for spec in leaves(self._known(may_run=False)):
+            if isinstance(spec, DatasetSpec):
+                raise TypeError("`padded_batch` is not supported for datasets of datasets")
             if nest.is_composite(spec):
                 raise TypeError(
                     "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
@@ -121,6 +131,22 @@ class Batching(Sources):
         )
         made._rows = made._batch_size = size
         return made
+
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Any:
+        """Batches of elements of different sizes, as sparse tensors whose rows have the shape `row_shape`.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.range(1, 4).map(tf.range)
+        >>> [x.dense_shape.numpy().tolist() for x in data.sparse_batch(2, row_shape=[5])]
+        [[2, 5], [1, 5]]
+        """
+        size, shape = positive(batch_size, "Batch size"), grouping.padded_shape(row_shape)
+        return self._derived(
+            "_DenseToSparseBatchDataset",
+            lambda elements: grouping.sparse_batches(elements, size, shape),
+            size=_divided(self._size, size, False),
+            specs=lambda given: mapped(lambda spec: SparseTensorSpec([None, *shape], spec.dtype), given),
+        )
 
     def unbatch(self, name: str | None = None) -> Any:
         """The rows of the elements, one by one.
@@ -215,17 +241,30 @@ class Batching(Sources):
             reduced, size_of = reduce_call.begin_with_arguments(), sizes.begin_with_arguments()
 
             def results(key: int, group: list[Any]) -> Iterator[Any]:
-                found = reduced(to_tensor(key, dtypes.int64), type(self)._of_elements(group))
-                return dataset_of(found, "reduce_func")._elements()
+                members = type(self)._of_elements(group, self._known(may_run=False))
+                return dataset_of(reduced(to_tensor(key, dtypes.int64), members), "reduce_func")._elements()
 
             return grouping.grouped(
                 elements,
-                lambda element: int(key_of(element).array),
+                lambda element: int(key_of(own_copy(element)).array),
                 lambda key: positive(size_of(to_tensor(key, dtypes.int64)), "Window size"),
                 results,
             )
 
-        return self._derived("_GroupByWindowDataset", groups, size=UNKNOWN_CARDINALITY, found_by_running=True)
+        def specs_of_groups(elements: Iterator[Any]) -> Iterator[Any]:
+            key_of, reduced = key_call.begin(), reduce_call.begin_with_arguments()
+            known = self._known(may_run=True)
+            for element in elements:
+                key = to_tensor(int(key_of(own_copy(element)).array), dtypes.int64)
+                group = type(self)._of_elements([element], known)
+                yield dataset_of(reduced(key, group), "reduce_func")._known(may_run=True)
+
+        return self._derived(
+            "_GroupByWindowDataset",
+            groups,
+            size=INFINITE_CARDINALITY if self._size == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY,
+            specs_of_samples=specs_of_groups,
+        )
 
     def bucket_by_sequence_length(
         self,

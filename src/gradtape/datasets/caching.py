@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,28 +10,51 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..state import archive
-from .structure import leaves, packed
+from .steps import END, Steps
+from .structure import leaves, own_copy, packed
 
 Elements = Iterator[Any]
 
 
 class Memory:
-    """The elements of a dataset, once one pass has seen them all."""
+    """The elements of a dataset, once a pass has seen them all: as many as the dataset has, or up to its end."""
 
-    def __init__(self, make: Callable[[], Elements]) -> None:
+    def __init__(self, make: Callable[[], Elements], count: int) -> None:
         self._make = make
+        self._count = count  # negative if it is not known
         self._kept: list[Any] | None = None
+        self._by_index: dict[int, Any] = {}  # those that random access has asked for
 
     def begin(self) -> Elements:
         """A pass: through what is kept, or the one that keeps it."""
         if self._kept is not None:
-            yield from self._kept
-            return
-        seen = []
-        for element in self._make():
-            seen.append(element)
-            yield element
-        self._kept = seen
+            return map(own_copy, self._kept)
+        seen: list[Any] = []
+        elements = self._make()
+
+        def step() -> Any:
+            element = next(elements, END)
+            if element is not END:
+                seen.append(own_copy(element))
+            if element is END or len(seen) == self._count:
+                self._keep(seen)
+            if element is END:
+                raise StopIteration
+            return element
+
+        return Steps(step)
+
+    def _keep(self, seen: list[Any]) -> None:
+        if self._kept is None:  # the first pass to see them all decides, as in TensorFlow
+            self._kept = seen
+
+    def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
+        """The element with an index, which is found once."""
+        if self._kept is not None:
+            return own_copy(self._kept[index])
+        if index not in self._by_index:
+            self._by_index[index] = element_at(index)
+        return own_copy(self._by_index[index])
 
 
 class File:
@@ -45,6 +69,10 @@ class File:
     def begin(self) -> Elements:
         """A pass: through the file, or the one that writes it."""
         return self._read() if self._path.exists() else self._written()
+
+    def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
+        """The element with an index, from the file if it is there."""
+        return next(itertools.islice(self._read(), index, None)) if self._path.exists() else element_at(index)
 
     def _written(self) -> Elements:
         if not self._lock.acquire(blocking=False):

@@ -18,7 +18,7 @@ from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run import dispatch
 from ..engine.run.randomness import State, Streams, drawing_from, state
-from .structure import as_leaf, as_result
+from .structure import as_leaf, as_result, own_copy
 
 
 class FunctionStreams(Streams):
@@ -106,7 +106,7 @@ def truth(predicate: Callable[[Any], Any]) -> Callable[[Any], bool]:
     """`predicate` with a bool as its result; `ValueError` if that is no boolean scalar."""
 
     def is_true(element: Any) -> bool:
-        found = as_leaf(predicate(element))
+        found = as_leaf(predicate(own_copy(element)))
         if not isinstance(found, Tensor) or found.dtype is not dtypes.bool or found.dims:
             raise ValueError(
                 f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but it returned {found!r}"

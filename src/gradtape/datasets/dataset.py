@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import logging
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,16 +20,19 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from ..state.type_spec import register_type_spec_from_value_converter
-from . import caching, order
-from .background import prefetched
+from . import caching, order, storage
+from .background import Prefetched
 from .batching import Batching, positive
 from .calls import Call, dataset_of, of_one_iterator, truth
-from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, check_state, merged_options
 from .resampling import resampled
 from .specs import DatasetSpec
-from .structure import as_element, common
+from .steps import Chained, Sliced, Steps
+from .structure import as_element, as_specs, common, own_copy
 
+logger = logging.getLogger("gradtape")
 AUTOTUNE = -1
+_RETRY_INTERVAL_SECONDS = 1.0  # of `load`, which may wait for another process
 _AHEAD = 4  # elements that AUTOTUNE prefetches
 
 
@@ -33,7 +40,18 @@ _AHEAD = 4  # elements that AUTOTUNE prefetches
 def _passes(call: Call, elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
     """Passes through the datasets that a function makes of the elements."""
     function = call.begin()
-    return (dataset_of(function(element), "map_func")._elements() for element in elements)
+    # `map` goes on after an error, as `ignore_errors` expects; a generator would have ended.
+    return map(lambda element: dataset_of(function(element), "map_func")._elements(), elements)
+
+
+def _specs_of_datasets(call: Call, elements: Iterator[Any]) -> Iterator[Any]:
+    """The specs of the elements of these datasets, which may themselves be empty."""
+    function = call.begin()
+    return (dataset_of(function(element), "map_func")._known(may_run=True) for element in elements)
+
+
+def _index(number: int) -> Tensor:
+    return wrap(np.int64(number), dtypes.int64)
 
 
 class Dataset(Batching):
@@ -65,7 +83,12 @@ class Dataset(Batching):
         """
         call = self._call(map_func)
         kind = "_MapDataset" if num_parallel_calls is None else "_ParallelMapDataset"
-        return self._derived(kind, lambda elements: map(call.begin(), elements), found_by_running=True)
+        return self._derived(
+            kind,
+            lambda elements: map(call.begin(), elements),
+            specs_of_samples=lambda elements: map(as_specs, map(call.begin(), elements)),
+            element_at=lambda at, index: call.begin()(at(index)),
+        )
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of which `predicate` is true.
@@ -108,12 +131,25 @@ class Dataset(Batching):
         first, call = as_element(initial_state), self._call(scan_func)
 
         def outputs(elements: Iterator[Any]) -> Iterator[Any]:
-            step, state = call.begin_with_arguments(), first
-            for element in elements:
-                state, output = step(state, element)
-                yield output
+            call_step, state = call.begin_with_arguments(), own_copy(first)
 
-        return self._derived("_ScanDataset", outputs, found_by_running=True)
+            def step() -> Any:
+                nonlocal state
+                found = call_step(state, next(elements))
+                if type(found) is not tuple or len(found) != 2:
+                    raise TypeError(
+                        "Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output "
+                        f"value but it returned {found!r}."
+                    )
+                check_state(state, found[0], "scan_func")
+                state, output = found
+                return output
+
+            return Steps(step)
+
+        return self._derived(
+            "_ScanDataset", outputs, specs_of_samples=lambda elements: map(as_specs, outputs(elements))
+        )
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element.
@@ -126,8 +162,9 @@ class Dataset(Batching):
         first = int(start)
         return self._derived(
             "_ZipDataset",
-            lambda elements: ((wrap(np.int64(i), dtypes.int64), x) for i, x in enumerate(elements, first)),
+            lambda elements: zip(map(_index, itertools.count(first)), elements, strict=False),
             specs=lambda given: (TensorSpec([], dtypes.int64), given),
+            element_at=lambda at, index: (_index(first + index), at(index)),
         )
 
     def shuffle(
@@ -158,8 +195,9 @@ class Dataset(Batching):
         room = None if size < 0 else min(size, sys.maxsize)
         return self._derived(
             "_ShuffleDataset",
-            lambda elements: order.shuffled(elements, room, passes.begin()),
+            lambda elements: order.Shuffled(elements, room, passes.begin()),
             sampled=lambda elements: elements,
+            element_at=lambda at, index: at(passes.permutation(self._size)[index]),
         )
 
     def rejection_resample(
@@ -193,8 +231,6 @@ class Dataset(Batching):
         [0, 1, 0, 1, 0, 1]
         """
         times = None if count is None or int(count) < 0 else int(count)
-        # Of `shuffle` and `repeat`, TensorFlow makes one dataset, and none of `repeat(1)`.
-        once_more = times not in (0, 1) and self._kind != "_ShuffleDataset"
         if times == 0 or self._size == 0:
             size = 0
         elif times is None:
@@ -203,11 +239,12 @@ class Dataset(Batching):
             size = self._size * times if self._size >= 0 else self._size
         return Dataset(
             "_RepeatDataset",
-            lambda: order.repeated(of_one_iterator(self._elements), times, once_more),
+            lambda: order.Repeated(of_one_iterator(self._elements), times, self._kind == "_ShuffleDataset"),
             self._known,
             size,
             self._samples,
             self._options,
+            lambda index: self._element_at(index % self._size),
         )._made_of([self], lambda of: of.repeat(count), self._rows)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
@@ -225,9 +262,10 @@ class Dataset(Batching):
             size = stop if self._size == INFINITE_CARDINALITY else min(stop, self._size)
         return self._derived(
             "_TakeDataset",
-            lambda elements: itertools.islice(elements, stop),
+            lambda elements: Sliced(elements, 0, stop),
             size=size,
             sampled=lambda elements: elements,
+            element_at=lambda at, index: at(index),
         )
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
@@ -242,9 +280,10 @@ class Dataset(Batching):
             return self.take(0)
         return self._derived(
             "_SkipDataset",
-            lambda elements: itertools.islice(elements, number, None),
+            lambda elements: Sliced(elements, number),
             size=max(0, self._size - number) if self._size >= 0 else self._size,
             sampled=lambda elements: elements,
+            element_at=lambda at, index: at(index + number),
         )
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
@@ -259,9 +298,10 @@ class Dataset(Batching):
             raise errors.InvalidArgumentError(f"Index must be between 0 and {count - 1} (currently index = {first}).")
         return self._derived(
             "_ShardDataset",
-            lambda elements: itertools.islice(elements, first, None, count),
+            lambda elements: Sliced(elements, first, None, count),
             size=max(0, -(-(self._size - first) // count)) if self._size >= 0 else self._size,
             sampled=lambda elements: elements,
+            element_at=lambda at, index: at(first + count * index),
         )
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
@@ -282,11 +322,12 @@ class Dataset(Batching):
         sizes, parts = (self._size, dataset._size), (self._elements, dataset._elements)
         return Dataset(
             "_ConcatenateDataset",
-            lambda: itertools.chain.from_iterable(part() for part in [of_one_iterator(part) for part in parts]),
+            lambda: Chained(map(lambda part: part(), [of_one_iterator(part) for part in parts])),
             specs,
             min(sizes, key=lambda size: (size != INFINITE_CARDINALITY, size)) if min(sizes) < 0 else sum(sizes),
             self._samples,
-            self._options,
+            merged_options([self, dataset]),
+            lambda index: self._element_at(index) if index < self._size else dataset._element_at(index - self._size),
         )._made_of([self, dataset], lambda first, second: first.concatenate(second))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -299,9 +340,9 @@ class Dataset(Batching):
         call = self._call(map_func)
         made = self._derived(
             "_FlatMapDataset",
-            lambda elements: itertools.chain.from_iterable(_passes(call, elements)),
+            lambda elements: Chained(_passes(call, elements)),
             size=UNKNOWN_CARDINALITY,
-            found_by_running=True,
+            specs_of_samples=lambda elements: _specs_of_datasets(call, elements),
         )
         made._opened = call
         return made
@@ -332,7 +373,7 @@ class Dataset(Batching):
             "_InterleaveDataset" if num_parallel_calls is None else "_ParallelInterleaveDataset",
             lambda elements: order.interleaved(_passes(call, elements), cycle, block),
             size=UNKNOWN_CARDINALITY,
-            found_by_running=True,
+            specs_of_samples=lambda elements: _specs_of_datasets(call, elements),
         )
         made._opened = call
         return made
@@ -346,10 +387,13 @@ class Dataset(Batching):
         ([0, 1, 4], [0, 1, 4])
         """
         path = to_tensor(filename).array[()].decode() if isinstance(filename, Tensor | bytes) else str(filename)
-        store: Any = caching.Memory(self._elements)
+        store: Any = caching.Memory(self._elements, self._size)
         if path:
             store = caching.File(self._elements, path, lambda: self.element_spec)
-        made = Dataset("CacheDataset", store.begin, self._known, self._size, self._samples, self._options)
+        made = Dataset(
+            "CacheDataset", store.begin, self._known, self._size, self._samples, self._options,
+            lambda index: store.element_at(self._element_at, index),
+        )  # fmt: skip
         return made._made_of([self], lambda of: of.cache(filename), self._rows)
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
@@ -359,15 +403,131 @@ class Dataset(Batching):
         >>> [int(x) for x in tf.data.Dataset.range(3).prefetch(tf.data.AUTOTUNE)]
         [0, 1, 2]
         """
-        size = int(buffer_size)
+        size = AUTOTUNE if buffer_size is None else int(buffer_size)
         ahead = _AHEAD if size == AUTOTUNE else size
         if ahead < 0:
             raise errors.InvalidArgumentError(f"buffer_size must be >= 0 or tf.data.AUTOTUNE, got {size}")
         return self._derived(
             "_PrefetchDataset",
-            lambda elements: prefetched(elements, ahead) if ahead else elements,
+            lambda elements: Prefetched(elements, ahead) if ahead else elements,
             sampled=lambda elements: elements,
+            element_at=lambda at, index: at(index),
         )
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """The elements whose computation raises no error of TensorFlow's; the others are left out.
+
+        >>> import gradtape as tf
+        >>> data = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 2.0])
+        >>> finite = data.map(lambda x: tf.debugging.check_numerics(1.0 / x, "a division")).ignore_errors()
+        >>> [float(x) for x in finite]
+        [1.0, 0.5]
+        """
+
+        def errorless(elements: Iterator[Any]) -> Iterator[Any]:
+            def step() -> Any:
+                while True:
+                    try:
+                        return next(elements)
+                    except errors.OpError as error:
+                        if log_warning:
+                            logger.warning("Error raised with error message %s", error.message)
+
+            return Steps(step)
+
+        return self._derived("_IgnoreErrorsDataset", errorless, size=UNKNOWN_CARDINALITY)
+
+    def save(
+        self,
+        path: Any,
+        compression: str | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        checkpoint_args: Any = None,
+    ) -> None:
+        """Writes the elements of one pass to the folder `path`, in TensorFlow's format.
+
+        Args:
+          compression: "GZIP", or none.
+          shard_func: the number of the file for an element; one file holds all unless given.
+
+        >>> import gradtape as tf, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> tf.data.Dataset.range(3).save(folder)
+        >>> [int(x) for x in tf.data.Dataset.load(folder)]
+        [0, 1, 2]
+        """
+        if checkpoint_args:
+            raise NotImplementedError("`checkpoint_args` is not supported: a dataset is saved in one go")
+        shard_of = None if shard_func is None else self._call(shard_func).begin()
+        kind = storage.check_compression(compression)
+        storage.save(iter(self), self.element_spec, os.fspath(path), kind, shard_of)
+
+    @classmethod
+    def load(
+        cls,
+        path: Any,
+        element_spec: Any = None,
+        compression: str | None = None,
+        reader_func: Callable[[Any], Any] | None = None,
+        wait: bool = False,
+    ) -> Dataset:
+        """The dataset in a folder that `save` wrote, here or in TensorFlow.
+
+        Args:
+          compression: the compression that `save` was given.
+          reader_func: makes the dataset of a dataset of datasets, one for each file; unless given, it takes elements
+            from as many files in turn as there are processor cores.
+        """
+        folder, kind = os.fspath(path), storage.check_compression(compression)
+        while wait and not storage.is_finished(folder):
+            time.sleep(_RETRY_INTERVAL_SECONDS)
+        specs = storage.read_specs(folder) if element_spec is None else element_spec
+        files, count = storage.read_shards(folder)
+
+        def shard(file: Any) -> Dataset:
+            read = partial(storage.read_shard, file, specs, kind)
+            return cls("_SnapshotChunkDataset", read, lambda _: specs, UNKNOWN_CARDINALITY)
+
+        read = reader_func or (lambda datasets: datasets.interleave(lambda x: x, cycle_length=CORES))
+        found = dataset_of(read(cls._of_elements([shard(file) for file in files], DatasetSpec(specs))), "reader_func")
+        return cls("_LoadDataset", found._elements, lambda _: specs, count)
+
+    def snapshot(
+        self,
+        path: Any,
+        compression: str | None = "AUTO",
+        reader_func: Callable[[Any], Any] | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements, written to the folder `path` by the first whole pass and read from there by all later ones.
+
+        >>> import gradtape as tf, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> [int(x) for x in tf.data.Dataset.range(3).snapshot(folder)]
+        [0, 1, 2]
+        >>> [int(x) for x in tf.data.Dataset.range(5, 8).snapshot(folder)]
+        [0, 1, 2]
+        """
+        folder, kind = os.fspath(path), storage.check_compression(compression)
+        call = None if shard_func is None else self._call(shard_func)
+
+        def elements() -> Iterator[Any]:
+            if storage.is_finished(folder):
+                yield from self.load(folder, self.element_spec, kind, reader_func)._elements()
+                return
+            writer = storage.Writer(folder, self.element_spec, kind)
+            shard_of = None if call is None else call.begin()
+            try:
+                for element in self._elements():
+                    writer.add(element, 0 if shard_of is None else int(shard_of(element)))
+                    yield element
+                writer.finish()
+            finally:
+                writer.close()
+
+        made = Dataset("_SnapshotDataset", elements, self._known, self._size, self._samples, self._options)
+        return made._made_of([self], lambda of: of.snapshot(path, compression, reader_func, shard_func), self._rows)
 
     def unique(self, name: str | None = None) -> Dataset:
         """Each element where it comes first: scalars of integers or strings.

@@ -13,14 +13,21 @@ from ..core import dtypes, errors, nest
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_array, to_tensor
+from ..state.sparse_tensor import SparseTensor
+from .steps import END, Chained, Failure, Steps
 from .structure import batched, is_nest, leaves, packed, row_count, rows
 
 
 def groups(elements: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[list[Any]]:
     """Lists of `size` elements; the last one may be shorter, or is left out."""
-    while group := list(itertools.islice(elements, size)):
-        if len(group) == size or not drop_remainder:
-            yield group
+
+    def step() -> list[Any]:
+        group = list(itertools.islice(elements, size))
+        if not group or (drop_remainder and len(group) < size):
+            raise StopIteration
+        return group
+
+    return Steps(step)
 
 
 def batches(elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any = None) -> Iterator[Any]:
@@ -30,24 +37,25 @@ def batches(elements: Iterator[Any], size: int, drop_remainder: bool, specs: Any
         from .ragged import batched_as, has_ragged
 
         if has_ragged(specs):
-            return (batched_as(specs, group) for group in found)
+            return map(lambda group: batched_as(specs, group), found)
     return map(batched, found)
 
 
 def unbatched(elements: Iterator[Any]) -> Iterator[Any]:
     """The rows of the elements."""
-    for element in elements:
-        if type(element) is Tensor:
-            yield from rows(element)
-            continue
-        flat = leaves(element)
-        counts = {row_count(leaf) for leaf in flat}
-        if len(counts) > 1:
-            raise errors.InvalidArgumentError(
-                f"Input element must have the same batch size in each component, got {sorted(counts)} rows"
-            )
-        for row in zip(*map(rows, flat), strict=True):
-            yield packed(element, iter(row))
+    return Chained(map(_rows, elements))
+
+
+def _rows(element: Any) -> Iterator[Any]:
+    if type(element) is Tensor:
+        return rows(element)
+    flat = leaves(element)
+    counts = {row_count(leaf) for leaf in flat}
+    if len(counts) > 1:
+        raise errors.InvalidArgumentError(
+            f"Input element must have the same batch size in each component, got {sorted(counts)} rows"
+        )
+    return (packed(element, iter(row)) for row in zip(*map(rows, flat), strict=True))
 
 
 def rebatched(elements: Iterator[Any], sizes: Sequence[int], drop_remainder: bool) -> Iterator[Any]:
@@ -64,12 +72,43 @@ def padded_batches(
     elements: Iterator[Any], size: int, drop_remainder: bool, shapes: Any, fillings: Any
 ) -> Iterator[Any]:
     """Batches in which smaller elements are filled up to the shape given, or to the largest of the batch."""
-    for group in groups(elements, size, drop_remainder):
+
+    def padded(group: list[Any]) -> Any:
         first = group[0]
         wanted, values = up_to(first, shapes), up_to(first, fillings)
         columns = zip(*map(leaves, group), strict=True)
         made = [_padded(*parts) for parts in zip(columns, wanted, values, strict=True)]
-        yield packed(first, iter(made))
+        return packed(first, iter(made))
+
+    return map(padded, groups(elements, size, drop_remainder))
+
+
+def sparse_batches(elements: Iterator[Any], size: int, row_shape: TensorShape) -> Iterator[SparseTensor]:
+    """Batches as sparse tensors, in which every entry of an element is written; an open size is the batch's largest."""
+    for group in groups(elements, size, drop_remainder=False):
+        first = group[0]
+        for tensor in group:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"`sparse_batch` takes datasets of single tensors, got an element {tensor!r}")
+            if len(tensor.dims) != row_shape.rank:
+                raise errors.InvalidArgumentError(
+                    f"Input element had shape ({list(tensor.dims)}) that is incompatible with the row shape "
+                    f"({row_shape})."
+                )
+            if any(most is not None and n > most for n, most in zip(tensor.dims, row_shape, strict=True)):
+                raise errors.DataLossError(
+                    f"Input element had shape ({list(tensor.dims)}) that is larger than the row shape ({row_shape})."
+                )
+        largest = [max(sizes) for sizes in zip(*[tensor.dims for tensor in group], strict=True)]
+        dims = [n if most is None else most for n, most in zip(largest, row_shape, strict=True)]
+        places = [np.argwhere(np.ones(tensor.dims, bool)) for tensor in group]
+        indices = [np.insert(at, 0, row, axis=1) for row, at in enumerate(places)]
+        values = np.concatenate([np.ravel(tensor.array) for tensor in group])
+        yield SparseTensor(
+            wrap(np.concatenate(indices).astype(np.int64), dtypes.int64),
+            wrap(values, first.dtype),
+            wrap(np.array([len(group), *dims], np.int64), dtypes.int64),
+        )
 
 
 def up_to(structure: Any, given: Any) -> list[Any]:
@@ -137,16 +176,32 @@ def windows(elements: Iterator[Any], size: int, shift: int, stride: int, drop_re
     """Lists of `size` elements, `stride` apart; the next list begins `shift` elements after the one before."""
     span = (size - 1) * stride + 1
     seen: deque[Any] = deque()
-    while True:
-        seen.extend(itertools.islice(elements, span - len(seen)))
+
+    def take() -> bool:
+        """Whether there was an element. An error is one too: of the windows that have it, as in TensorFlow."""
+        try:
+            element = next(elements, END)
+        except errors.OpError as error:
+            element = Failure(error)
+        if element is not END:
+            seen.append(element)
+        return element is not END
+
+    def step() -> list[Any]:
+        while len(seen) < span and take():
+            pass
         if not seen or (len(seen) < span and drop_remainder):
-            return
-        yield list(itertools.islice(seen, 0, span, stride))
+            raise StopIteration
+        window = list(itertools.islice(seen, 0, span, stride))
         for _ in range(shift):
-            if seen:
+            if seen or take():
                 seen.popleft()
-            else:
-                next(elements, None)
+        for element in window:
+            if type(element) is Failure:
+                raise element.error
+        return window
+
+    return Steps(step)
 
 
 def grouped(

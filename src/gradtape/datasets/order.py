@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from ..core.tensor import wrap
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import state
 from ..ops.random.philox import words
+from .steps import END
 
 Make = Callable[[], Iterator[Any]]
 
@@ -30,6 +32,7 @@ class Shuffles:
         self._seeds = (secrets.randbits(64), secrets.randbits(64)) if seeds is None else seeds
         self._pairs = words_of(*self._seeds) if again_each_time else None
         self._lock = threading.Lock()
+        self._permutation: list[int] = []
 
     def begin(self) -> Iterator[int]:
         """The words for the next pass."""
@@ -37,6 +40,14 @@ class Shuffles:
             return words_of(*self._seeds)
         with self._lock:
             return words_of(next(self._pairs), next(self._pairs))
+
+    def permutation(self, count: int) -> list[int]:
+        """The order of all elements for random access. As in TensorFlow, of a fixed order only one seed counts."""
+        if len(self._permutation) != count:
+            first, second = self._seeds
+            chance = words_of(first, first if self._pairs is None else second)
+            self._permutation = [int(i) for i in Shuffled(iter(range(count)), None, chance)]
+        return self._permutation
 
 
 def words_of(seed: int, seed2: int) -> Iterator[int]:
@@ -47,40 +58,60 @@ def words_of(seed: int, seed2: int) -> Iterator[int]:
         first, count = first + count, min(2 * count, 1024)
 
 
-def shuffled(elements: Iterator[Any], size: int | None, chance: Iterator[int]) -> Iterator[Any]:
+class Shuffled(Iterator[Any]):
     """Each time one of a buffer of `size` elements, or of all of them, by chance; then the next element comes in.
 
     The first in the buffer takes the place of the one that leaves: so TensorFlow does it, and the order depends on it.
     """
-    buffer = deque(itertools.islice(elements, size))
-    while buffer:
-        at = next(chance) % len(buffer)
+
+    def __init__(self, elements: Iterator[Any], size: int | None, chance: Iterator[int]) -> None:
+        self._elements, self._size, self._chance = elements, sys.maxsize if size is None else size, chance
+        self._buffer: deque[Any] = deque()
+        self._ended = False
+
+    def __next__(self) -> Any:
+        buffer = self._buffer
+        while len(buffer) < self._size and not self._ended:
+            element = next(self._elements, END)
+            if element is END:
+                self._ended = True
+            else:
+                buffer.append(element)
+        if not buffer:
+            raise StopIteration
+        at = next(self._chance) % len(buffer)
         leaving, buffer[at] = buffer[at], buffer[0]
         buffer.popleft()
-        yield leaving
-        buffer.extend(itertools.islice(elements, 1))
+        return leaving
 
 
-def repeated(make: Make, count: int | None, once_more: bool = False) -> Iterator[Any]:
-    """`count` passes, one after the other; without a count, passes until one is empty.
+class Repeated(Iterator[Any]):
+    """`count` passes, one after the other; without a count, passes without end.
 
-    As in TensorFlow the first pass is begun at once, and with `once_more` one more when the last has ended, though
-    nobody goes through it: a pass that is begun takes the next seeds of a shuffle.
+    As in TensorFlow, passes without end stop at an empty one, or, where they are shuffled (TensorFlow makes one dataset
+    of `shuffle` and `repeat`), if the first is empty. The first pass is begun at once, and unless they are shuffled one
+    more when the last has ended, though nobody goes through it: a pass that is begun takes the next seeds of a shuffle.
     """
-    passes = itertools.chain([make()] if count != 0 else [], (make() for _ in itertools.count()))
 
-    def elements() -> Iterator[Any]:
-        for current in itertools.islice(passes, count):
-            empty = True
-            for element in current:
-                empty = False
-                yield element
-            if empty:
-                return
-        if once_more:
-            next(passes)
+    def __init__(self, make: Make, count: int | None, is_shuffled: bool = False) -> None:
+        self._make, self._count, self._is_shuffled = make, count, is_shuffled
+        self._current = make() if count != 0 else iter(())
+        self._passes = 1
+        self._empty = True
 
-    return elements()
+    def __next__(self) -> Any:
+        while self._count is None or self._passes <= self._count:
+            element = next(self._current, END)
+            if element is not END:
+                self._empty = False
+                return element
+            if self._empty and self._count is None:
+                break
+            self._passes += 1
+            if self._count is None or self._passes <= self._count or (self._count > 1 and not self._is_shuffled):
+                self._current = self._make()
+            self._empty = self._empty if self._is_shuffled else True
+        raise StopIteration
 
 
 def interleaved(inputs: Iterator[Iterator[Any]], cycle_length: int, block_length: int) -> Iterator[Any]:

@@ -16,7 +16,8 @@ from .calls import Call, begun
 from .iterators import Iterator as DatasetIterator
 from .iterators import NumpyIterator
 from .options import Options
-from .structure import as_element, as_specs, common, mapped
+from .placeholders import placeholders
+from .structure import as_element, as_specs, common, leaves
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
@@ -35,6 +36,8 @@ class Pipeline:
       specs: gives the specs of an element, or None if that takes running a function and it may not be run.
       size: the number of elements, `INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`.
       samples: makes a generator of elements like the first ones, without moving anything on; `elements` unless given.
+      options: the options of the datasets it is made of, merged.
+      element_at: gives the element with an index; None if the dataset can only be iterated over.
     """
 
     _made_at_every_call = True  # a function that returns one runs as it is written
@@ -47,6 +50,7 @@ class Pipeline:
         size: int,
         samples: Callable[[], Elements] | None = None,
         options: Options | None = None,
+        element_at: Callable[[int], Any] | None = None,
     ) -> None:
         self._kind = kind
         self._elements = elements
@@ -54,7 +58,9 @@ class Pipeline:
         self._size = size
         self._samples = samples or elements
         self._options = options or Options()
+        self._find_element = element_at
         self._found: Any = None
+        self._specs_of_samples: Callable[[Elements], Iterator[Any]] | None = None  # by running the user's functions
         self._over: tuple[Any, ...] = ()  # the datasets it is made of, and how the same is made of others:
         self._again: Callable[..., Any] | None = None
         self._opened: Call | None = None  # the function whose datasets it goes through
@@ -73,8 +79,9 @@ class Pipeline:
         *,
         size: int | None = None,
         specs: Callable[[Any], Any] | None = None,
-        found_by_running: bool = False,
+        specs_of_samples: Callable[[Elements], Iterator[Any]] | None = None,
         sampled: Callable[[Elements], Elements] | None = None,
+        element_at: Callable[[Callable[[int], Any], int], Any] | None = None,
     ) -> _Self:
         """The dataset that makes its elements from those of this one.
 
@@ -82,12 +89,13 @@ class Pipeline:
           change: from the elements of this dataset to those of the other.
           size: the number of elements; as many as here unless given.
           specs: from the specs here to those there; they are the same unless given.
-          found_by_running: whether only running the pipeline tells the specs.
+          specs_of_samples: from a few elements here to the specs there, where only running a function tells them.
           sampled: takes the place of `change` where only samples are wanted, and nothing is to be done beside.
+          element_at: from the elements here by index, and an index, to the element there.
         """
 
         def specs_of(may_run: bool) -> Any:
-            if found_by_running:
+            if specs_of_samples is not None:
                 return None
             given = self._known(may_run)
             return given if given is None or specs is None else specs(given)
@@ -99,14 +107,16 @@ class Pipeline:
             self._size if size is None else size,
             lambda: (sampled or change)(self._samples()),
             self._options,
+            None if element_at is None else lambda index: element_at(self._element_at, index),
         )
+        made._specs_of_samples = specs_of_samples
 
         def again(of: Any) -> Any:
             return of._derived(
-                kind, change, size=UNKNOWN_CARDINALITY, specs=specs, found_by_running=found_by_running, sampled=sampled
+                kind, change, size=UNKNOWN_CARDINALITY, specs=specs, specs_of_samples=specs_of_samples, sampled=sampled
             )
 
-        kept = self._rows if specs is None and not found_by_running else None
+        kept = self._rows if specs is None and specs_of_samples is None else None
         return made._made_of([self], again, kept)
 
     def _known(self, may_run: bool) -> Any:
@@ -115,18 +125,42 @@ class Pipeline:
             self._found = self._specs(may_run)
         if self._found is None and may_run:
             with recorded_by(()):
-                samples = [as_specs(element) for element in itertools.islice(self._samples(), _SAMPLES)]
-                if not samples:  # as of a batch that is filled only when the dataset is repeated
-                    samples = [as_specs(element) for element in itertools.islice(self._elements(), _SAMPLES)]
-            if not samples:
-                raise errors.OutOfRangeError(
-                    "The dataset is empty: what its elements would be is known only when its function has run once"
-                )
-            found = samples[0]
-            for other in samples[1:]:
-                found = common(found, other)
-            self._found = found
+                self._found = self._sampled_specs()
         return self._found
+
+    def _sampled_specs(self) -> Any:
+        """The specs of the first elements, or, of an empty dataset, those that its function gives for made-up ones."""
+        if self._specs_of_samples is None:
+            return _common_specs(map(as_specs, self._samples())) or _common_specs(map(as_specs, self._elements()))
+        before = self._over[0]
+        found = _common_specs(self._specs_of_samples(before._samples()))
+        if found is None:  # as after a batch that is filled only when the dataset is repeated
+            found = _common_specs(self._specs_of_samples(before._elements()))
+        if found is not None:
+            return found
+        try:
+            return _common_specs(self._specs_of_samples(iter(placeholders(before._known(may_run=True), type(self)))))
+        except Exception as error:  # the user's function was given values that the user never had in mind
+            raise errors.OutOfRangeError(
+                "The dataset is empty, and the specs of its elements could not be found: its function fails for "
+                f"made-up elements, with {type(error).__name__}: {error}"
+            ) from error
+
+    def _element_at(self, index: int) -> Any:
+        """The element with an index: `tf.data.experimental.at`."""
+        if self._find_element is None:
+            raise errors.UnimplementedError(
+                f"Random access is not implemented for dataset {self._kind.strip('_')}. Iterate over it instead"
+            )
+        if self._size < 0:
+            number = "infinite" if self._size == INFINITE_CARDINALITY else "unknown"
+            raise errors.FailedPreconditionError(
+                f"Dataset of type {self._kind.strip('_')} has {number} cardinality, which does not support random "
+                "access."
+            )
+        if not 0 <= index < self._size:
+            raise errors.OutOfRangeError(f"Index out of range [0, {self._size}):{index}")
+        return self._find_element(index)
 
     def _call(self, function: Callable[..., Any]) -> Call:
         return Call(function, global_seed())
@@ -193,7 +227,7 @@ class Pipeline:
             state = as_element(initial_state)
             for element in begun(self._elements):
                 after = step(state, element)
-                mapped(_same_dtype, state, after)
+                check_state(state, after, "reduce_func")
                 state = after
         return state
 
@@ -236,14 +270,39 @@ class Pipeline:
         >>> tf.data.Dataset.range(3).with_options(options).options().deterministic
         True
         """
-        found = self._derived("_OptionsDataset", lambda elements: elements)
+        found = self._derived("_OptionsDataset", lambda elements: elements, element_at=lambda at, index: at(index))
         found._options = self._options.merge(options)
         return found
 
 
-def _same_dtype(before: Any, after: Any) -> None:
-    if isinstance(before, Tensor) and before.dtype is not after.dtype:
-        raise TypeError(
-            "The element types for the new state must match the initial state. Expected "
-            f"{before.dtype!r} but got {after.dtype!r}."
+def _common_specs(found: Iterator[Any]) -> Any:
+    """What the specs of the first few elements have in common; None if there are no elements."""
+    common_specs = None
+    for specs in itertools.islice(found, _SAMPLES):
+        common_specs = specs if common_specs is None else common(common_specs, specs)
+    return common_specs
+
+
+def merged_options(datasets: Sequence[Pipeline]) -> Options:
+    """The options of several datasets; where they differ, those of the last."""
+    found = Options()
+    for dataset in datasets:
+        found = found.merge(dataset._options)
+    return found
+
+
+def check_state(before: Any, after: Any, what: str) -> None:
+    """Raises unless a state that a user's function returned is like the one that the function was given."""
+    olds, news = leaves(before), leaves(after)
+    for old, new in zip(olds, news, strict=False):
+        kinds = [getattr(part, "dtype", type(part)) for part in (old, new)]
+        if type(old) is not type(new) or kinds[0] is not kinds[1]:
+            raise TypeError(
+                f"Invalid `{what}`. The element types for the new state must match the initial state. Expected "
+                f"{kinds[0]!r}, got {kinds[1]!r}."
+            )
+    if len(olds) != len(news):
+        raise errors.InvalidArgumentError(
+            f"Invalid `{what}`. The new state must have the structure of the initial one, {len(olds)} component(s), "
+            f"got {len(news)}: {after!r}"
         )

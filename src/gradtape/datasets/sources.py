@@ -19,8 +19,20 @@ from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
 from .order import Shuffles, chosen, drawn
-from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline
-from .structure import as_element, as_specs, common, is_nest, leaves, mapped, packed, row_count, row_spec, rows
+from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merged_options
+from .structure import (
+    as_element,
+    as_specs,
+    common,
+    is_nest,
+    leaves,
+    mapped,
+    own_copy,
+    packed,
+    row_count,
+    row_spec,
+    rows,
+)
 
 _Self = TypeVar("_Self", bound="Sources")
 
@@ -37,7 +49,10 @@ class Sources(Pipeline):
         [array([1, 2], dtype=int32)]
         """
         element = as_element(tensors)
-        return cls("_TensorDataset", lambda: iter([element]), lambda _: as_specs(element), 1)
+        return cls(
+            "_TensorDataset", lambda: iter([own_copy(element)]), lambda _: as_specs(element), 1,
+            element_at=lambda _: own_copy(element),
+        )  # fmt: skip
 
     @classmethod
     def from_tensor_slices(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
@@ -67,7 +82,10 @@ class Sources(Pipeline):
                 return columns
             return (packed(element, iter(row)) for row in columns)
 
-        return cls("_TensorSliceDataset", slices, lambda _: mapped(row_spec, as_specs(element)), counts[0])
+        return cls(
+            "_TensorSliceDataset", slices, lambda _: mapped(row_spec, as_specs(element)), counts[0],
+            element_at=lambda index: next(itertools.islice(slices(), index, None)),
+        )  # fmt: skip
 
     @classmethod
     def range(cls: type[_Self], *args: Any, **kwargs: Any) -> _Self:
@@ -86,7 +104,10 @@ class Sources(Pipeline):
         except ValueError:
             raise errors.InvalidArgumentError(f"the step of a range must not be zero, got {args}") from None
         spec, scalar = TensorSpec([], dtype), dtype.numpy.type
-        return cls("_RangeDataset", lambda: (wrap(scalar(n), dtype) for n in numbers), lambda _: spec, len(numbers))
+        return cls(
+            "_RangeDataset", lambda: (wrap(scalar(n), dtype) for n in numbers), lambda _: spec, len(numbers),
+            element_at=lambda index: wrap(scalar(numbers[index]), dtype),
+        )  # fmt: skip
 
     @classmethod
     def counter(
@@ -209,6 +230,8 @@ class Sources(Pipeline):
             specs,
             size,
             lambda: pack(zip(*[dataset._samples() for dataset in flat], strict=False)),
+            merged_options(flat),
+            lambda index: mapped(lambda dataset: dataset._element_at(index), given),
         )._made_of(flat, lambda *others: cls.zip(packed(given, iter(others))))
 
     @classmethod
@@ -231,7 +254,7 @@ class Sources(Pipeline):
                 f"{choice_dataset.element_spec}."
             )
         return cls._directed(
-            datasets, lambda: (int(n.array) for n in choice_dataset._elements()), stop_on_empty_dataset
+            datasets, lambda: (int(n.array) for n in choice_dataset._elements()), stop_on_empty_dataset, choice_dataset
         )
 
     @classmethod
@@ -276,7 +299,11 @@ class Sources(Pipeline):
 
     @classmethod
     def _directed(
-        cls: type[_Self], datasets: Sequence[Any], choices: Callable[[], Iterator[int]], stop_on_empty: bool
+        cls: type[_Self],
+        datasets: Sequence[Any],
+        choices: Callable[[], Iterator[int]],
+        stop_on_empty: bool,
+        *choosing: Any,
     ) -> _Self:
         for dataset in datasets:
             _check(dataset, "datasets")
@@ -292,9 +319,11 @@ class Sources(Pipeline):
             "_DirectedInterleaveDataset",
             lambda: chosen([dataset._elements() for dataset in datasets], choices(), stop_on_empty),
             specs,
-            UNKNOWN_CARDINALITY,
+            INFINITE_CARDINALITY if any(dataset._size == INFINITE_CARDINALITY for dataset in datasets)
+            else UNKNOWN_CARDINALITY,
             lambda: itertools.chain.from_iterable(dataset._samples() for dataset in datasets),
-        )
+            merged_options([*choosing, *datasets]),
+        )  # fmt: skip
 
     @classmethod
     def list_files(
@@ -310,7 +339,7 @@ class Sources(Pipeline):
         >>> [pathlib.Path(x.decode()).name for x in files.as_numpy_iterator()]
         ['a.txt', 'b.txt']
         """
-        patterns = [os.fsdecode(pattern) for pattern in np.ravel(to_tensor(file_pattern).array).tolist()]
+        patterns = [os.fsdecode(pattern) for pattern in file_names(file_pattern).array.tolist()]
         found = sorted(name for pattern in patterns for name in glob.glob(pattern))
         if not found:
             raise errors.InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
@@ -320,7 +349,7 @@ class Sources(Pipeline):
     @classmethod
     def _of_elements(cls: type[_Self], elements: Sequence[Any], specs: Any = None) -> _Self:
         """A dataset of elements that are there already."""
-        return cls("_VariantDataset", lambda: iter(elements), lambda _: specs, len(elements))
+        return cls("_VariantDataset", lambda: map(own_copy, elements), lambda _: specs, len(elements))
 
 
 def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
@@ -331,7 +360,7 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
 
     if isinstance(filenames, Pipeline):
         return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
-    names = [os.fsdecode(name) for name in np.ravel(to_tensor(filenames).array).tolist()]
+    names = [os.fsdecode(name) for name in file_names(filenames).array.tolist()]
     if compression_type not in (None, "", "GZIP", "ZLIB"):
         raise errors.InvalidArgumentError(f"Unsupported compression_type: {compression_type}. Use GZIP, ZLIB or none")
 
@@ -347,6 +376,14 @@ def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | Non
 
     made = dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
     return reading(made, names, lambda name: text_lines(dataset, name, compression_type))
+
+
+def file_names(given: Any) -> Tensor:
+    """One or more names of files, in a tensor, a list or alone, strings or of pathlib: a vector of strings."""
+    listed = given if isinstance(given, list | tuple) else [given]
+    names = [os.fspath(x) if isinstance(x, os.PathLike) else x for x in listed]
+    tensor = given if isinstance(given, Tensor) else to_tensor(names, dtypes.string)
+    return to_tensor(np.ravel(tensor.array).tolist(), dtypes.string)
 
 
 def reading(dataset: _Self, names: Any, read: Callable[[Any], Any]) -> _Self:

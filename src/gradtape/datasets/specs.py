@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..core.shapes import TensorShape
-from ..state.type_spec import LeafSpec, spec_of
+from ..state.type_spec import LeafSpec, register_type_spec_from_value_converter, spec_of
 
 
 class NoneTensorSpec(LeafSpec):
@@ -65,7 +66,7 @@ class DatasetSpec(LeafSpec):
     @staticmethod
     def from_value(value: Any) -> DatasetSpec:
         """The spec of a dataset."""
-        return DatasetSpec(value.element_spec)
+        return DatasetSpec(value.element_spec, value.shape if isinstance(value, DatasetBatch) else ())
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether the dataset, or one of that spec, could be of this spec."""
@@ -73,6 +74,44 @@ class DatasetSpec(LeafSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         return self._element_spec, self._shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of a batch of datasets; [] for one dataset."""
+        return self._shape
+
+    @property
+    def __batch_encoder__(self) -> Any:
+        return DatasetSpec
+
+    def batch(self, size: int | None) -> DatasetSpec:
+        """The spec of several such datasets, as `Dataset.batch` puts them together."""
+        return DatasetSpec(self._element_spec, [size, *self._shape])
+
+    def unbatch(self) -> DatasetSpec:
+        """The spec of one of a batch."""
+        return DatasetSpec(self._element_spec, self._shape[1:])
+
+
+class DatasetBatch:
+    """Several datasets as one leaf of an element, which `Dataset.unbatch` takes apart again."""
+
+    def __init__(self, datasets: Sequence[Any]) -> None:
+        self.datasets = tuple(datasets)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element of one of the datasets."""
+        return self.datasets[0].element_spec
+
+    @property
+    def shape(self) -> TensorShape:
+        """How many datasets there are, and of what shape each is."""
+        first = self.datasets[0]
+        return TensorShape([len(self.datasets), *(first.shape if isinstance(first, DatasetBatch) else ())])
+
+    def __repr__(self) -> str:
+        return f"<a batch of {len(self.datasets)} datasets element_spec={self.element_spec}>"
 
 
 class OptionalSpec(LeafSpec):
@@ -103,3 +142,6 @@ def leaf_spec(leaf: Any) -> Any:
     if leaf is None:
         return NoneTensorSpec()
     return spec_of(leaf)
+
+
+register_type_spec_from_value_converter(DatasetBatch, DatasetSpec.from_value)

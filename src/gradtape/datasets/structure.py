@@ -18,7 +18,8 @@ from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..graph.trace.traced import Untraceable
 from ..state.specs import TypeSpec
-from .specs import NoneTensorSpec, leaf_spec
+from ..state.tensor_array import TensorArray
+from .specs import DatasetBatch, NoneTensorSpec, leaf_spec
 
 
 def is_nest(value: Any) -> bool:
@@ -77,6 +78,8 @@ def as_leaf(value: Any) -> Any:
         return value
     if value is None or hasattr(type(value), "element_spec"):
         return value
+    if isinstance(value, TensorArray):
+        return own_copy(value)
     if isinstance(value, CompositeTensor):
         return nest.map_structure(as_leaf, value, expand_composites=True)
     with staying():  # elements are of the host, as in TensorFlow
@@ -86,6 +89,15 @@ def as_leaf(value: Any) -> Any:
     if tensor.mark is not None:
         dispatch.left(tensor, "a dataset")
     return wrap(tensor.array, tensor.dtype)
+
+
+def own_copy(element: Any) -> Any:
+    """The element for one reader: reading an entry of a TensorArray clears it, and writing changes it."""
+    if type(element) is Tensor:
+        return element
+    if isinstance(element, TensorArray):
+        return element.copy()
+    return mapped(own_copy, element) if is_nest(element) else element
 
 
 def as_result(value: Any) -> Any:
@@ -125,6 +137,8 @@ def rows(leaf: Any) -> Iterator[Any]:
         spec = leaf._type_spec
         _batchable(spec)
         return iter(spec._rows(leaf, rows))
+    if isinstance(leaf, DatasetBatch):
+        return iter(leaf.datasets)
     if not isinstance(leaf, Tensor) or not leaf.dims:
         raise ValueError(f"Unbatching a tensor is only supported for rank >= 1, got {leaf!r}")
     dtype = leaf.dtype
@@ -139,6 +153,10 @@ def row_count(leaf: Any) -> int:
         spec = leaf._type_spec
         _batchable(spec)
         return int(spec._row_count(leaf))
+    if isinstance(leaf, DatasetBatch):
+        return len(leaf.datasets)
+    if hasattr(leaf, "element_spec"):
+        raise ValueError("Slicing dataset elements is not supported for rank 0.")
     if leaf is None or leaf.shape.rank == 0:
         raise ValueError(f"Unbatching a tensor is only supported for rank >= 1, got {leaf!r}")
     return int(leaf.shape[0])
@@ -170,11 +188,10 @@ def stacked(values: Sequence[Any]) -> Any:
         return None
     if isinstance(first, CompositeTensor):
         return _stacked_composites(values)
+    if hasattr(first, "element_spec"):
+        return DatasetBatch(values)
     if not isinstance(first, Tensor):
-        raise TypeError(
-            f"A {type(first).__name__} cannot be batched. Batch the windows themselves: "
-            "dataset.flat_map(lambda window: window.batch(size))"
-        )
+        raise TypeError(f"A {type(first).__name__} cannot be batched. Stack it before: .map(lambda x: x.stack())")
     kinds = {value.dtype.name for value in values}
     if len(kinds) > 1:
         raise errors.InvalidArgumentError(

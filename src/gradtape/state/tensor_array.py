@@ -116,6 +116,12 @@ class TensorArray(Composite):
         vars(same).update(vars(self))
         return same
 
+    def copy(self) -> TensorArray:
+        """An array with the same entries, whose reads and writes leave those of this one as they are."""
+        same = self.identity()
+        same._entries = list(self._entries)
+        return same
+
     @property
     def may_be_stacked(self) -> bool:
         """Whether the array keeps its length, and all its entries have one shape."""

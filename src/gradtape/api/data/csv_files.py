@@ -19,13 +19,13 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
-from ...datasets.dataset import AUTOTUNE, Dataset
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.records import check_compression
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
 from ..io.files import glob
 from ..io.text_records import fields_of, value_of
+from .datasets import AUTOTUNE, Dataset
 
 NAMESPACES = ("data.experimental",)
 __all__ = ["CsvDataset", "make_csv_dataset"]

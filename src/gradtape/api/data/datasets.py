@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ...datasets import storage
 from ...datasets.dataset import AUTOTUNE, Dataset
 from ...datasets.iterators import Iterator, NumpyIterator
 from ...datasets.options import Options, ThreadingOptions
 from ...datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from ...datasets.sources import text_lines
 from ...datasets.specs import DatasetSpec
+from ..io.tensors import encoded, parsed
 
 NAMESPACES = ("data",)
 __all__ = [
@@ -24,6 +28,25 @@ __all__ = [
     "TextLineDataset",
     "ThreadingOptions",
 ]
+
+
+def _encode_specs(specs: Any) -> bytes:
+    from ..saved_model.format import protos, structures
+
+    return protos.encoded("StructuredValue", structures.structured(specs))
+
+
+def _decode_specs(data: bytes) -> Any:
+    from ..saved_model.format import protos, structures
+
+    return structures.value_of(protos.decoded("StructuredValue", data))
+
+
+storage.register_codec(
+    storage.Codec(
+        _encode_specs, _decode_specs, lambda tensor: encoded(np.asarray(tensor.array), tensor.dtype), parsed
+    )
+)
 
 
 def TextLineDataset(

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...datasets.dataset import AUTOTUNE, Dataset
 from ...datasets.iterators import Optional
 from ...datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from .datasets import AUTOTUNE, Dataset
 
 NAMESPACES = ("data.experimental",)
 __all__ = [
@@ -21,12 +21,17 @@ __all__ = [
     "cardinality",
     "choose_from_datasets",
     "dense_to_ragged_batch",
+    "dense_to_sparse_batch",
     "enumerate_dataset",
     "get_next_as_optional",
     "get_single_element",
     "get_structure",
+    "ignore_errors",
+    "load",
     "sample_from_datasets",
+    "save",
     "scan",
+    "snapshot",
     "take_while",
     "unbatch",
     "unique",
@@ -149,6 +154,67 @@ def get_structure(dataset_or_iterator: Any) -> Any:
     TensorSpec(shape=(), dtype=tf.int64, name=None)
     """
     return dataset_or_iterator.element_spec
+
+
+def ignore_errors(log_warning: bool = False) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.ignore_errors(log_warning)`.
+
+    >>> import gradtape as tf
+    >>> data = tf.data.Dataset.from_tensor_slices([1.0, 0.0]).map(lambda x: tf.debugging.check_numerics(1.0 / x, ""))
+    >>> [float(x) for x in data.apply(tf.data.experimental.ignore_errors())]
+    [1.0]
+    """
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.sparse_batch(batch_size, row_shape)`.
+
+    >>> import gradtape as tf
+    >>> data = tf.data.Dataset.range(1, 3).map(tf.range).apply(tf.data.experimental.dense_to_sparse_batch(2, [4]))
+    >>> [x.dense_shape.numpy().tolist() for x in data]
+    [[2, 4]]
+    """
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def save(
+    dataset: Dataset, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None
+) -> None:
+    """Writes a dataset to a folder: `dataset.save`.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.data.experimental.save(tf.data.Dataset.range(2), folder)
+    >>> len(tf.data.experimental.load(folder))
+    2
+    """
+    dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None) -> Dataset:
+    """The dataset in a folder: `Dataset.load`.
+
+    >>> import gradtape as tf, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.data.Dataset.from_tensors("text").save(folder)
+    >>> list(tf.data.experimental.load(folder).as_numpy_iterator())
+    [b'text']
+    """
+    return Dataset.load(path, element_spec, compression, reader_func)
+
+
+def snapshot(
+    path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None
+) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `dataset.snapshot(path)`.
+
+    >>> import gradtape as tf, tempfile
+    >>> data = tf.data.Dataset.range(2).apply(tf.data.experimental.snapshot(tempfile.mkdtemp()))
+    >>> [int(x) for x in data]
+    [0, 1]
+    """
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
 
 
 def enumerate_dataset(start: int = 0) -> Callable[[Dataset], Dataset]:

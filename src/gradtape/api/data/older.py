@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import dtypes
-from ...datasets.dataset import Dataset
 from ..namespace import resolve
+from .datasets import Dataset
 
 NAMESPACES = ("data.experimental",)
 __all__ = [
@@ -54,16 +54,16 @@ def _stacked(elements: list[Any]) -> Any:
 
 
 def at(dataset: Dataset, index: Any) -> Any:
-    """The element of a dataset at a place.
+    """The element of a dataset with an index; of a shuffled dataset, in an order that stays the same.
+
+    Transformations of which one element follows from few others have it (`map`, `batch`, `shuffle`, `zip`, `take`
+    and their like); `UnimplementedError` for the rest.
 
     >>> import gradtape as tf
     >>> int(tf.data.experimental.at(tf.data.Dataset.range(5), 3))
     3
     """
-    place = int(index)
-    for element in dataset.skip(place).take(1) if place >= 0 else ():
-        return element
-    raise resolve("errors.OutOfRangeError")(f"Index out of range: there is no element {place}")
+    return dataset._element_at(int(index))
 
 
 def group_by_window(

@@ -10,12 +10,12 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.tensor import Tensor
-from ...datasets.dataset import Dataset
 from ...datasets.pipeline import UNKNOWN_CARDINALITY
 from ...datasets.records import check_compression, fixed_records, records
-from ...datasets.sources import reading
+from ...datasets.sources import file_names, reading
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec
+from .datasets import Dataset
 
 NAMESPACES = ("data",)
 __all__ = ["FixedLengthRecordDataset", "TFRecordDataset"]
@@ -83,10 +83,10 @@ def _compression(kind: Any) -> str | None:
 def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]], parallel: int | None) -> Dataset:
     """The records of several files, one file after the other or several in turn."""
     if isinstance(filenames, Dataset) or parallel is not None:
-        files = filenames if isinstance(filenames, Dataset) else Dataset.from_tensor_slices(_names(filenames))
+        files = filenames if isinstance(filenames, Dataset) else Dataset.from_tensor_slices(file_names(filenames))
         open_files = 1 if parallel is None else parallel
         return files.interleave(lambda path: _of_files(kind, path, read, None), cycle_length=open_files)
-    names = filenames if isinstance(filenames, Tensor) else _names(filenames)
+    names = filenames if isinstance(filenames, Tensor) else file_names(filenames)
 
     def elements() -> Iterator[Tensor]:
         for name in np.ravel(names.array):
@@ -94,10 +94,3 @@ def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]],
 
     made = Dataset(kind, elements, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
     return reading(made, np.ravel(names.array).tolist(), lambda path: _of_files(kind, path, read, None))
-
-
-def _names(filenames: Any) -> Tensor:
-    listed = filenames if isinstance(filenames, list | tuple) else [filenames]
-    given = [os.fspath(x) if isinstance(x, os.PathLike) else x for x in listed]
-    tensor = filenames if isinstance(filenames, Tensor) else to_tensor(given, dtypes.string)
-    return to_tensor(np.ravel(tensor.array).tolist(), dtypes.string)

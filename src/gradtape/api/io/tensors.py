@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,9 @@ def parsed(data: bytes) -> Tensor:
         raise errors.InvalidArgumentError(
             f"Could not parse `serialized` as TensorProto, base64: {base64.b64encode(data).decode()[:60]}"
         ) from None
-    if content:
+    if content and dtype is dtypes.string:
+        array = _from_values(_strings(bytes(content), math.prod(shape)), dtype)
+    elif content:
         array = np.frombuffer(content, dtype.as_numpy_dtype).copy()
     else:
         array = _from_values(values, dtype)
@@ -87,6 +90,18 @@ def parsed(data: bytes) -> Tensor:
     if array.size != math.prod(shape):
         raise errors.InvalidArgumentError(f"a tensor of shape {shape} has {array.size} values in its bytes")
     return to_tensor(array.reshape(shape), dtype) if dtype is not dtypes.string else Tensor(array.reshape(shape), dtype)
+
+
+def _strings(content: bytes, count: int) -> list[bytes]:
+    """The strings of a tensor's content: all their lengths, then their bytes."""
+    lengths, place = [], 0
+    for _ in range(count):
+        length, place = wire.varint_at(content, place)
+        lengths.append(length)
+    ends = np.cumsum([place, *lengths]).tolist()
+    if ends[-1] != len(content):
+        raise errors.InvalidArgumentError(f"{count} strings have {len(content) - place} bytes, not {sum(lengths)}")
+    return [content[start:end] for start, end in pairwise(ends)]
 
 
 def _from_values(values: list[Any], dtype: DType) -> Any:

@@ -1,0 +1,63 @@
+"""Made-up elements: what a user's function is run on to learn its result's specs when a dataset has no elements.
+
+There are two of them, which differ in every size and value that the specs leave open: a size in which the results for
+the two differ depends on the data, and is None in the specs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.tensor import wrap
+from ..state.ragged.spec import RaggedTensorSpec
+from ..state.ragged.tensor import RaggedTensor
+from ..state.sparse_tensor import SparseTensor
+from ..state.specs import SparseTensorSpec, TensorSpec
+from .specs import DatasetSpec, NoneTensorSpec
+from .structure import mapped, scalar
+
+_VARIANTS = (1, 2)  # each is the value of the numbers, and the size of what has no known size
+
+
+def placeholders(specs: Any, dataset_class: Any) -> list[Any]:
+    """Elements of these specs; `TypeError` for specs of which none can be made up."""
+    return [mapped(lambda spec: _placeholder(spec, n, dataset_class), specs) for n in _VARIANTS]  # noqa: B023
+
+
+def _placeholder(spec: Any, n: int, dataset_class: Any) -> Any:
+    if isinstance(spec, NoneTensorSpec):
+        return None
+    if isinstance(spec, DatasetSpec):
+        inner = spec.element_spec
+        return dataset_class._of_elements(placeholders(inner, dataset_class)[:n], inner)
+    if isinstance(spec, RaggedTensorSpec):
+        sizes = _sizes(spec.shape, n)
+        counts = [math.prod(sizes[: level + 1]) for level in range(spec.ragged_rank + 1)]
+        values = _filled([counts[-1], *sizes[spec.ragged_rank + 1 :]], spec.dtype, n)
+        lengths = [
+            wrap(np.full(count, size).astype(spec.row_splits_dtype.numpy), spec.row_splits_dtype)
+            for count, size in zip(counts[:-1], sizes[1:], strict=False)
+        ]
+        return RaggedTensor.from_nested_row_lengths(values, lengths) if lengths else values
+    if isinstance(spec, SparseTensorSpec):
+        sizes = _sizes(spec.shape, n)
+        indices = wrap(np.zeros((0, len(sizes)), np.int64), dtypes.int64)
+        return SparseTensor(indices, _filled([0], spec.dtype, n), wrap(np.array(sizes, np.int64), dtypes.int64))
+    if not isinstance(spec, TensorSpec):
+        raise TypeError(f"no element of {spec} can be made up")
+    return _filled(_sizes(spec.shape, n), spec.dtype, n)
+
+
+def _sizes(shape: Any, n: int) -> list[int]:
+    return [n] if shape.rank is None else [n if size is None else size for size in shape]
+
+
+def _filled(sizes: list[int], dtype: Any, n: int) -> Any:
+    if dtype is dtypes.string:
+        return wrap(np.full(sizes, str(n).encode(), object) if sizes else scalar(str(n).encode()), dtype)
+    array = np.full(sizes, n).astype(dtype.numpy)
+    return wrap(array if sizes else array[()], dtype)

@@ -1,0 +1,167 @@
+"""Datasets in folders, in the files of TensorFlow's `Dataset.save`.
+
+A folder holds `dataset_spec.pb` (the specs of an element, a `StructuredValue`), `snapshot.metadata` (a
+`SnapshotMetadataRecord`, written last) and, in `<run>/<shard>.shard/00000000.snapshot`, records: a `TensorProto` for
+each tensor of each element. TensorFlow reads what is written here, except for ragged and sparse tensors: those are
+written as their components, where TensorFlow has variants.
+"""
+
+from __future__ import annotations
+
+import gzip
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core import errors, nest, wire
+from ..core.errors import of_system as failures
+from ..core.tensor import Tensor
+from .records import framed, records
+from .structure import leaves
+
+_VERSION = 2  # of the records: TFRecord files
+_RUN, _CREATED, _FORMAT, _DTYPE, _COUNT, _FINALIZED = 2, 3, 4, 5, 6, 1000  # fields of SnapshotMetadataRecord
+
+
+@dataclass
+class Codec:
+    """Specs and tensors as the bytes of TensorFlow's protocol buffers, and back."""
+
+    encode_specs: Callable[[Any], bytes]
+    decode_specs: Callable[[bytes], Any]
+    encode_tensor: Callable[[Tensor], bytes]
+    decode_tensor: Callable[[bytes], Tensor]
+
+
+_codecs: list[Codec] = []
+
+
+def register_codec(codec: Codec) -> None:
+    """Sets the codec of all files: the formats are part of the layer above, which registers them when it is loaded."""
+    _codecs[:] = [codec]
+
+
+def check_compression(kind: Any) -> str | None:
+    """The compression of records: "GZIP" or None."""
+    if kind not in (None, "", "NONE", "AUTO", "GZIP"):
+        raise errors.InvalidArgumentError(f'Compression must be one of None, "NONE" and "GZIP", got {kind!r}')
+    return "GZIP" if kind == "GZIP" else None
+
+
+class Writer:
+    """Writes the elements of one pass, each to its shard; a folder that is not finished has no metadata."""
+
+    def __init__(self, path: str, specs: Any, compression: str | None) -> None:
+        self._folder, self._compression = Path(path), compression
+        self._run = str(secrets.randbits(63))
+        self._files: dict[int, Any] = {}
+        self._open = ExitStack()
+        self._count = 0
+        self._dtypes = [spec.dtype for spec in nest.flatten(specs, expand_composites=True)]
+        with failures(path):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / "dataset_spec.pb").write_bytes(_codecs[0].encode_specs(specs))
+
+    def add(self, element: Any, shard: int = 0) -> None:
+        """Writes an element to a shard, counted from 0."""
+        if shard not in self._files:
+            path = self._folder / self._run / f"{shard:08d}.shard" / "00000000.snapshot"
+            path.parent.mkdir(parents=True)
+            opened: Any = gzip.open(path, "wb") if self._compression == "GZIP" else open(path, "wb")
+            self._files[shard] = self._open.enter_context(opened)
+        for tensor in nest.flatten(leaves(element), expand_composites=True):
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"a dataset that is saved has tensors as elements, got {type(tensor).__name__}")
+            self._files[shard].write(framed(_codecs[0].encode_tensor(tensor)))
+        self._count += 1
+
+    def finish(self) -> None:
+        """Closes the files and writes the metadata, which make the folder a whole one."""
+        self._open.close()
+        metadata = [
+            wire.field(_RUN, self._run.encode()),
+            wire.number_field(_CREATED, int(time.time() * 1e6)),
+            wire.number_field(_FORMAT, _VERSION),
+            wire.field(_DTYPE, wire.varints(dtype.as_datatype_enum for dtype in self._dtypes)),
+            wire.number_field(_COUNT, self._count),
+            wire.number_field(_FINALIZED, 1),
+        ]
+        (self._folder / "snapshot.metadata").write_bytes(b"".join(metadata))
+
+    def close(self) -> None:
+        """Closes the files, finished or not."""
+        self._open.close()
+
+
+def save(elements: Iterator[Any], specs: Any, path: str, compression: str | None, shard_of: Any) -> None:
+    """Writes a whole pass to a folder."""
+    writer = Writer(path, specs, compression)
+    try:
+        for element in elements:
+            writer.add(element, 0 if shard_of is None else int(shard_of(element)))
+        writer.finish()
+    finally:
+        writer.close()
+
+
+def is_finished(path: str) -> bool:
+    """Whether a folder holds a whole dataset."""
+    return (Path(path) / "snapshot.metadata").exists()
+
+
+def read_specs(path: str) -> Any:
+    """The specs of the elements in a folder."""
+    file = Path(path) / "dataset_spec.pb"
+    if not file.exists():
+        raise errors.NotFoundError(f"tf.data snapshot element_spec file not found: {file}.")
+    try:
+        return _codecs[0].decode_specs(file.read_bytes())
+    except (wire.DecodeError, TypeError, ValueError, KeyError) as error:
+        raise errors.DataLossError(f"{file} is not the element_spec of a dataset: {error}") from None
+
+
+def read_shards(path: str) -> tuple[list[Path], int]:
+    """The files of a folder's shards, and how many elements are in them together."""
+    file = Path(path) / "snapshot.metadata"
+    if not file.exists():
+        raise errors.NotFoundError(f"Could not find metadata file [{file}]: the dataset was not saved to its end")
+    run, count = "", -1
+    try:
+        for number, kind, value in wire.fields(file.read_bytes()):
+            if number == _RUN:
+                run = bytes(value).decode()
+            elif number == _COUNT:
+                count = int(wire.integers(kind, value)[0])
+    except (wire.DecodeError, TypeError, ValueError) as error:
+        raise errors.DataLossError(f"{file} is not the metadata of a dataset: {error}") from None
+    if not run.isalnum():  # it names a folder
+        raise errors.DataLossError(f"{file} is not the metadata of a dataset: its run is {run!r}")
+    return sorted((Path(path) / run).glob("*.shard/*.snapshot")), count
+
+
+def read_shard(file: Path, specs: Any, compression: str | None) -> Iterator[Any]:
+    """The elements of a shard."""
+    flat_specs = nest.flatten(specs, expand_composites=True)
+    tensors = (_codecs[0].decode_tensor(record) for record in records(str(file), compression))
+    while flat := list(_next_of(tensors, len(flat_specs))):
+        if len(flat) < len(flat_specs):
+            raise errors.DataLossError(f"{file} ends in the middle of an element")
+        for tensor, spec in zip(flat, flat_specs, strict=True):
+            if not spec.is_compatible_with(tensor):
+                raise errors.InvalidArgumentError(
+                    f"{file} holds a tensor of dtype {tensor.dtype.name} and shape {tensor.shape}, which does not "
+                    f"match the element_spec: {spec}"
+                )
+        yield nest.pack_sequence_as(specs, flat, expand_composites=True)
+
+
+def _next_of(tensors: Iterator[Tensor], count: int) -> Iterator[Tensor]:
+    for _ in range(count):
+        tensor = next(tensors, None)
+        if tensor is None:
+            return
+        yield tensor
