@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import warnings
 
 import pytest
@@ -24,3 +25,11 @@ if not os.environ.get("GRADTAPE_TEST_SEVERAL_DEVICES"):
 def quiet_kernels():
     """pytest turns warnings into errors; those gradtape itself silences (log of 0, overflow) stay silent."""
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
+
+
+@pytest.fixture
+def interruptible():
+    """SIGINT raises KeyboardInterrupt, though the tests may have inherited it as ignored: from `nohup`, or a CI."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -1,5 +1,6 @@
 """An interrupt may come at any line: the next step is right all the same, and nobody is left recording."""
 
+import gc
 import linecache
 import os
 import random
@@ -12,6 +13,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.engine.run import dispatch
+from gradtape.engine.tape import spilling
 
 HOME = os.path.dirname(tf.__file__)
 TRIED = 150  # lines of a step; all of them with GRADTAPE_ALL_INTERRUPTS=1
@@ -176,6 +178,94 @@ def test_an_interrupt_leaves_no_variable_behind_the_others(jit_compile):
         moved = {float(v) - i for i, v in enumerate(variables)}
         assert moved in ({1.0}, {2.0}), f"after an interrupt at {interrupter.where}"
         at = None if interrupter.where is None else at + 1
+
+
+def interrupted_at_every_line(work):
+    """Runs `work` again and again, interrupted one line later each time; gives where."""
+    at = 0
+    while at is not None:
+        with Interrupter(at) as interrupter:
+            try:
+                work()
+            except KeyboardInterrupt:
+                pass
+        yield interrupter.where
+        at = None if interrupter.where is None else at + 1
+
+
+def threads_of_prefetching():
+    return [thread for thread in threading.enumerate() if thread.name == "gradtape-prefetch"]
+
+
+PIPELINES = {
+    "prefetch": lambda data: data.prefetch(2),
+    "two prefetches": lambda data: data.prefetch(1).map(lambda x: x + 1).prefetch(1),
+    "map": lambda data: data.map(lambda x: x + 1, num_parallel_calls=2).prefetch(1),
+    "interleave": lambda data: data.interleave(lambda x: tf.data.Dataset.range(x).prefetch(1), num_parallel_calls=2),
+}
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES.values(), ids=PIPELINES)
+def test_an_interrupt_leaves_no_thread_of_a_dataset_behind(pipeline):
+    data = pipeline(tf.data.Dataset.range(4))
+    expected = [int(x) for x in data]
+    for where in interrupted_at_every_line(lambda: [int(x) for x in data]):
+        for thread in threads_of_prefetching():
+            thread.join(10)
+        assert not threads_of_prefetching(), f"after an interrupt at {where}"
+    assert [int(x) for x in data] == expected
+
+
+def test_an_iterator_goes_on_after_an_interrupt():
+    data = tf.data.Dataset.range(6).prefetch(1)
+    at = 0
+    while at is not None:
+        iterator, found = iter(data), []
+        with Interrupter(at) as interrupter:
+            try:
+                found.append(int(next(iterator)))
+                found.append(int(next(iterator)))
+            except KeyboardInterrupt:
+                pass
+        found += [int(x) for x in iterator]
+        assert len(found) >= 5 and found == sorted(set(found)), f"after an interrupt at {interrupter.where}"
+        at = None if interrupter.where is None else at + 1
+
+
+def test_an_interrupt_leaves_no_spill_folder_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(spilling, "_BYTES_A_SECOND", 1e15)
+    monkeypatch.setattr(spilling, "_AN_ACCESS", 0.0)
+    v = tf.Variable(tf.ones(5000))
+
+    def step():
+        with tf.GradientTape(memory_budget=0.3, spill=tmp_path) as tape:
+            x = v * 2.0
+            for _ in range(4):
+                x = tf.tanh(x) * x
+        tape.gradient(x, v)
+
+    step()
+    with Interrupter() as counted:
+        step()
+    lines = range(counted.lines)
+    if not os.environ.get("GRADTAPE_ALL_INTERRUPTS"):
+        lines = sorted(random.Random(7).sample(lines, min(TRIED // 8, len(lines))))
+    for at in lines:
+        with Interrupter(at) as interrupter:
+            try:
+                step()
+            except KeyboardInterrupt:
+                pass
+        if list(tmp_path.iterdir()):
+            gc.collect()
+        assert not list(tmp_path.iterdir()), f"after an interrupt at {interrupter.where}"
+
+
+def test_an_interrupt_while_a_spill_folder_is_made_leaves_none(tmp_path):
+    for where in interrupted_at_every_line(lambda: spilling.SpillFolder(tmp_path)):
+        if list(tmp_path.iterdir()):
+            gc.collect()
+        assert not list(tmp_path.iterdir()), f"after an interrupt at {where}"
 
 
 WORK = """

@@ -72,7 +72,7 @@ def test_a_tape_that_failed_half_way_gives_no_wrong_answers(monkeypatch):
         tape.gradient(y, x)
 
 
-def test_an_interrupt_during_a_collection_is_not_lost():
+def test_an_interrupt_during_a_collection_is_not_lost(interruptible):
     class Cycle:
         def __init__(self):
             self.itself = self

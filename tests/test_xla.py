@@ -435,7 +435,7 @@ def test_indices_out_of_range_are_clipped_and_what_is_added_there_is_dropped():
     assert slope.numpy().tolist() == [1.0, 0.0, 1.0]
 
 
-def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch):
+def test_an_interrupt_waits_until_variables_have_their_values(monkeypatch, interruptible):
     def compile_interrupted(program, compile_program=executor.Program._compile):
         compile_program(program)
         call = program._call

@@ -8,13 +8,14 @@ two lines of the consumer, and neither leaves the thread waiting nor the consume
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
 
 from .steps import END, Failure
 
-_NEXT, _STOP = object(), object()  # what the consumer asks for
+_NEXT = object()  # what the consumer asks for; anything else is its end
 
 
 class _Channel:
@@ -25,6 +26,7 @@ class _Channel:
         self.requests: SimpleQueue[Any] = SimpleQueue()
         self.ready: SimpleQueue[Any] = SimpleQueue()
         self.ended = False
+        self.consumer: Any = None
 
 
 def _produce(channel: _Channel) -> None:
@@ -59,6 +61,8 @@ class Prefetched(Iterator[Any]):
     def __init__(self, elements: Iterator[Any], size: int) -> None:
         self._channel = _Channel(elements)
         self._started = False
+        # No `__del__`, which an interrupt could cut short: the reference puts itself, no request, in the queue.
+        self._channel.consumer = weakref.ref(self, self._channel.requests.put)
         for _ in range(size):
             self._channel.requests.put(_NEXT)
 
@@ -76,12 +80,3 @@ class Prefetched(Iterator[Any]):
         if type(found) is Failure:
             raise found.error
         return found
-
-    def close(self) -> None:
-        """Ends the thread after the element that it is making."""
-        self._channel.requests.put(_STOP)
-
-    def __del__(self) -> None:
-        channel = getattr(self, "_channel", None)  # None if an interrupt came before it was there
-        if channel is not None:
-            channel.requests.put(_STOP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -130,21 +131,26 @@ class Pipeline:
 
     def _sampled_specs(self) -> Any:
         """The specs of the first elements, or, of an empty dataset, those that its function gives for made-up ones."""
-        if self._specs_of_samples is None:
-            return _common_specs(map(as_specs, self._samples())) or _common_specs(map(as_specs, self._elements()))
-        before = self._over[0]
-        found = _common_specs(self._specs_of_samples(before._samples()))
-        if found is None:  # as after a batch that is filled only when the dataset is repeated
-            found = _common_specs(self._specs_of_samples(before._elements()))
-        if found is not None:
-            return found
-        try:
-            return _common_specs(self._specs_of_samples(iter(placeholders(before._known(may_run=True), type(self)))))
-        except Exception as error:  # the user's function was given values that the user never had in mind
+        find = self._specs_of_samples
+        if find is None:
+            found, error = _first_specs(map(as_specs, self._samples()))
+            if not found:
+                found, error = _first_specs(map(as_specs, self._elements()))
+        else:
+            before = self._over[0]
+            found, error = _first_specs(find(before._samples()))
+            if not found:  # what samples leave out may matter: a filter, or a batch that only repeating fills
+                found, error = _first_specs(find(before._elements()))
+        if not found and error is not None:
+            raise error
+        if not found and find is not None:
+            found, error = _first_specs(find(iter(placeholders(before._known(may_run=True), type(self)))))
+        if not found:
             raise errors.OutOfRangeError(
-                "The dataset is empty, and the specs of its elements could not be found: its function fails for "
-                f"made-up elements, with {type(error).__name__}: {error}"
+                "The dataset is empty, and the specs of its elements could not be found"
+                + (f": its function fails for made-up elements, with {type(error).__name__}: {error}" if error else "")
             ) from error
+        return functools.reduce(common, found)
 
     def _element_at(self, index: int) -> Any:
         """The element with an index: `tf.data.experimental.at`."""
@@ -275,12 +281,17 @@ class Pipeline:
         return found
 
 
-def _common_specs(found: Iterator[Any]) -> Any:
-    """What the specs of the first few elements have in common; None if there are no elements."""
-    common_specs = None
-    for specs in itertools.islice(found, _SAMPLES):
-        common_specs = specs if common_specs is None else common(common_specs, specs)
-    return common_specs
+def _first_specs(specs: Iterator[Any]) -> tuple[list[Any], Exception | None]:
+    """The first few specs, up to the end or to an error, and that error."""
+    found: list[Any] = []
+    try:
+        while len(found) < _SAMPLES:
+            found.append(next(specs))
+    except StopIteration:
+        pass
+    except Exception as error:  # of the user's function, on elements that it may never see
+        return found, error
+    return found, None
 
 
 def merged_options(datasets: Sequence[Pipeline]) -> Options:

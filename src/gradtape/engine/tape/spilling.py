@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from os import path, remove
+from os import mkdir, path, remove
+from secrets import token_hex
 from time import perf_counter
 from typing import Any
 from weakref import finalize
@@ -30,11 +31,12 @@ class SpillFolder:
     """A folder of its own inside the user's, which goes when this object goes, or with the process."""
 
     def __init__(self, folder: Any) -> None:
-        import shutil  # neither of them is needed by anybody else, and they take long to load
-        import tempfile
+        from shutil import rmtree  # which nobody else needs, and which takes long to load
 
-        self._folder = tempfile.mkdtemp(prefix="gradtape-spill-", dir=folder)
-        self.remove = finalize(self, shutil.rmtree, self._folder, True)
+        self._folder = path.join(path.abspath(folder), f"gradtape-spill-{token_hex(8)}")
+        # The finalizer comes first: an interrupt between the two calls leaves no folder that nobody removes.
+        self.remove = finalize(self, rmtree, self._folder, True)
+        mkdir(self._folder, 0o700)
         self._count = 0
         self._bytes = _BYTES_A_SECOND
         self._seconds = 1.0
